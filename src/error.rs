@@ -1,0 +1,239 @@
+//! One error type: what went wrong, who is at fault, and what to do next.
+//!
+//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts; they never hold a
+//! data value unless the caller asked for it, so an error that another crate raised while it read data is passed
+//! through [`Error::from_data`], which keeps what it says about the schema and drops what it quotes.
+
+use datafusion::error::DataFusionError;
+use std::fmt;
+
+/// The result of everything fallible in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who is at fault, and so which exit code the command ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The statement does not parse or names something that is not there (exit code 1).
+    Usage,
+    /// The data does not fit the statement: unmapped values, NaN, a truncated file (exit code 1).
+    Data,
+    /// A file or folder cannot be read or written (exit code 1).
+    Io,
+    /// No node of the lattice satisfies the request (exit code 3).
+    Infeasible,
+    /// What was written, or what was checked, does not hold the promise (exit code 4).
+    Verification,
+    /// The target is there already and may not be overwritten (exit code 5).
+    TargetExists,
+    /// Interrupted by the user before there was an answer (exit code 1).
+    Interrupted,
+    /// Memory or disk ran out (exit code 1).
+    Resources,
+    /// A fault of anonsql itself (exit code 1).
+    Internal,
+}
+
+/// An error with its kind, a message for people, and where it came from.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// The statement is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// The data does not fit the statement.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Data, message)
+    }
+
+    /// A fault of anonsql itself.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, format!("{} (this is a bug in anonsql)", message.into()))
+    }
+
+    /// No node satisfies the request.
+    pub fn infeasible(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Infeasible, message)
+    }
+
+    /// A file or folder, named by `what`, could not be used.
+    pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
+    }
+
+    /// `what` (a column, a model, ...) called `name` is unknown; names the nearest of `known`.
+    pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let nearest = known
+            .iter()
+            .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
+            .min()
+            .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
+        let hint = match nearest {
+            Some((_, k)) => format!("; did you mean {k:?}?"),
+            None if known.is_empty() => format!("; there is no {what} yet"),
+            None => format!("; known: {}", known.join(", ")),
+        };
+        Self::usage(format!("there is no {what} {name:?}{hint}"))
+    }
+
+    /// The same error, told in a wider context: `context: message`.
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// The same error with the error that caused it.
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// An error that DataFusion raised while it read data: whatever it quotes is withheld, because it may be a value
+    /// of a person. The original is dropped too, so that no log can print it.
+    pub fn from_data(error: DataFusionError) -> Self {
+        let root = error.find_root();
+        let kind = kind_of(root);
+        if let Some(own) = own(&error) {
+            return own;
+        }
+        Self::new(kind, redact(&root.strip_backtrace()))
+    }
+
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is said to the user.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The exit code of the command that ends with this error.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            ErrorKind::Infeasible => 3,
+            ErrorKind::Verification => 4,
+            ErrorKind::TargetExists => 5,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|s| s.as_ref() as _)
+    }
+}
+
+impl From<DataFusionError> for Error {
+    fn from(error: DataFusionError) -> Self {
+        if let Some(own) = own(&error) {
+            return own;
+        }
+        let kind = kind_of(error.find_root());
+        Self::new(kind, error.strip_backtrace())
+    }
+}
+
+impl From<arrow::error::ArrowError> for Error {
+    fn from(error: arrow::error::ArrowError) -> Self {
+        Self::from_data(DataFusionError::from(error))
+    }
+}
+
+impl From<parquet::errors::ParquetError> for Error {
+    fn from(error: parquet::errors::ParquetError) -> Self {
+        Self::from_data(DataFusionError::from(error))
+    }
+}
+
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        DataFusionError::External(Box::new(error))
+    }
+}
+
+/// Our own error, if that is what DataFusion carried through a plan.
+fn own(error: &DataFusionError) -> Option<Error> {
+    match error.find_root() {
+        DataFusionError::External(inner) => {
+            inner.downcast_ref::<Error>().map(|e| Error::new(e.kind, e.message.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn kind_of(error: &DataFusionError) -> ErrorKind {
+    match error {
+        DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
+        DataFusionError::ResourcesExhausted(_) => ErrorKind::Resources,
+        DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
+            ErrorKind::Data
+        }
+        DataFusionError::Internal(_) => ErrorKind::Internal,
+        _ => ErrorKind::Usage,
+    }
+}
+
+/// The text with every quoted part replaced by an ellipsis.
+fn redact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        if matches!(c, '\'' | '"' | '`') && chars.as_str().contains(c) {
+            for inner in chars.by_ref() {
+                if inner == c {
+                    break;
+                }
+            }
+            out.push('…');
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_carries_the_nearest() {
+        let e = Error::unknown("column", "zpi", ["age", "zip"]);
+        assert_eq!(e.to_string(), "there is no column \"zpi\"; did you mean \"zip\"?");
+        let e = Error::unknown("model", "something_else", ["k_anonymity"]);
+        assert_eq!(e.to_string(), "there is no model \"something_else\"; known: k_anonymity");
+    }
+
+    #[test]
+    fn quoted_data_is_withheld() {
+        let e = Error::from_data(DataFusionError::Execution("cannot cast 'Alice' to Int32".into()));
+        assert_eq!(e.to_string(), "Execution error: cannot cast '…' to Int32");
+    }
+
+    #[test]
+    fn our_own_errors_survive_a_plan() {
+        let e: Error = DataFusionError::from(Error::infeasible("no")).into();
+        assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Infeasible, 3));
+    }
+}

@@ -1,0 +1,192 @@
+//! The generalization lattice: nodes, their order, their neighbours.
+//!
+//! A node is one level per quasi-identifier; a lattice is every node between a bottom and a top vector
+//! (definitions.md, "Data"). Nothing here knows of data: this module is plain arithmetic on small vectors.
+
+mod node;
+mod tags;
+
+pub use node::Node;
+pub use tags::Tags;
+
+use rand::{Rng, RngExt};
+
+/// Every node between `bottom` and `top`, both included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lattice {
+    bottom: Node,
+    top: Node,
+}
+
+impl Lattice {
+    /// The lattice of the nodes from `bottom` to `top`; `bottom` must not be above `top` in any position.
+    pub fn new(bottom: Node, top: Node) -> Self {
+        assert!(bottom.is_below_or_equal(&top), "the bottom of a lattice is below its top");
+        Self { bottom, top }
+    }
+
+    /// The lattice of all levels `0..=tops[i]`.
+    pub fn with_tops(tops: &[u8]) -> Self {
+        Self::new(Node::new(vec![0; tops.len()]), Node::new(tops.to_vec()))
+    }
+
+    /// The most specific node.
+    pub fn bottom(&self) -> &Node {
+        &self.bottom
+    }
+
+    /// The most general node.
+    pub fn top(&self) -> &Node {
+        &self.top
+    }
+
+    /// How many quasi-identifiers a node has levels for.
+    pub fn width(&self) -> usize {
+        self.top.levels().len()
+    }
+
+    /// The number of nodes.
+    pub fn size(&self) -> u128 {
+        self.spans().map(|(a, b)| u128::from(b - a) + 1).product()
+    }
+
+    /// Whether `node` is one of this lattice's.
+    pub fn contains(&self, node: &Node) -> bool {
+        node.levels().len() == self.width() && self.bottom.is_below_or_equal(node) && node.is_below_or_equal(&self.top)
+    }
+
+    fn spans(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
+        self.bottom.levels().iter().copied().zip(self.top.levels().iter().copied())
+    }
+
+    /// The node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
+    pub fn node_at(&self, mut index: u128) -> Node {
+        let mut levels = vec![0; self.width()];
+        for (i, (a, b)) in self.spans().enumerate().collect::<Vec<_>>().into_iter().rev() {
+            let radix = u128::from(b - a) + 1;
+            levels[i] = a + (index % radix) as u8;
+            index /= radix;
+        }
+        Node::new(levels)
+    }
+
+    /// The index of `node` in the numbering of [`Lattice::node_at`].
+    pub fn index_of(&self, node: &Node) -> u128 {
+        self.spans()
+            .zip(node.levels())
+            .fold(0, |index, ((a, b), l)| index * (u128::from(b - a) + 1) + u128::from(l - a))
+    }
+
+    /// Every node, in the order of [`Lattice::node_at`]: a node comes after all that are more specific.
+    pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
+        let mut next = Some(self.bottom.clone());
+        std::iter::from_fn(move || {
+            let current = next.take()?;
+            let mut levels = current.levels().to_vec();
+            for i in (0..levels.len()).rev() {
+                if levels[i] < self.top.level(i) {
+                    levels[i] += 1;
+                    levels[i + 1..].copy_from_slice(&self.bottom.levels()[i + 1..]);
+                    next = Some(Node::new(levels));
+                    break;
+                }
+            }
+            Some(current)
+        })
+    }
+
+    /// Every node of one height (sum of levels), in the order of the levels.
+    pub fn at_height(&self, height: u32) -> Vec<Node> {
+        let mut found = vec![];
+        self.fill_height(&mut Vec::with_capacity(self.width()), height, &mut found);
+        found
+    }
+
+    fn fill_height(&self, prefix: &mut Vec<u8>, left: u32, found: &mut Vec<Node>) {
+        let i = prefix.len();
+        if i == self.width() {
+            if left == 0 {
+                found.push(Node::new(prefix.clone()));
+            }
+            return;
+        }
+        let rest_min: u32 = self.bottom.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
+        let rest_max: u32 = self.top.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
+        for level in self.bottom.level(i)..=self.top.level(i) {
+            let l = u32::from(level);
+            if l + rest_min <= left && left <= l + rest_max {
+                prefix.push(level);
+                self.fill_height(prefix, left - l, found);
+                prefix.pop();
+            }
+        }
+    }
+
+    /// The nodes one step more general than `node`.
+    pub fn successors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
+        (0..self.width()).filter(|&i| node.level(i) < self.top.level(i)).map(|i| node.with_level(i, node.level(i) + 1))
+    }
+
+    /// The nodes one step more specific than `node`.
+    pub fn predecessors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
+        (0..self.width())
+            .filter(|&i| node.level(i) > self.bottom.level(i))
+            .map(|i| node.with_level(i, node.level(i) - 1))
+    }
+
+    /// The nodes that differ from `node` in exactly one position, by any amount (the neighbourhood of the tabu papers).
+    pub fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
+        (0..self.width()).flat_map(move |i| {
+            (self.bottom.level(i)..=self.top.level(i))
+                .filter(move |&l| l != node.level(i))
+                .map(move |l| node.with_level(i, l))
+        })
+    }
+
+    /// A node drawn uniformly.
+    pub fn sample(&self, rng: &mut impl Rng) -> Node {
+        Node::new(self.spans().map(|(a, b)| rng.random_range(a..=b)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn lattice() -> impl Strategy<Value = Lattice> {
+        prop::collection::vec((0u8..3, 0u8..3), 1..5).prop_map(|spans| {
+            let bottom = spans.iter().map(|s| s.0).collect();
+            let top = spans.iter().map(|s| s.0 + s.1).collect();
+            Lattice::new(Node::new(bottom), Node::new(top))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn numbering_and_iteration_agree(l in lattice()) {
+            let all: Vec<Node> = l.iter().collect();
+            prop_assert_eq!(all.len() as u128, l.size());
+            for (i, node) in all.iter().enumerate() {
+                prop_assert!(l.contains(node));
+                prop_assert_eq!(l.index_of(node), i as u128);
+                prop_assert_eq!(&l.node_at(i as u128), node);
+            }
+            let by_height: HashSet<Node> = (0..=l.top().height()).flat_map(|h| l.at_height(h)).collect();
+            prop_assert_eq!(by_height, all.into_iter().collect::<HashSet<_>>());
+        }
+
+        #[test]
+        fn neighbours_differ_by_one_step(l in lattice(), pick in any::<u64>()) {
+            let node = l.node_at(u128::from(pick) % l.size());
+            for up in l.successors(&node) {
+                prop_assert!(l.contains(&up) && node.is_below_or_equal(&up) && up.height() == node.height() + 1);
+                prop_assert!(l.predecessors(&up).any(|n| n == node));
+            }
+            let axis = l.axis_neighbours(&node).count();
+            let expected: usize = (0..l.width()).map(|i| usize::from(l.top().level(i) - l.bottom().level(i))).sum();
+            prop_assert_eq!(axis, expected);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is known of a lattice's nodes without looking at them again.
+
+use super::Node;
+
+/// Known-anonymous and known-not-anonymous nodes under a monotone predicate, kept as the two frontiers that imply the
+/// rest: what is above an anonymous node is anonymous, what is below one that is not is not.
+#[derive(Debug, Default, Clone)]
+pub struct Tags {
+    lowest_anonymous: Vec<Node>,
+    highest_not: Vec<Node>,
+}
+
+impl Tags {
+    /// Nothing known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is implied of `node`: `Some(true)` anonymous, `Some(false)` not, `None` unknown.
+    pub fn get(&self, node: &Node) -> Option<bool> {
+        if self.lowest_anonymous.iter().any(|n| n.is_below_or_equal(node)) {
+            Some(true)
+        } else if self.highest_not.iter().any(|n| node.is_below_or_equal(n)) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Records that `node` is, or is not, anonymous.
+    pub fn set(&mut self, node: &Node, anonymous: bool) {
+        if self.get(node) == Some(anonymous) {
+            return;
+        }
+        if anonymous {
+            self.lowest_anonymous.retain(|n| !node.is_below_or_equal(n));
+            self.lowest_anonymous.push(node.clone());
+        } else {
+            self.highest_not.retain(|n| !n.is_below_or_equal(node));
+            self.highest_not.push(node.clone());
+        }
+    }
+
+    /// The anonymous nodes below which no anonymous one is known.
+    pub fn lowest_anonymous(&self) -> &[Node] {
+        &self.lowest_anonymous
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lattice::Lattice;
+
+    #[test]
+    fn closure_is_implied() {
+        let lattice = Lattice::with_tops(&[2, 2]);
+        let mut tags = Tags::new();
+        tags.set(&Node::new(vec![1, 1]), true);
+        tags.set(&Node::new(vec![0, 1]), false);
+        let known: Vec<Option<bool>> = lattice.iter().map(|n| tags.get(&n)).collect();
+        let (t, f, u) = (Some(true), Some(false), None);
+        assert_eq!(known, [f, f, u, u, t, t, u, t, t]);
+        tags.set(&Node::new(vec![0, 2]), true);
+        assert_eq!(tags.lowest_anonymous().len(), 2);
+    }
+}

@@ -1,0 +1,179 @@
+//! What every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
+
+use super::{Assessment, Oracle};
+use crate::error::Error;
+use crate::lattice::Node;
+use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Why a search ended before its own end.
+#[derive(Debug)]
+pub enum Stop {
+    /// The time limit was reached.
+    TimeLimit,
+    /// The node limit was reached.
+    NodeLimit,
+    /// Ctrl-C.
+    Interrupted,
+    /// The oracle failed.
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+/// When a search has to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Budget {
+    /// No new batch starts after this moment.
+    pub deadline: Option<Instant>,
+    /// No more distinct nodes than this are assessed.
+    pub max_nodes: Option<u64>,
+    /// Raised by Ctrl-C.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// Told to whoever shows progress, after every batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Distinct nodes assessed so far.
+    pub nodes: u64,
+    /// The least cost of an anonymous node so far.
+    pub best: Option<f64>,
+}
+
+/// The state of one run of a search.
+pub struct Context {
+    /// Seeded once per run; every random choice of a search comes from here.
+    pub rng: ChaCha12Rng,
+    budget: Budget,
+    memory: HashMap<Node, Assessment>,
+    incumbent: Option<(Node, Assessment)>,
+    archive: Vec<(Node, Assessment)>,
+    assessed: u64,
+    on_progress: Option<Box<dyn Fn(Progress) + Send>>,
+}
+
+/// Nodes handed to the oracle at once, at most: between batches the budget is checked.
+const BATCH: usize = 64;
+
+impl Context {
+    /// A fresh run.
+    pub fn new(seed: u64, budget: Budget) -> Self {
+        Self {
+            rng: ChaCha12Rng::seed_from_u64(seed),
+            budget,
+            memory: HashMap::new(),
+            incumbent: None,
+            archive: vec![],
+            assessed: 0,
+            on_progress: None,
+        }
+    }
+
+    /// Calls `f` after every batch.
+    pub fn on_progress(mut self, f: impl Fn(Progress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(f));
+        self
+    }
+
+    /// Assesses `nodes` in their order; nodes seen before are answered from memory. Anonymous ones compete for
+    /// incumbent. Ends with [`Stop`] when the budget is used up.
+    pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
+        let mut fresh: Vec<Node> = vec![];
+        for node in nodes {
+            if !self.memory.contains_key(node) && !fresh.contains(node) {
+                fresh.push(node.clone());
+            }
+        }
+        for batch in fresh.chunks(BATCH) {
+            for (node, assessment) in batch.iter().zip(self.assess_batch(oracle, batch)?) {
+                self.memory.insert(node.clone(), assessment);
+            }
+        }
+        Ok(nodes.iter().map(|n| self.memory[n].clone()).collect())
+    }
+
+    /// Assesses one node.
+    pub fn assess_one(&mut self, oracle: &dyn Oracle, node: &Node) -> Result<Assessment, Stop> {
+        Ok(self.assess(oracle, std::slice::from_ref(node))?.swap_remove(0))
+    }
+
+    /// Assesses a batch without remembering it, for a search that visits every node once.
+    pub fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
+        self.check(batch.len() as u64)?;
+        let found = oracle.assess(batch)?;
+        self.assessed += batch.len() as u64;
+        for (node, assessment) in batch.iter().zip(&found) {
+            self.offer(node, assessment);
+        }
+        if let Some(f) = &self.on_progress {
+            f(Progress { nodes: self.assessed, best: self.incumbent.as_ref().map(|(_, a)| a.cost()) });
+        }
+        Ok(found)
+    }
+
+    /// Ends with [`Stop`] when there is no budget for `more` nodes. Searches call it where they loop without assessing.
+    pub fn check(&self, more: u64) -> Result<(), Stop> {
+        if self.budget.interrupt.load(Ordering::Relaxed) {
+            return Err(Stop::Interrupted);
+        }
+        if self.budget.deadline.is_some_and(|d| Instant::now() >= d) {
+            return Err(Stop::TimeLimit);
+        }
+        if self.budget.max_nodes.is_some_and(|max| self.assessed + more > max) {
+            return Err(Stop::NodeLimit);
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, node: &Node, assessment: &Assessment) {
+        if !assessment.anonymous {
+            return;
+        }
+        let better = match &self.incumbent {
+            None => true,
+            Some((n, a)) => assessment.cost().total_cmp(&a.cost()).then_with(|| node.cmp(n)).is_lt(),
+        };
+        if better {
+            self.incumbent = Some((node.clone(), assessment.clone()));
+        }
+    }
+
+    /// The assessment of a node seen before.
+    pub fn recall(&self, node: &Node) -> Option<&Assessment> {
+        self.memory.get(node)
+    }
+
+    /// Makes `node` the answer, for an algorithm whose rule is not "least cost" (Datafly and its kin).
+    pub fn settle(&mut self, node: Node, assessment: Assessment) {
+        self.incumbent = Some((node, assessment));
+    }
+
+    /// The best anonymous node so far.
+    pub fn incumbent(&self) -> Option<&(Node, Assessment)> {
+        self.incumbent.as_ref()
+    }
+
+    /// Distinct nodes assessed so far.
+    pub fn assessed(&self) -> u64 {
+        self.assessed
+    }
+
+    /// The non-dominated nodes that a multi-objective search keeps.
+    pub fn archive(&self) -> &[(Node, Assessment)] {
+        &self.archive
+    }
+
+    /// Replaces the archive.
+    pub fn set_archive(&mut self, archive: Vec<(Node, Assessment)>) {
+        self.archive = archive;
+    }
+}

@@ -1,0 +1,47 @@
+//! Search algorithms over the lattice.
+//!
+//! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the budget, the incumbent and
+//! the random numbers. It knows nothing of data, models or metrics, and can be tested on a lattice made up in a test.
+//! A new algorithm is one file and one line in [`SEARCHES`].
+
+mod context;
+mod oracle;
+
+pub use context::{Budget, Context, Progress, Stop};
+pub use oracle::{Assessment, Counters, Oracle};
+
+use crate::catalogue::{self, Arguments, Call, Entry};
+use crate::error::Result;
+
+/// What a search that ran to its end can say for its incumbent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Finding {
+    /// No anonymous node costs less than this; `f64::NEG_INFINITY` when the algorithm proves nothing. The incumbent
+    /// is optimal when its cost is not above it.
+    pub bound: f64,
+}
+
+impl Finding {
+    /// Every node was looked at or excluded: the incumbent is the optimum.
+    pub const OPTIMAL: Self = Self { bound: f64::INFINITY };
+    /// The incumbent is what was found, with no proof.
+    pub const HEURISTIC: Self = Self { bound: f64::NEG_INFINITY };
+}
+
+/// A search algorithm: offers nodes to the context until it is done or the budget is.
+pub trait Search: std::fmt::Debug + Send + Sync {
+    /// Runs to the end, or until `?` hands on the [`Stop`] of the context. The answer is the context's incumbent.
+    fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
+}
+
+/// The constructor in a search's catalogue entry.
+pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
+
+/// Every search, by name.
+pub static SEARCHES: &[Entry<Build>] = &[];
+
+/// The search that a statement names.
+pub fn build(call: &Call) -> Result<Box<dyn Search>> {
+    let entry = catalogue::find("search", SEARCHES, &call.name)?;
+    (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
+}

@@ -1,0 +1,70 @@
+//! What a search may ask about a node.
+
+use crate::error::Result;
+use crate::lattice::{Lattice, Node};
+
+/// What the evaluation of one node found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// Whether the suppressed rows are within the limit.
+    pub anonymous: bool,
+    /// Rows in classes that fail a model, and rows that no hierarchy maps.
+    pub suppressed: u64,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// One cost per objective, lower is better (what is maximised is negated). The first is what a search minimises.
+    pub costs: Vec<f64>,
+    /// No node at or above this one has a lower first cost; `f64::NEG_INFINITY` when nothing is known.
+    pub floor: f64,
+}
+
+impl Assessment {
+    /// The first objective.
+    pub fn cost(&self) -> f64 {
+        self.costs[0]
+    }
+}
+
+/// What the evaluator did so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counters {
+    /// Nodes whose frequency set was computed.
+    pub evaluated: u64,
+    /// Of those, nodes computed from a cached set smaller than the base.
+    pub rolled_up: u64,
+    /// Assessments answered without a computation.
+    pub cached: u64,
+    /// Classes read as input of those computations.
+    pub rows_read: u64,
+}
+
+/// Assesses nodes of one lattice for one request.
+pub trait Oracle: Send + Sync {
+    /// The lattice.
+    fn lattice(&self) -> &Lattice;
+
+    /// Assesses `nodes`, in their order. A batch is a chance for concurrency.
+    fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>>;
+
+    /// A bound on the first cost of `node` itself that costs no evaluation, given that at least `suppressed` rows are
+    /// suppressed there. For `suppressed = 0` it never falls along generalization, so that it bounds every node above.
+    fn bound(&self, node: &Node, suppressed: u64) -> f64;
+
+    /// Whether anonymity is upward closed: every node above an anonymous one is anonymous.
+    fn is_monotone(&self) -> bool;
+
+    /// Whether suppressed rows never grow along generalization, whatever the limit.
+    fn suppression_is_monotone(&self) -> bool;
+
+    /// Distinct values of quasi-identifier `position` in the table when it is generalized to `level`.
+    fn distinct_values(&self, position: usize, level: u8) -> u64;
+
+    /// Rows of the table.
+    fn rows(&self) -> u64;
+
+    /// The most rows that may be suppressed.
+    fn suppression_limit(&self) -> u64;
+
+    /// What was done so far.
+    fn counters(&self) -> Counters;
+}
