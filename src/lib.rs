@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 pub mod catalogue;
 pub mod error;
+pub mod hierarchy;
 pub mod lattice;
 pub mod search;
