@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 pub mod catalogue;
 pub mod error;
+pub mod frequency;
 pub mod hierarchy;
 pub mod lattice;
 pub mod search;
