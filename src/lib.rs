@@ -5,4 +5,6 @@ pub mod error;
 pub mod frequency;
 pub mod hierarchy;
 pub mod lattice;
+pub mod metric;
+pub mod model;
 pub mod search;

@@ -54,11 +54,19 @@ impl Base {
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
-        let mut merge = Merge { space: &space, suppresses, bottom: &bottom, grouper: Grouper::new(words), groups: vec![] };
+        let mut merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+            grouper: Grouper::new(words),
+            groups: vec![],
+        };
 
         let maps = sample.tallies.iter().map(|t| merge.add(&sample, t)).collect::<Vec<_>>();
-        let population_maps: Vec<_> =
-            population.iter().flat_map(|p| p.tallies.iter().map(|t| merge.add(p, t)).collect::<Vec<_>>()).collect();
+        let population_maps: Vec<_> = population
+            .iter()
+            .flat_map(|p| p.tallies.iter().map(|t| merge.add(p, t)).collect::<Vec<_>>())
+            .collect();
         let order = merge.order();
         let classes = merge.grouper.len();
         let rank = |class: u32| order[class as usize];
@@ -76,7 +84,11 @@ impl Base {
         let populations = population.as_ref().map(|population| {
             let mut counts = vec![0; classes];
             for (tally, map) in population.tallies.iter().zip(&population_maps) {
-                for (class, count) in map.iter().zip(&tally.counts).filter_map(|(c, n)| Some((c.as_ref()?, n))) {
+                for (class, count) in map
+                    .iter()
+                    .zip(&tally.counts)
+                    .filter_map(|(c, n)| Some((c.as_ref()?, n)))
+                {
                     counts[rank(*class) as usize] += count;
                 }
             }
@@ -96,8 +108,22 @@ impl Base {
             let at = order[class] as usize * words;
             keys[at..at + words].copy_from_slice(key);
         }
-        let set = Arc::new(FrequencySet::new(bottom.clone(), words, keys, counts, populations, details));
-        Ok(Self { set, rows: sample.rows, unmapped_rows, marginals, attributes, space })
+        let set = Arc::new(FrequencySet::new(
+            bottom.clone(),
+            words,
+            keys,
+            counts,
+            populations,
+            details,
+        ));
+        Ok(Self {
+            set,
+            rows: sample.rows,
+            unmapped_rows,
+            marginals,
+            attributes,
+            space,
+        })
     }
 }
 
@@ -139,11 +165,18 @@ impl Merge<'_> {
                 }
             }
         }
-        let kept: Vec<u64> =
-            keys.chunks_exact(words).zip(&mapped).filter(|(_, m)| **m).flat_map(|(k, _)| k.iter().copied()).collect();
+        let kept: Vec<u64> = keys
+            .chunks_exact(words)
+            .zip(&mapped)
+            .filter(|(_, m)| **m)
+            .flat_map(|(k, _)| k.iter().copied())
+            .collect();
         self.grouper.group(&kept, &mut self.groups);
         let mut groups = self.groups.iter();
-        mapped.into_iter().map(|mapped| if mapped { groups.next().copied() } else { None }).collect()
+        mapped
+            .into_iter()
+            .map(|mapped| if mapped { groups.next().copied() } else { None })
+            .collect()
     }
 
     /// For each class its rank among the ascending keys, which does not depend on the threads.
@@ -192,7 +225,9 @@ impl DetailEntries {
         classes: usize,
     ) -> Result<(Attribute, (Detail, usize))> {
         if self.0.len() > u32::MAX as usize {
-            return Err(Error::data("classes and sensitive values have more than 2^32 combinations"));
+            return Err(Error::data(
+                "classes and sensitive values have more than 2^32 combinations",
+            ));
         }
         let (value_of_code, values, codes) = match &request {
             DetailRequest::Values(_) | DetailRequest::Distinct(_) => {
@@ -208,17 +243,37 @@ impl DetailEntries {
                     found.map(|i| i as u32).unwrap_or_default()
                 });
                 let codes = codes.collect();
-                (Some(pairs.iter().map(|p| p.0).collect::<Vec<u32>>()), &dictionaries[1].values, codes)
+                (
+                    Some(pairs.iter().map(|p| p.0).collect::<Vec<u32>>()),
+                    &dictionaries[1].values,
+                    codes,
+                )
             }
         };
         let cardinality = value_of_code.as_ref().map_or(values.len(), Vec::len);
         let mut counts = vec![0u64; values.len()];
         match &value_of_code {
             Some(value_of_code) => value_of_code.iter().for_each(|v| counts[*v as usize] += 1),
-            None => self.0.iter().zip(&codes).for_each(|(entry, code)| counts[*code as usize] += entry.3),
+            None => self
+                .0
+                .iter()
+                .zip(&codes)
+                .for_each(|(entry, code)| counts[*code as usize] += entry.3),
         }
-        let triples = self.0.iter().zip(&codes).filter_map(|(entry, code)| Some((entry.0?, *code, entry.3)));
+        let triples = self
+            .0
+            .iter()
+            .zip(&codes)
+            .filter_map(|(entry, code)| Some((entry.0?, *code, entry.3)));
         let detail = Detail::from_triples(classes, cardinality, triples);
-        Ok((Attribute { request, values: Arc::clone(values), value_of_code, counts }, (detail, cardinality)))
+        Ok((
+            Attribute {
+                request,
+                values: Arc::clone(values),
+                value_of_code,
+                counts,
+            },
+            (detail, cardinality),
+        ))
     }
 }

@@ -14,7 +14,11 @@ const FIRST_SLOTS: usize = 1 << 10;
 impl Grouper {
     /// An empty table for keys of `words` words.
     pub(crate) fn new(words: usize) -> Self {
-        Self { words, keys: vec![], slots: vec![0; FIRST_SLOTS] }
+        Self {
+            words,
+            keys: vec![],
+            slots: vec![0; FIRST_SLOTS],
+        }
     }
 
     /// The number of groups.

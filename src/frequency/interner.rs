@@ -53,7 +53,11 @@ impl Shared {
                  attributes or entities: select its parts in a query first"
             )));
         }
-        Ok(Self { column: column.into(), data_type: data_type.clone(), state: Mutex::default() })
+        Ok(Self {
+            column: column.into(),
+            data_type: data_type.clone(),
+            state: Mutex::default(),
+        })
     }
 
     /// Memory held, in bytes.
@@ -92,13 +96,27 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<Dictionary> {
         let state = self.state.lock();
         let chunks: Vec<&dyn Array> = state.chunks.iter().map(AsRef::as_ref).collect();
-        let seen = if chunks.is_empty() { new_empty_array(&self.data_type) } else { concat(&chunks)? };
-        let order = sort_to_indices(&seen, Some(SortOptions { descending: false, nulls_first: false }), None)?;
+        let seen = if chunks.is_empty() {
+            new_empty_array(&self.data_type)
+        } else {
+            concat(&chunks)?
+        };
+        let order = sort_to_indices(
+            &seen,
+            Some(SortOptions {
+                descending: false,
+                nulls_first: false,
+            }),
+            None,
+        )?;
         let mut ranks = vec![0; seen.len()];
         for (rank, code) in order.values().iter().enumerate() {
             ranks[*code as usize] = rank as u32;
         }
-        Ok(Dictionary { values: take(&seen, &order, None)?, ranks })
+        Ok(Dictionary {
+            values: take(&seen, &order, None)?,
+            ranks,
+        })
     }
 }
 
@@ -136,7 +154,9 @@ impl Local {
 
     /// The code of every row of `array`.
     pub(crate) fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        let DataType::Dictionary(_, _) = array.data_type() else { return self.encode_flat(array) };
+        let DataType::Dictionary(_, _) = array.data_type() else {
+            return self.encode_flat(array);
+        };
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values();
         let known = matches!(&self.last, Some((last, _)) if same_buffers(last, values));
@@ -144,9 +164,18 @@ impl Local {
             let codes = self.encode_flat(values)?;
             self.last = Some((Arc::clone(values), codes));
         }
-        let null = if array.null_count() > 0 { self.null_code(array)? } else { 0 };
-        let Some((_, codes)) = &self.last else { return Err(Error::internal("a dictionary was lost")) };
-        let keys = cast(&arrow::array::make_array(dictionary.keys().to_data()), &DataType::UInt32)?;
+        let null = if array.null_count() > 0 {
+            self.null_code(array)?
+        } else {
+            0
+        };
+        let Some((_, codes)) = &self.last else {
+            return Err(Error::internal("a dictionary was lost"));
+        };
+        let keys = cast(
+            &arrow::array::make_array(dictionary.keys().to_data()),
+            &DataType::UInt32,
+        )?;
         let keys = keys.as_primitive::<UInt32Type>();
         if array.null_count() == 0 {
             return Ok(keys.values().iter().map(|k| codes[*k as usize]).collect());
@@ -170,17 +199,19 @@ impl Local {
             DataType::LargeUtf8 => {
                 self.encode_bytes(array, array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)))
             }
-            DataType::Utf8View => {
-                self.encode_bytes(array, array.as_string_view().iter().map(|v| v.map(str::as_bytes)))
-            }
+            DataType::Utf8View => self.encode_bytes(array, array.as_string_view().iter().map(|v| v.map(str::as_bytes))),
             DataType::Binary => self.encode_bytes(array, array.as_binary::<i32>().iter()),
             DataType::Float16 => {
-                let bits = array.as_primitive::<Float16Type>().iter().map(|v| v.map(|v| f64::from(v)));
+                let bits = array
+                    .as_primitive::<Float16Type>()
+                    .iter()
+                    .map(|v| v.map(|v| f64::from(v)));
                 self.encode_floats(array, bits)
             }
-            DataType::Float32 => {
-                self.encode_floats(array, array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)))
-            }
+            DataType::Float32 => self.encode_floats(
+                array,
+                array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)),
+            ),
             DataType::Float64 => self.encode_floats(array, array.as_primitive::<Float64Type>().iter()),
             DataType::UInt64 | DataType::Null => self.encode_rows(array),
             data_type if data_type.is_integer() || data_type == &DataType::Boolean || is_time(data_type) => {
@@ -216,7 +247,11 @@ impl Local {
         )
     }
 
-    fn encode_bytes<'a>(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Vec<u32>> {
+    fn encode_bytes<'a>(
+        &mut self,
+        array: &ArrayRef,
+        values: impl Iterator<Item = Option<&'a [u8]>>,
+    ) -> Result<Vec<u32>> {
         self.encode_with(
             array,
             values,
@@ -308,7 +343,10 @@ mod tests {
         assert_eq!(codes, two.encode(&array).unwrap(), "partitions agree");
         assert_eq!(codes, one.encode(&array).unwrap(), "and so do batches");
         let dictionary = shared.finish().unwrap();
-        (codes.iter().map(|c| dictionary.ranks[*c as usize]).collect(), dictionary.values)
+        (
+            codes.iter().map(|c| dictionary.ranks[*c as usize]).collect(),
+            dictionary.values,
+        )
     }
 
     #[test]
@@ -322,13 +360,21 @@ mod tests {
             Arc::new(Date32Array::from(vec![Some(9), None, Some(-9), Some(9)])),
             Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)])),
             Arc::new(Decimal128Array::from(vec![Some(15), None, Some(-15), Some(15)])),
-            Arc::new([Some("b"), None, Some("a"), Some("b")].into_iter().collect::<DictionaryArray<Int32Type>>()),
+            Arc::new(
+                [Some("b"), None, Some("a"), Some("b")]
+                    .into_iter()
+                    .collect::<DictionaryArray<Int32Type>>(),
+            ),
         ];
         for array in arrays {
             let name = array.data_type().to_string();
             let (ranks, values) = encode(array);
             assert_eq!(ranks, [1, 2, 0, 1], "{name}");
-            assert_eq!((values.len(), values.null_count(), values.is_null(2)), (3, 1, true), "{name}");
+            assert_eq!(
+                (values.len(), values.null_count(), values.is_null(2)),
+                (3, 1, true),
+                "{name}"
+            );
         }
     }
 

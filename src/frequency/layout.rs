@@ -82,10 +82,19 @@ impl Layout {
                     chunk.bits += field.bits;
                     chunk.columns.end = i + 1;
                 }
-                _ => chunks.push(Chunk { word: field.word, shift: field.shift, bits: field.bits, columns: i..i + 1 }),
+                _ => chunks.push(Chunk {
+                    word: field.word,
+                    shift: field.shift,
+                    bits: field.bits,
+                    columns: i..i + 1,
+                }),
             }
         }
-        Self { fields, chunks, words: word + 1 }
+        Self {
+            fields,
+            chunks,
+            words: word + 1,
+        }
     }
 
     /// Words per key.
@@ -153,7 +162,11 @@ impl Layout {
             let lower = std::mem::take(&mut table);
             table.reserve(lower.len() << self.fields[column].bits);
             for code in 0..1u32 << self.fields[column].bits {
-                let own = if (code as usize) < cardinality(column) { part(column, code) } else { 0 };
+                let own = if (code as usize) < cardinality(column) {
+                    part(column, code)
+                } else {
+                    0
+                };
                 table.extend(lower.iter().map(|below| below.wrapping_add(own)));
             }
         }

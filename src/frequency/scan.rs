@@ -76,7 +76,12 @@ impl Columns {
 
     fn bytes(&self) -> usize {
         let own: usize = self.quasi_identifiers.iter().map(|(_, s)| s.bytes()).sum();
-        own + self.details.iter().flat_map(|(_, s)| s).map(|s| s.bytes()).sum::<usize>()
+        own + self
+            .details
+            .iter()
+            .flat_map(|(_, s)| s)
+            .map(|s| s.bytes())
+            .sum::<usize>()
     }
 
     /// Counts the rows of `streams`, each on a task of its own, within `pool`. `progress` is advanced by rows.
@@ -109,12 +114,19 @@ impl Columns {
         let tallies: Vec<Tally> = tallies.into_iter().map(|(_, tally)| tally).collect();
         Ok(Scan {
             rows: tallies.iter().map(|t| t.rows).sum(),
-            dictionaries: self.quasi_identifiers.iter().map(|(_, s)| s.finish()).collect::<Result<_>>()?,
+            dictionaries: self
+                .quasi_identifiers
+                .iter()
+                .map(|(_, s)| s.finish())
+                .collect::<Result<_>>()?,
             details: self
                 .details
                 .iter()
                 .map(|(request, shared)| {
-                    Ok((request.clone(), shared.iter().map(|s| s.finish()).collect::<Result<_>>()?))
+                    Ok((
+                        request.clone(),
+                        shared.iter().map(|s| s.finish()).collect::<Result<_>>()?,
+                    ))
                 })
                 .collect::<Result<_>>()?,
             tallies,
@@ -192,8 +204,16 @@ impl Tally {
             counts: vec![],
             details: details.collect::<Result<_>>()?,
             rows: 0,
-            indices: columns.quasi_identifiers.iter().map(|(name, _)| position(name)).collect::<Result<_>>()?,
-            locals: columns.quasi_identifiers.iter().map(|(_, s)| Local::new(Arc::clone(s), true)).collect(),
+            indices: columns
+                .quasi_identifiers
+                .iter()
+                .map(|(name, _)| position(name))
+                .collect::<Result<_>>()?,
+            locals: columns
+                .quasi_identifiers
+                .iter()
+                .map(|(_, s)| Local::new(Arc::clone(s), true))
+                .collect(),
             groups: vec![],
             reservation: MemoryConsumer::new("anonsql frequency set").register(pool),
             owns_dictionaries,
@@ -202,7 +222,10 @@ impl Tally {
 
     /// The keys, in the codes of the scan, with their counts.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], u64)> + '_ {
-        self.grouper.keys().chunks_exact(self.layout.words()).zip(self.counts.iter().copied())
+        self.grouper
+            .keys()
+            .chunks_exact(self.layout.words())
+            .zip(self.counts.iter().copied())
     }
 
     fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
@@ -239,7 +262,11 @@ impl Tally {
             .collect();
         let layout = Layout::new(&bits);
         let mut keys = vec![0u64; self.grouper.len() * layout.words()];
-        for (old, new) in self.grouper.keys().chunks_exact(self.layout.words()).zip(keys.chunks_exact_mut(layout.words()))
+        for (old, new) in self
+            .grouper
+            .keys()
+            .chunks_exact(self.layout.words())
+            .zip(keys.chunks_exact_mut(layout.words()))
         {
             for column in 0..codes.len() {
                 let (word, part) = layout.place(column, self.layout.code(old, column));
@@ -256,18 +283,20 @@ impl Tally {
         let locals: usize = self.locals.iter().map(Local::memory).sum();
         let details: usize = self.details.iter().map(DetailTally::bytes).sum();
         let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
-        self.reservation.try_resize(own + locals + details + dictionaries).map_err(|_| {
-            Error::new(
-                ErrorKind::Resources,
-                format!(
-                    "the memory limit is reached with {} distinct combinations of quasi-identifier values in one \
+        self.reservation
+            .try_resize(own + locals + details + dictionaries)
+            .map_err(|_| {
+                Error::new(
+                    ErrorKind::Resources,
+                    format!(
+                        "the memory limit is reached with {} distinct combinations of quasi-identifier values in one \
                      partition after {} rows; raise --memory-limit, name fewer quasi-identifiers, or coarsen the \
                      finest of them in a query",
-                    self.grouper.len(),
-                    self.rows
-                ),
-            )
-        })
+                        self.grouper.len(),
+                        self.rows
+                    ),
+                )
+            })
     }
 }
 
@@ -278,7 +307,11 @@ impl DetailTally {
             let codes = local.encode(batch.column(*index))?;
             let words = self.indices.len();
             for ((key, code), class) in keys.chunks_exact_mut(words).zip(&codes).zip(classes) {
-                key[i] = if i == 0 { u64::from(*class) << 32 | u64::from(*code) } else { u64::from(*code) };
+                key[i] = if i == 0 {
+                    u64::from(*class) << 32 | u64::from(*code)
+                } else {
+                    u64::from(*code)
+                };
             }
         }
         let mut groups = vec![];

@@ -28,7 +28,10 @@ impl Detail {
     /// The codes and counts of class `class`, ascending by code.
     pub fn class(&self, class: usize) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         let range = self.offsets[class] as usize..self.offsets[class + 1] as usize;
-        self.codes[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
+        self.codes[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.counts[range].iter().copied())
     }
 
     /// How many codes occur in class `class`.
@@ -87,7 +90,11 @@ fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], coun
         }
         offsets.push(out_codes.len() as u32);
     }
-    Detail { offsets: offsets.into(), codes: out_codes.into(), counts: out_counts.into() }
+    Detail {
+        offsets: offsets.into(),
+        codes: out_codes.into(),
+        counts: out_counts.into(),
+    }
 }
 
 /// The equivalence classes of one node.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub struct Space {
     layout: Layout,
     lookups: Vec<Arc<Lookup>>,
+    ground: Node,
     tables: RwLock<HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>>,
 }
 
@@ -23,12 +24,22 @@ impl Space {
     /// The space of these columns.
     pub fn new(lookups: Vec<Arc<Lookup>>) -> Self {
         let bits: Vec<u32> = lookups.iter().map(|l| bits_for(l.values().len())).collect();
-        Self { layout: Layout::new(&bits), lookups, tables: RwLock::default() }
+        Self {
+            layout: Layout::new(&bits),
+            ground: Node::new(vec![0; lookups.len()]),
+            lookups,
+            tables: RwLock::default(),
+        }
     }
 
     /// The layout of keys.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The node with every column at level 0.
+    pub fn ground(&self) -> &Node {
+        &self.ground
     }
 
     /// The lookup table of column `column`.
@@ -68,7 +79,10 @@ impl Space {
         if words == 1 {
             return generalize_words(keys, kept[0], &mapped);
         }
-        let mut out: Vec<u64> = keys.chunks_exact(words).flat_map(|k| k.iter().zip(&kept).map(|(k, m)| k & m)).collect();
+        let mut out: Vec<u64> = keys
+            .chunks_exact(words)
+            .flat_map(|k| k.iter().zip(&kept).map(|(k, m)| k & m))
+            .collect();
         for (chunk, table) in &mapped {
             let word = chunk.word();
             for (out, key) in out.chunks_exact_mut(words).zip(keys.chunks_exact(words)) {
@@ -102,7 +116,9 @@ impl Space {
         let words = self.layout.words();
         let mut sums = vec![0u64; keys.len() / words];
         for chunk in self.layout.chunks() {
-            let table = self.layout.tabulate(chunk, |column| self.lookups[column].values().len(), &part);
+            let table = self
+                .layout
+                .tabulate(chunk, |column| self.lookups[column].values().len(), &part);
             if table.iter().all(|t| *t == 0) {
                 continue;
             }
@@ -120,10 +136,15 @@ fn generalize_words(keys: &[u64], kept: u64, mapped: &[(&super::layout::Chunk, A
     match mapped {
         [] => keys.iter().map(|k| k & kept).collect(),
         [(a, ta)] => keys.iter().map(|k| (k & kept) | ta[a.index(*k)]).collect(),
-        [(a, ta), (b, tb)] => keys.iter().map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)]).collect(),
+        [(a, ta), (b, tb)] => keys
+            .iter()
+            .map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)])
+            .collect(),
         [(a, ta), (b, tb), rest @ ..] => {
-            let mut out: Vec<u64> =
-                keys.iter().map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)]).collect();
+            let mut out: Vec<u64> = keys
+                .iter()
+                .map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)])
+                .collect();
             for (chunk, table) in rest {
                 for (out, key) in out.iter_mut().zip(keys) {
                     *out |= table[chunk.index(*key)];
