@@ -4,15 +4,19 @@
 //! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
 
 mod base;
+mod batch;
 mod grouper;
 mod interner;
 mod layout;
+mod node;
 mod scan;
 mod set;
+mod sets;
 mod space;
 
 pub use base::{Attribute, Base};
 pub use layout::Layout;
 pub use scan::{Columns, DetailRequest, Scan};
 pub use set::{Detail, FrequencySet};
+pub use sets::{FrequencySets, SetCounters};
 pub use space::Space;
