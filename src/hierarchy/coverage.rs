@@ -1,6 +1,6 @@
 //! How much of a column a hierarchy knows: what CHECK HIERARCHY answers, and what is refused before a run.
 
-use super::{Hierarchy, Lookup, OnNull, OnUnmapped};
+use super::{Hierarchy, Lookup, OnNull, OnUnmapped, ground};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
 
@@ -21,6 +21,7 @@ pub struct Coverage {
 
 impl Coverage {
     fn count(values: &ArrayRef, counts: &[u64], is_unmapped: impl Fn(usize) -> bool) -> Result<Self> {
+        let values = ground::plain(values)?;
         if values.len() != counts.len() {
             return Err(Error::internal(format!(
                 "{} values have {} counts",

@@ -38,34 +38,36 @@ pub struct Lookup {
 impl Lookup {
     pub(super) fn try_new(hierarchy: &Hierarchy, values: ArrayRef) -> Result<Self> {
         let ladder = hierarchy.ladder();
-        let own = with_top(hierarchy, ladder.labels(&values)?, values.len());
-        let has_null = values.null_count() > 0;
-        let domain = match ladder.ground(values.data_type())? {
+        let flat = ground::plain(&values)?;
+        let own = with_top(hierarchy, ladder.labels(&flat)?, flat.len());
+        let null = (0..flat.len()).find(|&i| flat.is_null(i));
+        let domain = match ladder.ground(flat.data_type())? {
             Some(listed) => {
                 let labels = with_top(hierarchy, ladder.labels(&listed)?, listed.len());
-                Domain::new(&listed, labels, has_null)?
+                Domain::new(&listed, labels, null.is_some())?
             }
-            None => Domain::new(&values, own.clone(), has_null)?,
+            None => Domain::new(&flat, own.clone(), null.is_some())?,
         };
-        let unmapped: Vec<bool> = (0..values.len())
-            .map(|i| !values.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
+        let unmapped: Vec<bool> = (0..flat.len())
+            .map(|i| !flat.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
             .collect();
 
-        let mut levels = vec![ground_level(&values)?];
+        let mut levels = vec![ground_level(&values, &flat)?];
         for (number, labels) in own.iter().enumerate() {
             let gaps = Gaps::of(hierarchy, number + 1 == own.len());
-            let label = |i: usize| {
-                if values.is_null(i) {
-                    gaps.null.then_some(domain.top.as_str())
-                } else if unmapped[i] {
-                    gaps.unmapped.then_some(domain.top.as_str())
+            let raised = |i: usize| {
+                if flat.is_null(i) {
+                    gaps.null
                 } else {
-                    Some(labels.value(i))
+                    unmapped[i] && gaps.unmapped
                 }
             };
-            let raised = (0..values.len()).find(|&i| (values.is_null(i) || unmapped[i]) && label(i).is_some());
-            let own: Vec<Option<&str>> = (0..values.len()).map(label).collect();
-            let null = (0..values.len()).find(|&i| values.is_null(i));
+            let label = |i: usize| match raised(i) {
+                true => Some(domain.top.as_str()),
+                false => (!flat.is_null(i) && !unmapped[i]).then(|| labels.value(i)),
+            };
+            let own: Vec<Option<&str>> = (0..flat.len()).map(label).collect();
+            let raised = (0..flat.len()).find(|&i| raised(i));
             levels.push(domain.level(number, &own, null, raised));
         }
         check_nesting(&levels)?;
@@ -211,9 +213,9 @@ fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
     (labels, codes)
 }
 
-fn ground_level(values: &ArrayRef) -> Result<Level> {
+fn ground_level(values: &ArrayRef, flat: &ArrayRef) -> Result<Level> {
     let codes: Vec<u32> = (0..values.len() as u32).collect();
-    let extents = numbers(values)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
+    let extents = numbers(flat)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
     Ok(Level {
         labels: Arc::clone(values),
         representatives: codes.clone(),
@@ -260,12 +262,11 @@ fn check_nesting(levels: &[Level]) -> Result<()> {
     }
 }
 
-/// The values as floating-point numbers, when the type is numeric.
+/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
 fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
-    let values = ground::plain(values)?;
     let integers = match values.data_type() {
-        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(&values, &DataType::Int64)?,
-        t if t.is_numeric() => values,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
+        t if t.is_numeric() => Arc::clone(values),
         _ => return Ok(None),
     };
     let floats = cast(&integers, &DataType::Float64)?;

@@ -12,8 +12,10 @@ pub mod intervals;
 mod lookup;
 mod number;
 pub mod prefix;
+pub mod quantiles;
 pub mod suppression;
 pub mod table;
+pub mod truncate;
 
 pub use coverage::Coverage;
 pub use lookup::{Level, Lookup};
@@ -268,6 +270,8 @@ pub static KINDS: &[&Info] = &[
     &table::QUERY,
     &intervals::INFO,
     &prefix::INFO,
+    &truncate::INFO,
     &table::VALUES,
+    &quantiles::INFO,
     &suppression::INFO,
 ];

@@ -15,7 +15,7 @@ use super::file::{self, FileOptions};
 use super::{Ladder, LevelRule, MAX_LEVELS, TOP, does_not_nest, ground, nests, quoted};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
 use std::collections::HashSet;
@@ -53,7 +53,7 @@ impl Table {
             )));
         }
         if ground.is_empty() {
-            return Err(Error::usage("a hierarchy needs at least one ground value"));
+            return Err(no_values());
         }
         if labels.len() > MAX_LEVELS {
             return Err(Error::usage(format!(
@@ -88,10 +88,39 @@ impl Table {
         Ok(Self { source, ground, levels })
     }
 
+    /// The hierarchy that a query answered: column 1 the ground value, then one column per level.
+    pub fn from_query(rows: &RecordBatch) -> Result<Self> {
+        match rows.columns().split_first() {
+            Some((ground, labels)) => Self::try_new(Source::Query, ground, labels),
+            None => Err(Error::usage("the query of a hierarchy answers no columns")),
+        }
+    }
+
+    /// The hierarchy of rows in a statement, each a ground value and its labels; `None` is NULL.
+    pub fn from_rows(rows: &[Vec<Option<String>>]) -> Result<Self> {
+        let width = rows.first().map_or(0, Vec::len);
+        if let Some((row, number)) = rows.iter().zip(1..).find(|(row, _)| row.len() != width || width == 0) {
+            return Err(Error::usage(format!(
+                "row {number} has {} values, the first has {width}",
+                row.len()
+            )));
+        }
+        let column = |i: usize| Arc::new(rows.iter().map(|r| r[i].as_deref()).collect::<StringArray>()) as ArrayRef;
+        let columns: Vec<ArrayRef> = (0..width).map(column).collect();
+        match columns.split_first() {
+            Some((ground, labels)) => Self::try_new(Source::Values, ground, labels),
+            None => Err(no_values()),
+        }
+    }
+
     /// Where it came from.
     pub fn source(&self) -> &Source {
         &self.source
     }
+}
+
+fn no_values() -> Error {
+    Error::usage("a hierarchy needs at least one ground value")
 }
 
 fn check_ground(ground: &StringArray) -> Result<()> {
@@ -180,27 +209,6 @@ impl Ladder for Table {
         });
         rules.collect()
     }
-}
-
-/// The text arrays of rows of strings, each row a ground value and its labels.
-pub fn columns(rows: &[Vec<String>]) -> Result<(ArrayRef, Vec<ArrayRef>)> {
-    let width = rows.first().map_or(0, Vec::len);
-    if width == 0 {
-        return Err(Error::usage("a hierarchy needs at least one ground value"));
-    }
-    if let Some((number, row)) = rows
-        .iter()
-        .zip(1..)
-        .map(|(r, n)| (n, r))
-        .find(|(_, r)| r.len() != width)
-    {
-        return Err(Error::usage(format!(
-            "row {number} has {} values, the first has {width}",
-            row.len()
-        )));
-    }
-    let column = |i: usize| Arc::new(rows.iter().map(|r| Some(r[i].as_str())).collect::<StringArray>()) as ArrayRef;
-    Ok((column(0), (1..width).map(column).collect()))
 }
 
 /// What SHOW and help say of hierarchies made by a query.
