@@ -5,6 +5,7 @@
 
 mod base;
 mod batch;
+mod encoder;
 mod grouper;
 mod interner;
 mod layout;
@@ -15,7 +16,9 @@ mod sets;
 mod space;
 
 pub use base::{Attribute, Base};
+pub use encoder::{Encoder, KeySet};
 pub use layout::Layout;
+pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};
 pub use set::{Detail, FrequencySet};
 pub use sets::{FrequencySets, SetCounters};

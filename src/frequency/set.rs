@@ -219,6 +219,37 @@ impl FrequencySet {
             + self.details.iter().map(Detail::bytes).sum::<usize>()
     }
 
+    /// The entries of this set for which `keep` says so, and their positions.
+    pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
+        let entries: Vec<usize> = (0..self.len()).filter(|i| keep[*i]).collect();
+        let pick = |values: &ScalarBuffer<u64>| entries.iter().map(|i| values[*i]).collect::<Vec<u64>>().into();
+        let details = self
+            .details
+            .iter()
+            .zip(&self.cardinalities)
+            .map(|(detail, cardinality)| {
+                let triples = entries
+                    .iter()
+                    .zip(0..)
+                    .flat_map(|(i, class)| detail.class(*i).map(move |(c, n)| (class, c, n)));
+                Detail::from_triples(entries.len(), *cardinality, triples)
+            });
+        let kept = Self {
+            node: self.node.clone(),
+            words: self.words,
+            keys: entries
+                .iter()
+                .flat_map(|i| self.key(*i).iter().copied())
+                .collect::<Vec<u64>>()
+                .into(),
+            counts: pick(&self.counts),
+            populations: self.populations.as_ref().map(pick),
+            details: details.collect(),
+            cardinalities: self.cardinalities.clone(),
+        };
+        (entries, kept)
+    }
+
     /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
     pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
         let keys = space.generalize(&self.keys, &self.node, node);
