@@ -324,6 +324,13 @@ impl Evaluator {
         self.objectives.iter().map(|o| o.measure.value(&view)).collect()
     }
 
+    /// The value at a node of a metric that is not among the objectives.
+    pub fn measure_other(&self, job: &Job, metric: &dyn Metric, set: &FrequencySet, verdict: &Verdict) -> Result<f64> {
+        Ok(objective(job, self.sets.base(), metric)?
+            .measure
+            .value(&view(set, verdict)))
+    }
+
     /// k under the suppression limit: the largest k such that the rows in classes smaller than k number no more than
     /// the limit (definitions.md, "k of a node under eta").
     pub fn reached_k(&self, set: &FrequencySet) -> u64 {
@@ -369,6 +376,32 @@ impl Evaluator {
             Monotonicity::Never => false,
         })
     }
+}
+
+/// Readies a metric for the table.
+fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
+    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let full = |c: &&Constraint| c.subset.is_none();
+    let subject = metric::Subject {
+        base,
+        weights: &weights,
+        k: job
+            .constraints
+            .iter()
+            .filter(full)
+            .map(|c| c.model.min_class_size())
+            .max()
+            .unwrap_or(1),
+        suppression_limit: job.suppression.rows(base.rows),
+        label: job
+            .class_label
+            .as_ref()
+            .and_then(|c| position(base, &DetailRequest::Values(c.clone()))),
+    };
+    Ok(Objective {
+        measure: metric.prepare(&subject)?,
+        higher_is_better: metric.higher_is_better(),
+    })
 }
 
 fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {

@@ -190,8 +190,6 @@ pub struct Target {
     pub existing: Existing,
     /// Rows a file, at most.
     pub rows_per_file: Option<u64>,
-    /// Whether rows are ordered by all released columns. Without it they come in an order drawn from the seed.
-    pub ordered: bool,
 }
 
 /// A bound request.
