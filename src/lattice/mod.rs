@@ -103,30 +103,46 @@ impl Lattice {
     }
 
     /// Every node of one height (sum of levels), in the order of the levels.
-    pub fn at_height(&self, height: u32) -> Vec<Node> {
-        let mut found = vec![];
-        self.fill_height(&mut Vec::with_capacity(self.width()), height, &mut found);
-        found
+    pub fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
+        let mut next = self.least_of_height(height);
+        std::iter::from_fn(move || {
+            let current = next.take()?;
+            next = self.next_of_height(&current);
+            Some(current)
+        })
     }
 
-    fn fill_height(&self, prefix: &mut Vec<u8>, left: u32, found: &mut Vec<Node>) {
-        let i = prefix.len();
-        if i == self.width() {
-            if left == 0 {
-                found.push(Node::new(prefix.clone()));
+    /// The first node of a height in the order of the levels: what is above the bottom is as far right as it can be.
+    fn least_of_height(&self, height: u32) -> Option<Node> {
+        let left = height.checked_sub(self.bottom.height())?;
+        let mut levels = self.bottom.levels().to_vec();
+        (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
+    }
+
+    /// The next node of the same height: the rightmost level that can rise by one at the cost of those to its right.
+    fn next_of_height(&self, node: &Node) -> Option<Node> {
+        let mut levels = node.levels().to_vec();
+        let mut spare = 0;
+        for i in (0..levels.len()).rev() {
+            if spare > 0 && levels[i] < self.top.level(i) {
+                levels[i] += 1;
+                levels[i + 1..].copy_from_slice(&self.bottom.levels()[i + 1..]);
+                self.fill_right(&mut levels, i + 1, spare - 1);
+                return Some(Node::new(levels));
             }
-            return;
+            spare += u32::from(levels[i] - self.bottom.level(i));
         }
-        let rest_min: u32 = self.bottom.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
-        let rest_max: u32 = self.top.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
-        for level in self.bottom.level(i)..=self.top.level(i) {
-            let l = u32::from(level);
-            if l + rest_min <= left && left <= l + rest_max {
-                prefix.push(level);
-                self.fill_height(prefix, left - l, found);
-                prefix.pop();
-            }
+        None
+    }
+
+    /// Raises the levels from the right, down to position `from`, by `left` in all; answers what did not fit.
+    fn fill_right(&self, levels: &mut [u8], from: usize, mut left: u32) -> u32 {
+        for i in (from..levels.len()).rev() {
+            let rise = left.min(u32::from(self.top.level(i) - levels[i]));
+            levels[i] += rise as u8;
+            left -= rise;
         }
+        left
     }
 
     /// The nodes one step more general than `node`.
@@ -162,7 +178,6 @@ impl Lattice {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashSet;
 
     fn lattice() -> impl Strategy<Value = Lattice> {
         prop::collection::vec((0u8..3, 0u8..3), 1..5).prop_map(|spans| {
@@ -182,8 +197,10 @@ mod tests {
                 prop_assert_eq!(l.index_of(node), i as u128);
                 prop_assert_eq!(&l.node_at(i as u128), node);
             }
-            let by_height: HashSet<Node> = (0..=l.top().height()).flat_map(|h| l.at_height(h)).collect();
-            prop_assert_eq!(by_height, all.into_iter().collect::<HashSet<_>>());
+            let by_height: Vec<Node> = (0..=l.top().height() + 1).flat_map(|h| l.at_height(h)).collect();
+            let mut sorted = all;
+            sorted.sort();
+            prop_assert_eq!(by_height, sorted);
         }
 
         #[test]
