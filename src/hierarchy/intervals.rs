@@ -55,8 +55,12 @@ impl Intervals {
         intervals.check().map(|()| intervals)
     }
 
+    fn number(&self, units: i128) -> Number {
+        Number::new(units, -self.scale)
+    }
+
     fn check(&self) -> Result<()> {
-        let show = |units| decimal(units, self.scale, 0);
+        let show = |units| self.number(units);
         let Some(first) = self.widths.first() else {
             return Err(Error::usage("INTERVALS needs at least one width"));
         };
@@ -184,13 +188,12 @@ impl Ladder for Intervals {
     }
 
     fn sql(&self) -> String {
-        let show = |units: &i128| decimal(*units, self.scale, 0);
-        let widths: Vec<String> = self.widths.iter().map(show).collect();
+        let widths: Vec<String> = self.widths.iter().map(|w| self.number(*w).to_string()).collect();
         let mut sql = format!("AS INTERVALS ({})", widths.join(", "));
         let origin = Some(self.origin).filter(|o| *o != 0);
         for (word, number) in [("ORIGIN", origin), ("BOTTOM CODE", self.bottom), ("TOP CODE", self.top)] {
             if let Some(units) = number {
-                sql += &format!(" {word} {}", decimal(units, self.scale, 0));
+                sql += &format!(" {word} {}", self.number(units));
             }
         }
         sql
@@ -198,7 +201,7 @@ impl Ladder for Intervals {
 
     fn describe(&self) -> Vec<LevelRule> {
         let rules = self.widths.iter().map(|width| LevelRule {
-            rule: format!("intervals of width {}", decimal(*width, self.scale, 0)),
+            rule: format!("intervals of width {}", self.number(*width)),
             labels: None,
         });
         rules.collect()
@@ -213,3 +216,168 @@ pub static INFO: Info = Info {
     example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 BOTTOM CODE 20 TOP CODE 90",
     reference: "Hundepool et al., 2012, sections 3.3.1 and 3.3.2, doi:10.1002/9781118348239",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, Decimal128Array, Float64Array, Int32Array, Int64Array};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn intervals(widths: &str, origin: &str, bottom: Option<&str>, top: Option<&str>) -> Result<Intervals> {
+        let number = |t: &str| t.parse::<Number>();
+        let widths: Vec<Number> = widths
+            .split(' ')
+            .filter(|w| !w.is_empty())
+            .map(number)
+            .collect::<Result<_>>()?;
+        Intervals::try_new(
+            &widths,
+            number(origin)?,
+            bottom.map(number).transpose()?,
+            top.map(number).transpose()?,
+        )
+    }
+
+    fn labels(intervals: &Intervals, values: impl Array + 'static) -> Vec<Vec<String>> {
+        let values: ArrayRef = Arc::new(values);
+        let levels = intervals.labels(&values).unwrap();
+        let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
+        levels.iter().map(level).collect()
+    }
+
+    #[test]
+    fn integers_have_inclusive_labels() {
+        let i = intervals("1 5 20", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![Some(24), Some(0), Some(-1), None])),
+            [
+                ["24", "0", "-1", "-"],
+                ["20-24", "0-4", "-5 to -1", "-"],
+                ["20-39", "0-19", "-20 to -1", "-"]
+            ]
+        );
+        let i = intervals("10", "3", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![2, 3, 12, 13])),
+            [["-7 to 2", "3-12", "3-12", "13-22"]]
+        );
+    }
+
+    #[test]
+    fn other_numbers_have_half_open_labels() {
+        let i = intervals("5", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![20.0, 24.99, -0.1])),
+            [["[20.0, 25.0)", "[20.0, 25.0)", "[-5.0, 0.0)"]]
+        );
+        let i = intervals("0.1 0.5", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![0.3, 0.7, 0.6])),
+            [
+                ["[0.3, 0.4)", "[0.7, 0.8)", "[0.6, 0.7)"],
+                ["[0.0, 0.5)", "[0.5, 1.0)", "[0.5, 1.0)"]
+            ]
+        );
+        let decimals = Decimal128Array::from(vec![30, 99, -1])
+            .with_precision_and_scale(8, 2)
+            .unwrap();
+        assert_eq!(labels(&i, decimals)[0], ["[0.3, 0.4)", "[0.9, 1.0)", "[-0.1, 0.0)"]);
+        assert_eq!(labels(&i, Int32Array::from(vec![3]))[1], ["[3.0, 3.5)"]);
+        let whole = Decimal128Array::from(vec![7]).with_precision_and_scale(8, 0).unwrap();
+        assert_eq!(labels(&intervals("5", "0", None, None).unwrap(), whole), [["5-9"]]);
+    }
+
+    #[test]
+    fn codes_end_the_groups_they_lie_in() {
+        let i = intervals("20 40", "0", Some("10"), Some("90")).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![9, 10, 19, 20, 81, 89, 90, 500])),
+            [
+                ["<10", "10-19", "10-19", "20-39", "80-89", "80-89", ">=90", ">=90"],
+                ["<10", "10-39", "10-39", "10-39", "80-89", "80-89", ">=90", ">=90"],
+            ]
+        );
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![9.99, 10.0]))[0],
+            ["<10.0", "[10.0, 20.0)"]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_numbers_is_said() {
+        for (widths, origin, bottom, top, said) in [
+            (
+                "5 12",
+                "0",
+                None,
+                None,
+                "width 12 of level 2 is not a larger multiple of width 5 of level 1",
+            ),
+            ("5 5", "0", None, None, "not a larger multiple"),
+            ("0", "0", None, None, "above 0"),
+            ("-5", "0", None, None, "above 0"),
+            ("", "0", None, None, "at least one width"),
+            (
+                "5",
+                "0",
+                Some("90"),
+                Some("90"),
+                "BOTTOM CODE 90 must be less than TOP CODE 90",
+            ),
+            ("1e-30", "0", None, None, "at most 18 digits"),
+            ("1e35", "0", None, None, "too large"),
+            ("5", "x", None, None, "not a number"),
+        ] {
+            let e = intervals(widths, origin, bottom, top).unwrap_err().to_string();
+            assert!(e.contains(said), "{e}");
+        }
+        let i = intervals("5", "0", None, None).unwrap();
+        assert!(i.accepts(&DataType::Utf8).is_err() && i.accepts(&DataType::Date32).is_err());
+        let nan = Float64Array::from(vec![f64::NAN, f64::INFINITY, 1e300]);
+        assert_eq!(labels(&i, nan), [["-", "-", "-"]]);
+        assert_eq!(labels(&i, Int64Array::from(vec![i64::MAX, i64::MIN])).len(), 1);
+    }
+
+    #[test]
+    fn the_definition_makes_it_again() {
+        let i = intervals("0.50 5", "-1", Some("1.5"), Some("9e1")).unwrap();
+        assert_eq!(i.sql(), "AS INTERVALS (0.5, 5) ORIGIN -1 BOTTOM CODE 1.5 TOP CODE 90");
+        assert_eq!(
+            intervals("5 10", "0", None, None).unwrap().sql(),
+            "AS INTERVALS (5, 10)"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn labels_hold_their_values(
+            values in prop::collection::vec(-2_000i64..2_000, 1..60),
+            first in 1i64..50, factor in 2i64..5, origin in -100i64..100,
+            bottom in prop::option::of(-500i64..0), top in prop::option::of(1i64..500),
+        ) {
+            let number = Number::from;
+            let i = Intervals::try_new(
+                &[number(first), number(first * factor)], number(origin), bottom.map(number), top.map(number)
+            ).unwrap();
+            let got = labels(&i, Int64Array::from(values.clone()));
+            for (level, width) in [first, first * factor].into_iter().enumerate() {
+                for (label, &v) in got[level].iter().zip(&values) {
+                    // Brute force: walk from the origin to the group that holds the value.
+                    let mut low = origin;
+                    while low > v { low -= width; }
+                    while low + width <= v { low += width; }
+                    let (low, high) = (low.max(bottom.unwrap_or(low)), (low + width).min(top.unwrap_or(low + width)));
+                    let expected = match (bottom, top) {
+                        (Some(b), _) if v < b => format!("<{b}"),
+                        (_, Some(t)) if v >= t => format!(">={t}"),
+                        _ if high - low == 1 => format!("{low}"),
+                        _ if low < 0 => format!("{low} to {}", high - 1),
+                        _ => format!("{low}-{}", high - 1),
+                    };
+                    prop_assert_eq!(label, &expected);
+                }
+            }
+        }
+    }
+}

@@ -264,6 +264,9 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The kinds of hierarchies, in the order of the language.
 pub static KINDS: &[&Info] = &[
     &file::INFO,

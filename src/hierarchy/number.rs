@@ -51,7 +51,10 @@ impl Number {
             _ => (false, text),
         };
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            Some((mantissa, exponent)) => {
+                let exponent = exponent.parse::<i32>().ok()?;
+                (mantissa, Some(exponent).filter(|e| e.unsigned_abs() < 10_000)?)
+            }
             None => (unsigned, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -169,6 +172,7 @@ fn map<T: ArrowPrimitiveType>(values: &ArrayRef, unit: impl Fn(T::Native) -> Opt
 mod tests {
     use super::*;
     use arrow::array::{Decimal128Array, Float32Array, Float64Array, UInt64Array};
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     fn number(text: &str) -> Number {
@@ -196,6 +200,19 @@ mod tests {
             assert_eq!(Number::parse(text), None, "{text}");
         }
         assert_eq!(Number::parse(&"9".repeat(50)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[-+ ]?[0-9.]{0,45}([eE][-+]?[0-9]{0,11})?") {
+            if let Some(number) = Number::parse(&text) {
+                prop_assert_eq!(Number::parse(&number.to_string()), Some(number));
+                // Where it is small enough, it is the number that Rust reads.
+                let float: f64 = text.trim().parse().unwrap();
+                let again: f64 = number.to_string().parse().unwrap();
+                prop_assert_eq!(again, float);
+            }
+        }
     }
 
     #[test]

@@ -114,3 +114,47 @@ pub static INFO: Info = Info {
     example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*'",
     reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{LargeStringArray, StringViewArray};
+    use std::sync::Arc;
+
+    fn labels(prefix: &Prefix, values: ArrayRef) -> Vec<Vec<String>> {
+        let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
+        prefix.labels(&values).unwrap().iter().map(level).collect()
+    }
+
+    #[test]
+    fn characters_stay_and_the_others_are_masked() {
+        let p = Prefix::try_new(&[4, 2, 0], "*").unwrap();
+        let values = StringViewArray::from(vec![Some("76133"), Some("761"), Some(""), None]);
+        assert_eq!(
+            labels(&p, Arc::new(values)),
+            [
+                ["7613*", "761", "", "-"],
+                ["76***", "76*", "", "-"],
+                ["*****", "***", "", "-"]
+            ]
+        );
+        let p = Prefix::try_new(&[2], "·").unwrap();
+        assert_eq!(
+            labels(&p, Arc::new(LargeStringArray::from(vec!["äöüß", "日本語"]))),
+            [["äö··", "日本·"]]
+        );
+    }
+
+    #[test]
+    fn parameters_are_checked_and_written() {
+        let said = |kept: &[u64], mask| Prefix::try_new(kept, mask).unwrap_err().to_string();
+        assert!(said(&[3, 3], "*").contains("level 2 keeps 3 characters, no fewer than level 1 with 3"));
+        assert!(said(&[], "*").contains("at least one number"));
+        assert!(said(&[3], "").contains("one character"));
+        assert!(said(&[3], "**").contains("one character"));
+        assert_eq!(Prefix::try_new(&[4, 3], "*").unwrap().sql(), "AS PREFIX (4, 3)");
+        assert_eq!(Prefix::try_new(&[4], "'").unwrap().sql(), "AS PREFIX (4) MASK ''''");
+        let p = Prefix::try_new(&[4], "*").unwrap();
+        assert!(p.accepts(&DataType::Int64).unwrap_err().to_string().contains("strings"));
+    }
+}

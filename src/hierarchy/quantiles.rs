@@ -272,3 +272,134 @@ pub static INFO: Info = Info {
     example: "CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income",
     reference: "Hundepool et al., 2012, section 3.3.1, doi:10.1002/9781118348239",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Date32Array, Decimal128Array, Float64Array, Int64Array, TimestampSecondArray};
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn labels(quantiles: &Quantiles, values: &ArrayRef) -> Vec<Vec<String>> {
+        quantiles.accepts(values.data_type()).unwrap();
+        let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
+        quantiles.labels(values).unwrap().iter().map(level).collect()
+    }
+
+    fn integers(values: impl IntoIterator<Item = i64>) -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(values))
+    }
+
+    #[test]
+    fn rows_are_spread_evenly() {
+        let values = integers(1..=8);
+        let q = Quantiles::of(&[4, 2], &values, &[1; 8]).unwrap();
+        assert_eq!(
+            labels(&q, &values),
+            [
+                ["<3", "<3", "3-4", "3-4", "5-6", "5-6", ">=7", ">=7"],
+                ["<5", "<5", "<5", "<5", ">=5", ">=5", ">=5", ">=5"]
+            ]
+        );
+        assert_eq!(q.sql(), "AS QUANTILES (4, 2) BOUNDS (3, 5, 7)");
+        assert_eq!(labels(&q, &integers([-9, 99]))[0], ["<3", ">=7"]);
+    }
+
+    #[test]
+    fn equal_values_stay_together() {
+        // Of 10 rows 7 have the value 2: both cuts of three groups, at 3.3 and 6.7 rows, go to its nearer side.
+        let values = integers([1, 2, 3]);
+        let q = Quantiles::of(&[3], &values, &[2, 7, 1]).unwrap();
+        assert_eq!(labels(&q, &values), [["<2", "2", ">=3"]]);
+        let q = Quantiles::of(&[8, 4], &values, &[2, 7, 1]).unwrap();
+        assert_eq!(labels(&q, &values)[1], ["<2", "2", ">=3"]);
+        let q = Quantiles::of(&[2], &integers([5]), &[3]).unwrap();
+        assert_eq!(labels(&q, &integers([5, 4])), [[">=5", "<5"]]);
+    }
+
+    #[test]
+    fn other_types_have_half_open_labels_and_their_definition_makes_them_again() {
+        let dates: ArrayRef = Arc::new(Date32Array::from(vec![0, 1, 365, 366]));
+        let stamps: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, 1, 2, 3]).with_timezone("+01:00"));
+        let floats: ArrayRef = Arc::new(Float64Array::from(vec![-0.5, 0.0, 24.2, 1e21]));
+        let decimals: ArrayRef = Arc::new(
+            Decimal128Array::from(vec![5, 10, 15, 20])
+                .with_precision_and_scale(5, 1)
+                .unwrap(),
+        );
+        for values in [dates, stamps, floats, decimals] {
+            let q = Quantiles::of(&[4, 2], &values, &[1; 4]).unwrap();
+            let bounds: Vec<String> = q.bounds.iter().flatten().map(Into::into).collect();
+            let again = Quantiles::from_bounds(&[4, 2], &bounds).unwrap();
+            assert_eq!((labels(&again, &values), again.sql()), (labels(&q, &values), q.sql()));
+            let label = format!("[{}, {})", bounds[0], bounds[1]);
+            assert_eq!(labels(&q, &values)[0][1], label);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let values = integers(0..4);
+        let said = |groups: &[u32]| Quantiles::of(groups, &values, &[1; 4]).unwrap_err().to_string();
+        assert!(said(&[16, 5]).contains("16 groups of level 1 do not join evenly to 5 of level 2"));
+        assert!(said(&[4, 4]).contains("do not nest"));
+        assert!(said(&[1]).contains("from 2 to"));
+        assert!(said(&[]).contains("at least one"));
+        assert!(
+            Quantiles::of(&[2], &integers([]), &[])
+                .unwrap_err()
+                .to_string()
+                .contains("no values")
+        );
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+        assert!(Quantiles::of(&[2], &text, &[1]).is_err());
+        let bounds = |b: &[&str]| Quantiles::from_bounds(&[3], &b.iter().map(|b| b.to_string()).collect::<Vec<_>>());
+        assert!(
+            bounds(&["1"])
+                .unwrap_err()
+                .to_string()
+                .contains("3 groups have 2 bounds, not 1")
+        );
+        assert!(bounds(&["2", "1"]).unwrap_err().to_string().contains("ascend"));
+        let q = bounds(&["1.5", "2"]).unwrap();
+        assert!(
+            q.accepts(&DataType::Int64)
+                .unwrap_err()
+                .to_string()
+                .contains("1 of 2 bounds are no values")
+        );
+        assert!(q.accepts(&DataType::Float32).is_ok() && q.accepts(&DataType::Utf8).is_err());
+        assert!(
+            bounds(&["2024-02-01", "2024-01-01"])
+                .unwrap()
+                .labels(&(Arc::new(Date32Array::from(vec![0])) as ArrayRef))
+                .is_err()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn cuts_come_nearest_to_equal_numbers(counts in prop::collection::btree_map(-50i64..50, 1u64..9, 1..40)) {
+            let values = integers(counts.keys().copied());
+            let rows: Vec<u64> = counts.values().copied().collect();
+            let total: u64 = rows.iter().sum();
+            let q = Quantiles::of(&[6, 3], &values, &rows).unwrap();
+            let got = labels(&q, &values);
+            for (level, n) in [6u64, 3].into_iter().enumerate() {
+                // Brute force: for every ideal cut the value (but the least) with the nearest number of rows below.
+                let cuts: BTreeSet<i64> = (1..n).map(|i| {
+                    let below = |v: i64| counts.range(..v).map(|(_, c)| c).sum::<u64>();
+                    let candidates = counts.keys().skip(usize::from(counts.len() > 1));
+                    *candidates.min_by_key(|v| ((below(**v) * n).abs_diff(i * total), **v)).unwrap()
+                }).collect();
+                let group = |v: i64| cuts.iter().filter(|c| **c <= v).count();
+                let mut names: BTreeMap<usize, &String> = BTreeMap::new();
+                for (label, v) in got[level].iter().zip(counts.keys()) {
+                    prop_assert_eq!(*names.entry(group(*v)).or_insert(label), label);
+                }
+                let distinct: BTreeSet<&String> = names.values().copied().collect();
+                prop_assert_eq!(distinct.len(), names.len());
+            }
+        }
+    }
+}

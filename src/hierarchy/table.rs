@@ -228,3 +228,177 @@ pub static VALUES: Info = Info {
     example: "CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')",
     reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::*;
+    use arrow::datatypes::{Int8Type, TimeUnit};
+
+    fn table(rows: &[&[&str]]) -> Result<Table> {
+        let rows: Vec<Vec<Option<String>>> = rows
+            .iter()
+            .map(|row| row.iter().map(|v| Some(v.to_string())).collect())
+            .collect();
+        Table::from_rows(&rows)
+    }
+
+    fn error(rows: &[&[&str]]) -> String {
+        table(rows).unwrap_err().to_string()
+    }
+
+    /// Labels of level 1, `-` where a value is not mapped.
+    fn level_1(table: &Table, values: impl Array + 'static) -> Vec<String> {
+        let values: ArrayRef = Arc::new(values);
+        table.accepts(values.data_type()).unwrap();
+        let labels = table.labels(&values).unwrap();
+        labels[0].iter().map(|l| l.unwrap_or("-").to_string()).collect()
+    }
+
+    #[test]
+    fn a_top_is_added_only_where_it_is_missing() {
+        assert_eq!(table(&[&["a", "x", "*"], &["b", "y", "*"]]).unwrap().levels(), 2);
+        assert_eq!(table(&[&["a", "x", "9"], &["b", "y", "9"]]).unwrap().levels(), 2);
+        let added = table(&[&["a", "x"], &["b", "y"]]).unwrap();
+        assert_eq!(added.levels(), 2);
+        assert_eq!(added.sql(), "AS VALUES ('a', 'x', '*'),\n  ('b', 'y', '*')");
+        assert_eq!(table(&[&["a"], &["b"]]).unwrap().levels(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_level_and_count_without_values() {
+        let e = error(&[&["a", "x", "g"], &["b", "x", "h"], &["c", "y", "h"]]);
+        assert!(
+            e.contains("a group of level 1 lies in more than one group of level 2"),
+            "{e}"
+        );
+        let e = error(&[&["seven", "x"], &["seven", "x"], &["seven", "y"], &["b", "x"]]);
+        assert!(e.starts_with("2 ground values are repeated"), "{e}");
+        assert!(!e.contains("seven"), "{e}");
+        assert!(error(&[&["a", ""], &["b", "x"]]).contains("1 labels of level 1 are NULL or empty"));
+        assert!(error(&[&["a", "x"], &["b"]]).contains("row 2 has 1 values, the first has 2"));
+        assert!(error(&[]).contains("at least one ground value"));
+        let null = Table::from_rows(&[vec![None, Some("x".into())]]).unwrap_err();
+        assert!(null.to_string().contains("1 ground values are NULL"), "{null}");
+        let null = Table::from_rows(&[vec![Some("x".into()), None]]).unwrap_err();
+        assert!(null.to_string().contains("1 labels of level 1 are NULL"), "{null}");
+    }
+
+    #[test]
+    fn numbers_match_by_value_and_strings_by_text() {
+        let t = table(&[&["1", "one"], &["2.0", "two"], &["2.5", "more"], &["x", "other"]]).unwrap();
+        assert_eq!(level_1(&t, Int8Array::from(vec![1, 2, 3])), ["one", "two", "-"]);
+        assert_eq!(level_1(&t, UInt64Array::from(vec![Some(2), None])), ["two", "-"]);
+        assert_eq!(
+            level_1(&t, Float64Array::from(vec![1.0, 2.5, -1.0])),
+            ["one", "more", "-"]
+        );
+        assert_eq!(level_1(&t, Float32Array::from(vec![1.0, 2.5])), ["one", "more"]);
+        let decimals = Decimal128Array::from(vec![100, 250, 255])
+            .with_precision_and_scale(5, 2)
+            .unwrap();
+        assert_eq!(level_1(&t, decimals), ["one", "more", "-"]);
+        let decimals = Decimal256Array::from_iter_values([2, 25].map(arrow::datatypes::i256::from_i128))
+            .with_precision_and_scale(40, 0)
+            .unwrap();
+        assert_eq!(level_1(&t, decimals), ["two", "-"]);
+        assert_eq!(
+            level_1(&t, StringArray::from(vec!["1", "1.0", "2.0", "x"])),
+            ["one", "-", "two", "other"]
+        );
+        assert_eq!(level_1(&t, StringViewArray::from(vec!["x", "y"])), ["other", "-"]);
+        assert_eq!(level_1(&t, LargeStringArray::from(vec!["x", "y"])), ["other", "-"]);
+        let dictionary: DictionaryArray<Int8Type> = vec![Some("x"), None, Some("1")].into_iter().collect();
+        assert_eq!(level_1(&t, dictionary), ["other", "-", "one"]);
+    }
+
+    #[test]
+    fn zero_has_one_sign() {
+        let t = table(&[&["0", "none"], &["1", "some"]]).unwrap();
+        assert_eq!(level_1(&t, Float64Array::from(vec![-0.0, 0.0])), ["none", "none"]);
+        assert_eq!(level_1(&t, Float32Array::from(vec![-0.0, 1.0])), ["none", "some"]);
+        let t = table(&[&["-0.0", "none"], &["1", "some"]]).unwrap();
+        assert_eq!(level_1(&t, Float64Array::from(vec![-0.0, 0.0])), ["none", "none"]);
+        assert_eq!(level_1(&t, Int64Array::from(vec![0])), ["none"]);
+    }
+
+    #[test]
+    fn dates_timestamps_times_and_booleans_match() {
+        let t = table(&[&["2024-05-03", "day"], &["true", "yes"], &["12:30:00", "time"]]).unwrap();
+        let date = |text: &str, to: DataType| arrow::compute::cast(&StringArray::from(vec![text]), &to).unwrap();
+        assert_eq!(
+            level_1(&t, Date32Array::from(date("2024-05-03", DataType::Date32).to_data())),
+            ["day"]
+        );
+        assert_eq!(
+            level_1(&t, Date64Array::from(date("2024-05-03", DataType::Date64).to_data())),
+            ["day"]
+        );
+        let stamp = date("2024-05-03T00:00:00", DataType::Timestamp(TimeUnit::Microsecond, None));
+        assert_eq!(level_1(&t, TimestampMicrosecondArray::from(stamp.to_data())), ["day"]);
+        let time = date("12:30:00", DataType::Time32(TimeUnit::Second));
+        assert_eq!(level_1(&t, Time32SecondArray::from(time.to_data())), ["time"]);
+        assert_eq!(level_1(&t, BooleanArray::from(vec![true, false])), ["yes", "-"]);
+    }
+
+    #[test]
+    fn values_of_every_type_that_a_query_answers_are_found_again() {
+        let stamps: ArrayRef =
+            Arc::new(TimestampMillisecondArray::from(vec![1_700_000_000_123, -5]).with_timezone("+02:00"));
+        let decimals: ArrayRef = Arc::new(
+            Decimal128Array::from(vec![1005, -7])
+                .with_precision_and_scale(9, 3)
+                .unwrap(),
+        );
+        let all: [ArrayRef; 9] = [
+            stamps,
+            decimals,
+            Arc::new(TimestampNanosecondArray::from(vec![1_700_000_000_123_456_789, 0])),
+            Arc::new(Float64Array::from(vec![0.1, 1e300])),
+            Arc::new(Float32Array::from(vec![0.1, 1e-30])),
+            Arc::new(UInt64Array::from(vec![u64::MAX, 0])),
+            Arc::new(Int64Array::from(vec![i64::MIN, 3])),
+            Arc::new(Date32Array::from(vec![-800_000, 20_000])),
+            Arc::new(BooleanArray::from(vec![true, false])),
+        ];
+        for ground in all {
+            let labels: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+            let rows = RecordBatch::try_from_iter([("v", Arc::clone(&ground)), ("g", labels)]).unwrap();
+            let table = Table::from_query(&rows).unwrap();
+            let found = table.labels(&ground).unwrap();
+            assert_eq!(found[0], StringArray::from(vec!["1", "2"]), "{}", ground.data_type());
+        }
+    }
+
+    #[test]
+    fn values_that_are_equal_in_the_column_are_an_error() {
+        let t = table(&[&["1", "a"], &["1.0", "b"], &["01", "c"], &["2", "d"]]).unwrap();
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let e = t.labels(&numbers).unwrap_err().to_string();
+        assert!(e.starts_with("2 listed ground values are equal to another one"), "{e}");
+        assert_eq!(level_1(&t, StringArray::from(vec!["1.0"])), ["b"]);
+        let e = table(&[&["red", "a"]])
+            .unwrap()
+            .accepts(&DataType::Int32)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            e.contains("none of the 1 listed ground values is a value of type Int32"),
+            "{e}"
+        );
+        let list = DataType::new_list(DataType::Utf8, true);
+        assert!(t.accepts(&list).is_err());
+    }
+
+    #[test]
+    fn fifty_thousand_values_bind_fast() {
+        let ground: ArrayRef = Arc::new(StringArray::from_iter_values((0..50_000).map(|i| i.to_string())));
+        let labels: ArrayRef = Arc::new(Int32Array::from_iter_values((0..50_000).map(|i| i / 10)));
+        let start = std::time::Instant::now();
+        let table = Table::try_new(Source::Query, &ground, &[labels]).unwrap();
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..50_000));
+        assert_eq!(table.labels(&numbers).unwrap()[0].value(49_999), "4999");
+        // Quadratic work would take minutes.
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    }
+}

@@ -234,3 +234,101 @@ pub static INFO: Info = Info {
     example: "CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)",
     reference: "ISO 8601-1:2019, sections 5.2 and 5.3",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::TimestampNanosecondArray;
+
+    fn truncate(units: &str) -> Result<Truncate> {
+        let units: Vec<Unit> = units.split(' ').map(str::parse).collect::<Result<_>>()?;
+        Truncate::try_new(&units)
+    }
+
+    /// The labels of one value, by level.
+    fn labels(units: &str, text: &str, data_type: DataType) -> Vec<String> {
+        let t = truncate(units).unwrap();
+        t.accepts(&data_type).unwrap();
+        let values = cast(
+            &(std::sync::Arc::new(StringArray::from(vec![text])) as ArrayRef),
+            &data_type,
+        )
+        .unwrap();
+        assert_eq!(values.null_count(), 0, "{text} as {data_type}");
+        t.labels(&values)
+            .unwrap()
+            .iter()
+            .map(|l| l.value(0).to_string())
+            .collect()
+    }
+
+    #[test]
+    fn dates_are_labelled_by_unit() {
+        for date in [DataType::Date32, DataType::Date64] {
+            assert_eq!(
+                labels("DAY MONTH QUARTER YEAR DECADE CENTURY", "2024-05-17", date.clone()),
+                ["2024-05-17", "2024-05", "2024-Q2", "2024", "2020s", "2000-2099"]
+            );
+            assert_eq!(
+                labels("quarter century", "1999-12-31", date.clone()),
+                ["1999-Q4", "1900-1999"]
+            );
+            assert_eq!(labels("month decade", "0987-01-01", date), ["0987-01", "0980s"]);
+        }
+        // ISO 8601: week 1 is the one with the year's first Thursday.
+        assert_eq!(labels("DAY WEEK", "2024-12-30", DataType::Date32)[1], "2025-W01");
+        assert_eq!(labels("WEEK", "2021-01-03", DataType::Date32), ["2020-W53"]);
+    }
+
+    #[test]
+    fn timestamps_of_every_unit_are_labelled_in_their_zone() {
+        use TimeUnit::*;
+        for unit in [Second, Millisecond, Microsecond, Nanosecond] {
+            let stamp = |zone: Option<&str>| DataType::Timestamp(unit, zone.map(Into::into));
+            assert_eq!(
+                labels("SECOND MINUTE HOUR DAY YEAR", "1969-12-31T23:05:09", stamp(None)),
+                [
+                    "1969-12-31T23:05:09",
+                    "1969-12-31T23:05",
+                    "1969-12-31T23",
+                    "1969-12-31",
+                    "1969"
+                ]
+            );
+            assert_eq!(
+                labels("HOUR YEAR", "2023-12-31T23:30:00Z", stamp(Some("+02:00"))),
+                ["2024-01-01T01", "2024"]
+            );
+            assert_eq!(
+                labels("HOUR", "2024-07-01T12:00:00Z", stamp(Some("Europe/Berlin"))),
+                ["2024-07-01T14"]
+            );
+        }
+        let nulls: ArrayRef = std::sync::Arc::new(TimestampNanosecondArray::from(vec![None, Some(i64::MIN)]));
+        let years = truncate("YEAR").unwrap().labels(&nulls).unwrap();
+        assert_eq!(years[0], StringArray::from(vec![None, Some("1677")]));
+    }
+
+    #[test]
+    fn units_that_do_not_nest_are_refused() {
+        let said = |units: &str| truncate(units).unwrap_err().to_string();
+        assert!(said("WEEK MONTH").contains("a WEEK (level 1) can lie in more than one MONTH (level 2)"));
+        assert!(said("DAY WEEK YEAR").contains("a WEEK (level 2) can lie in more than one YEAR"));
+        assert!(said("YEAR MONTH").contains("MONTH (level 2) is not coarser than YEAR (level 1)"));
+        assert!(said("MONTH MONTH").contains("not coarser"));
+        assert!(said("MONTHS").contains("did you mean \"MONTH\""));
+        assert!(Truncate::try_new(&[]).is_err());
+        let hours = truncate("HOUR DAY").unwrap();
+        assert!(
+            hours
+                .accepts(&DataType::Date32)
+                .unwrap_err()
+                .to_string()
+                .contains("a date has no HOUR")
+        );
+        assert!(hours.accepts(&DataType::Utf8).is_err());
+        let zone = DataType::Timestamp(TimeUnit::Second, Some("Nowhere/Land".into()));
+        assert!(hours.accepts(&zone).unwrap_err().to_string().contains("not known"));
+        assert_eq!(truncate("day week").unwrap().sql(), "AS TRUNCATE (DAY, WEEK)");
+    }
+}
