@@ -4,3 +4,4 @@ pub mod catalogue;
 pub mod error;
 pub mod lattice;
 pub mod search;
+pub mod sql;
