@@ -10,3 +10,4 @@ pub mod metric;
 pub mod model;
 pub mod recode;
 pub mod search;
+pub mod sql;
