@@ -10,4 +10,7 @@ pub mod metric;
 pub mod model;
 pub mod recode;
 pub mod search;
+pub mod session;
 pub mod sql;
+
+pub use session::{AnonContext, Answer};
