@@ -21,7 +21,10 @@ pub struct Lattice {
 impl Lattice {
     /// The lattice of the nodes from `bottom` to `top`; `bottom` must not be above `top` in any position.
     pub fn new(bottom: Node, top: Node) -> Self {
-        assert!(bottom.is_below_or_equal(&top), "the bottom of a lattice is below its top");
+        assert!(
+            bottom.is_below_or_equal(&top),
+            "the bottom of a lattice is below its top"
+        );
         Self { bottom, top }
     }
 
@@ -56,7 +59,11 @@ impl Lattice {
     }
 
     fn spans(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
-        self.bottom.levels().iter().copied().zip(self.top.levels().iter().copied())
+        self.bottom
+            .levels()
+            .iter()
+            .copied()
+            .zip(self.top.levels().iter().copied())
     }
 
     /// The node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
@@ -72,9 +79,9 @@ impl Lattice {
 
     /// The index of `node` in the numbering of [`Lattice::node_at`].
     pub fn index_of(&self, node: &Node) -> u128 {
-        self.spans()
-            .zip(node.levels())
-            .fold(0, |index, ((a, b), l)| index * (u128::from(b - a) + 1) + u128::from(l - a))
+        self.spans().zip(node.levels()).fold(0, |index, ((a, b), l)| {
+            index * (u128::from(b - a) + 1) + u128::from(l - a)
+        })
     }
 
     /// Every node, in the order of [`Lattice::node_at`]: a node comes after all that are more specific.
@@ -124,7 +131,9 @@ impl Lattice {
 
     /// The nodes one step more general than `node`.
     pub fn successors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
-        (0..self.width()).filter(|&i| node.level(i) < self.top.level(i)).map(|i| node.with_level(i, node.level(i) + 1))
+        (0..self.width())
+            .filter(|&i| node.level(i) < self.top.level(i))
+            .map(|i| node.with_level(i, node.level(i) + 1))
     }
 
     /// The nodes one step more specific than `node`.

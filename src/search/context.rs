@@ -115,7 +115,10 @@ impl Context {
             self.offer(node, assessment);
         }
         if let Some(f) = &self.on_progress {
-            f(Progress { nodes: self.assessed, best: self.incumbent.as_ref().map(|(_, a)| a.cost()) });
+            f(Progress {
+                nodes: self.assessed,
+                best: self.incumbent.as_ref().map(|(_, a)| a.cost()),
+            });
         }
         Ok(found)
     }

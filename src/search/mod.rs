@@ -25,7 +25,9 @@ impl Finding {
     /// Every node was looked at or excluded: the incumbent is the optimum.
     pub const OPTIMAL: Self = Self { bound: f64::INFINITY };
     /// The incumbent is what was found, with no proof.
-    pub const HEURISTIC: Self = Self { bound: f64::NEG_INFINITY };
+    pub const HEURISTIC: Self = Self {
+        bound: f64::NEG_INFINITY,
+    };
 }
 
 /// A search algorithm: offers nodes to the context until it is done or the budget is.
