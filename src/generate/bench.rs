@@ -5,10 +5,10 @@
 //! rounded with one random offset), each value's share over the next column, and so on; a value never gets more than
 //! the columns after it can tell apart. So combination p of n is found from p alone, and nothing is stored.
 //!
-//! Every combination has one row; the rest of the rows pick a combination by a rank whose logarithm is about evenly
-//! spread (Zipf's law), so a few combinations are common and most are rare, as in real tables.
+//! Every combination has one row; the other rows are people drawn column by column from the population, who take only
+//! values that some combination has. So a few combinations are common and most are rare, as in real tables.
 
-use super::draw::{Scatter, Weights, below, mix, scale, stream};
+use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
 use super::vocabulary::{self as words, Value};
 use super::write::Rows;
@@ -101,13 +101,15 @@ const NATURAL: [(u64, u64); 7] = [
     (10_000_000, 800_000),
 ];
 
+/// More combinations than this would not be shared out exactly in 64 bits.
+const MOST: u64 = 1_000_000_000;
+
 pub(super) struct Bench {
     seed: u64,
     combinations: u64,
     columns: Vec<Column>,
     population: Population,
-    rows: Scatter,
-    ranks: Scatter,
+    places: Scatter,
 }
 
 struct Column {
@@ -128,6 +130,7 @@ impl Bench {
             capacity = capacity.saturating_mul(column.labels.len() as u64);
         }
         let combinations = match shape.combinations {
+            Some(n) if n > MOST => return Err(Error::usage(format!("at most {MOST} combinations, not {n}"))),
             Some(0) => return Err(Error::usage("a table has at least 1 combination")),
             Some(n) if n > rows => {
                 return Err(Error::usage(format!(
@@ -143,27 +146,50 @@ impl Bench {
             Some(n) => n,
             None => natural(rows).min(capacity),
         };
-        let (rows, ranks) = (Scatter::new(rows, mix(seed)), Scatter::new(combinations, mix(seed ^ 1)));
+        let places = Scatter::new(rows, mix(seed));
         Ok(Self {
             seed,
             combinations,
             columns,
             population: Population::new(),
-            rows,
-            ranks,
+            places,
         })
     }
 
     /// The values of combination `p`, column by column.
     fn combination(&self, mut p: u64, codes: &mut [usize]) {
+        self.descend(codes, |_, split| {
+            let value = split.find(p);
+            p -= split.before(value);
+            value
+        });
+    }
+
+    /// The values of someone drawn from the population, as far as the combinations allow.
+    fn person(&self, rng: &mut impl Rng, codes: &mut [usize]) {
+        self.descend(codes, |weights, split| {
+            if split.n > 1 {
+                for _ in 0..TRIES {
+                    let value = weights.draw(rng);
+                    if split.share(value) > 0 {
+                        return value;
+                    }
+                }
+            }
+            split.find(scale(rng.next_u64(), split.n))
+        });
+    }
+
+    /// Goes from column to column, with the combinations shared out over the values `choose` takes.
+    fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
         let mut n = self.combinations;
         let mut state = mix(self.seed);
         for (i, column) in self.columns.iter().enumerate() {
             let weights = self.weights(i, codes);
-            let (value, before, share) = share_out(weights, n, p, column.capacity, state);
+            let split = Split::new(weights, n, column.capacity, state);
+            let value = choose(weights, &split);
             codes[i] = value;
-            p -= before;
-            n = share;
+            n = split.share(value);
             state = mix(state ^ (value as u64 + 1));
         }
     }
@@ -184,22 +210,10 @@ impl Bench {
             _ => &self.columns[i].own,
         }
     }
-
-    /// The rank of the combination of a row: each once, then by Zipf's law.
-    fn rank(&self, row: u64, rng: &mut impl Rng) -> u64 {
-        let at = self.rows.at(row);
-        if at < self.combinations {
-            return at;
-        }
-        let halvings = below(rng, OCTAVES);
-        let high = self.combinations >> halvings;
-        let low = if halvings + 1 == OCTAVES { 0 } else { high / 2 };
-        low + scale(rng.next_u64(), high - low)
-    }
 }
 
-/// How often the range of ranks is halved: beyond that all ranks are equally common, so none has a large part of all.
-const OCTAVES: u32 = 13;
+/// How often a value that no combination has is drawn again before any that one has is taken.
+const TRIES: usize = 8;
 
 fn column(i: usize) -> Column {
     let (name, labels): (&str, Vec<String>) = match ADULT.get(i) {
@@ -229,52 +243,78 @@ fn natural(rows: u64) -> u64 {
     NATURAL[NATURAL.len() - 1].1
 }
 
-/// Shares `n` combinations out over the values of a column; answers the value that gets combination `p`, how many
-/// combinations the values before it have, and how many it has itself. No value gets more than `capacity`.
-fn share_out(weights: &Weights, n: u64, p: u64, capacity: u64, state: u64) -> (usize, u64, u64) {
-    let total = u128::from(weights.total());
-    let offset = u128::from(scale(state, weights.total()));
-    let up_to = |value: usize| ((u128::from(weights.up_to(value)) * u128::from(n) + offset) / total) as u64;
-    let from = |value: usize| if value == 0 { 0 } else { up_to(value - 1) };
-    let most = u128::from(weights.largest()) * u128::from(n) / total + 1;
-    if most <= u128::from(capacity) {
-        // The first value whose running share passes p.
-        let (mut low, mut high) = (0, weights.len() - 1);
+/// `n` combinations shared out over the values of a column.
+struct Split<'a> {
+    weights: &'a Weights,
+    n: u64,
+    offset: u64,
+    /// How many the values up to each have, where the proportional share of some value is more than it may have.
+    capped: Option<Vec<u64>>,
+}
+
+impl<'a> Split<'a> {
+    /// Shares in proportion to `weights`, none above `capacity`, rounded as `state` says.
+    fn new(weights: &'a Weights, n: u64, capacity: u64, state: u64) -> Self {
+        let offset = scale(state, weights.total());
+        let mut split = Self {
+            weights,
+            n,
+            offset,
+            capped: None,
+        };
+        if weights.largest() * n / weights.total() + 1 > capacity {
+            split.capped = Some(split.cap(capacity, mix(state)));
+        }
+        split
+    }
+
+    /// What a value cannot take goes to the others, from a random one on.
+    fn cap(&self, capacity: u64, state: u64) -> Vec<u64> {
+        let values = self.weights.len();
+        let mut shares: Vec<u64> = (0..values).map(|value| self.share(value).min(capacity)).collect();
+        let mut left = self.n - shares.iter().sum::<u64>();
+        let start = (state % values as u64) as usize;
+        for at in (start..values).chain(0..start) {
+            let more = left.min(capacity - shares[at]);
+            shares[at] += more;
+            left -= more;
+        }
+        let mut sum = 0;
+        shares.iter_mut().for_each(|share| {
+            sum += *share;
+            *share = sum;
+        });
+        shares
+    }
+
+    fn up_to(&self, value: usize) -> u64 {
+        if let Some(capped) = &self.capped {
+            return capped[value];
+        }
+        (self.weights.up_to(value) * self.n + self.offset) / self.weights.total()
+    }
+
+    fn before(&self, value: usize) -> u64 {
+        if value == 0 { 0 } else { self.up_to(value - 1) }
+    }
+
+    fn share(&self, value: usize) -> u64 {
+        self.up_to(value) - self.before(value)
+    }
+
+    /// The value that has combination `p`: the first whose running share passes it.
+    fn find(&self, p: u64) -> usize {
+        let (mut low, mut high) = (0, self.weights.len() - 1);
         while low < high {
             let middle = (low + high) / 2;
-            if up_to(middle) > p {
+            if self.up_to(middle) > p {
                 high = middle
             } else {
                 low = middle + 1
             }
         }
-        return (low, from(low), up_to(low) - from(low));
+        low
     }
-    // Some value would get too many: what it cannot take goes to the others, from a random one on.
-    let mut left = 0;
-    let mut shares: Vec<u64> = (0..weights.len())
-        .map(|value| {
-            let share = up_to(value) - from(value);
-            left += share.saturating_sub(capacity);
-            share.min(capacity)
-        })
-        .collect();
-    let start = (mix(state) % weights.len() as u64) as usize;
-    for i in 0..shares.len() {
-        let at = (start + i) % weights.len();
-        let more = left.min(capacity - shares[at]);
-        shares[at] += more;
-        left -= more;
-    }
-    let mut before = 0;
-    for (value, share) in shares.iter().enumerate() {
-        if p < before + share {
-            return (value, before, *share);
-        }
-        before += share;
-    }
-    let last = shares.len() - 1;
-    (last, before - shares[last], shares[last])
 }
 
 impl Rows for Bench {
@@ -289,8 +329,11 @@ impl Rows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            let rank = self.rank(row, rng);
-            self.combination(self.ranks.at(rank), &mut codes);
+            // The rows of the first few places, which are anywhere in the table, see to it that no combination lacks.
+            match self.places.at(row) {
+                place if place < self.combinations => self.combination(place, &mut codes),
+                _ => self.person(rng, &mut codes),
+            }
             for (keys, code) in keys.iter_mut().zip(&codes) {
                 keys.push(*code as i32);
             }
@@ -339,14 +382,13 @@ mod tests {
 
     #[test]
     fn few_combinations_are_common() -> Result<()> {
-        let counts = counts(BenchShape::new(9, Some(1_000))?, 100_000)?;
+        let counts = counts(BenchShape::default(), 200_000)?;
         let mut sizes: Vec<u64> = counts.into_values().collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let top: u64 = sizes[..100].iter().sum();
-        assert!(
-            (60_000..85_000).contains(&top),
-            "the top tenth has {top} of 100,000 rows"
-        );
+        // Were all equally common, a tenth of the combinations would have hardly more than a tenth of the rows.
+        let top: u64 = sizes[..sizes.len() / 10].iter().sum();
+        assert!(top > 80_000, "the top tenth has {top} of 200,000 rows");
+        assert!(sizes.iter().filter(|n| **n == 1).count() > sizes.len() / 3);
         Ok(())
     }
 

@@ -33,10 +33,10 @@ pub(super) const RACE: &[Value] = &[
 ];
 
 pub(super) const MARITAL_STATUS: &[Value] = &[
-    Value::new("never married", 3000, &["never married"]),
+    Value::new("never married", 3000, &["single"]),
     Value::new("married", 4600, &["with partner"]),
     Value::new("civil partnership", 180, &["with partner"]),
-    Value::new("married, living apart", 140, &["without partner"]),
+    Value::new("married but apart", 140, &["without partner"]),
     Value::new("separated", 260, &["without partner"]),
     Value::new("divorced", 1150, &["without partner"]),
     Value::new("widowed", 670, &["without partner"]),
