@@ -385,10 +385,15 @@ mod tests {
         let counts = counts(BenchShape::default(), 200_000)?;
         let mut sizes: Vec<u64> = counts.into_values().collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        // Were all equally common, a tenth of the combinations would have hardly more than a tenth of the rows.
+        // Were all equally common, the top tenth of the combinations would have about a sixth of the rows.
         let top: u64 = sizes[..sizes.len() / 10].iter().sum();
-        assert!(top > 80_000, "the top tenth has {top} of 200,000 rows");
-        assert!(sizes.iter().filter(|n| **n == 1).count() > sizes.len() / 3);
+        assert!(top > 55_000, "the top tenth has {top} of 200,000 rows");
+        let alone = sizes.iter().filter(|n| **n == 1).count();
+        assert!(
+            alone > sizes.len() / 5,
+            "{alone} of {} combinations are of one row",
+            sizes.len()
+        );
         Ok(())
     }
 

@@ -92,3 +92,49 @@ pub fn write_samples(dir: &Path) -> Result<()> {
     )?;
     write_hierarchies(&dir.join("hierarchies"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn the_bytes_depend_on_the_seed_and_not_on_the_threads() -> Result<()> {
+        let dir = tempfile::tempdir().map_err(|e| Error::io("a scratch folder", e))?;
+        let bytes = |kind: Table, seed: u64, threads: usize| -> Result<Vec<u8>> {
+            let (path, threads) = (
+                dir.path().join("t.parquet"),
+                NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+            );
+            generate_with_threads(kind, write::GROUP_ROWS + 1_000, seed, threads, &path)?;
+            std::fs::read(&path).map_err(|e| Error::io("the table", e))
+        };
+        for name in Table::NAMES {
+            let kind = name.parse()?;
+            let one = bytes(kind, 1, 1)?;
+            assert!(one == bytes(kind, 1, 3)?, "{name}: other bytes with 3 threads");
+            assert!(one != bytes(kind, 2, 1)?, "{name}: the same bytes with another seed");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_table_without_rows_can_be_read() -> Result<()> {
+        let dir = tempfile::tempdir().map_err(|e| Error::io("a scratch folder", e))?;
+        let path = dir.path().join("empty.parquet");
+        for name in Table::NAMES {
+            generate(name.parse()?, 0, 1, &path)?;
+            let file = std::fs::File::open(&path).map_err(|e| Error::io("the table", e))?;
+            let table = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)?;
+            assert_eq!(table.metadata().file_metadata().num_rows(), 0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let error = generate(Table::Census, 1, 1, Path::new("/nowhere/at/all.parquet")).err();
+        assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::Io));
+        assert!(error.is_some_and(|e| e.to_string().contains("/nowhere/at/all.parquet")));
+    }
+}
