@@ -21,7 +21,10 @@ pub struct Lattice {
 impl Lattice {
     /// The lattice of the nodes from `bottom` to `top`; `bottom` must not be above `top` in any position.
     pub fn new(bottom: Node, top: Node) -> Self {
-        assert!(bottom.is_below_or_equal(&top), "the bottom of a lattice is below its top");
+        assert!(
+            bottom.is_below_or_equal(&top),
+            "the bottom of a lattice is below its top"
+        );
         Self { bottom, top }
     }
 
@@ -56,7 +59,11 @@ impl Lattice {
     }
 
     fn spans(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
-        self.bottom.levels().iter().copied().zip(self.top.levels().iter().copied())
+        self.bottom
+            .levels()
+            .iter()
+            .copied()
+            .zip(self.top.levels().iter().copied())
     }
 
     /// The node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
@@ -72,9 +79,9 @@ impl Lattice {
 
     /// The index of `node` in the numbering of [`Lattice::node_at`].
     pub fn index_of(&self, node: &Node) -> u128 {
-        self.spans()
-            .zip(node.levels())
-            .fold(0, |index, ((a, b), l)| index * (u128::from(b - a) + 1) + u128::from(l - a))
+        self.spans().zip(node.levels()).fold(0, |index, ((a, b), l)| {
+            index * (u128::from(b - a) + 1) + u128::from(l - a)
+        })
     }
 
     /// Every node, in the order of [`Lattice::node_at`]: a node comes after all that are more specific.
@@ -96,35 +103,53 @@ impl Lattice {
     }
 
     /// Every node of one height (sum of levels), in the order of the levels.
-    pub fn at_height(&self, height: u32) -> Vec<Node> {
-        let mut found = vec![];
-        self.fill_height(&mut Vec::with_capacity(self.width()), height, &mut found);
-        found
+    pub fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
+        let mut next = self.least_of_height(height);
+        std::iter::from_fn(move || {
+            let current = next.take()?;
+            next = self.next_of_height(&current);
+            Some(current)
+        })
     }
 
-    fn fill_height(&self, prefix: &mut Vec<u8>, left: u32, found: &mut Vec<Node>) {
-        let i = prefix.len();
-        if i == self.width() {
-            if left == 0 {
-                found.push(Node::new(prefix.clone()));
+    /// The first node of a height in the order of the levels: what is above the bottom is as far right as it can be.
+    fn least_of_height(&self, height: u32) -> Option<Node> {
+        let left = height.checked_sub(self.bottom.height())?;
+        let mut levels = self.bottom.levels().to_vec();
+        (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
+    }
+
+    /// The next node of the same height: the rightmost level that can rise by one at the cost of those to its right.
+    fn next_of_height(&self, node: &Node) -> Option<Node> {
+        let mut levels = node.levels().to_vec();
+        let mut spare = 0;
+        for i in (0..levels.len()).rev() {
+            if spare > 0 && levels[i] < self.top.level(i) {
+                levels[i] += 1;
+                levels[i + 1..].copy_from_slice(&self.bottom.levels()[i + 1..]);
+                self.fill_right(&mut levels, i + 1, spare - 1);
+                return Some(Node::new(levels));
             }
-            return;
+            spare += u32::from(levels[i] - self.bottom.level(i));
         }
-        let rest_min: u32 = self.bottom.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
-        let rest_max: u32 = self.top.levels()[i + 1..].iter().map(|&l| u32::from(l)).sum();
-        for level in self.bottom.level(i)..=self.top.level(i) {
-            let l = u32::from(level);
-            if l + rest_min <= left && left <= l + rest_max {
-                prefix.push(level);
-                self.fill_height(prefix, left - l, found);
-                prefix.pop();
-            }
+        None
+    }
+
+    /// Raises the levels from the right, down to position `from`, by `left` in all; answers what did not fit.
+    fn fill_right(&self, levels: &mut [u8], from: usize, mut left: u32) -> u32 {
+        for i in (from..levels.len()).rev() {
+            let rise = left.min(u32::from(self.top.level(i) - levels[i]));
+            levels[i] += rise as u8;
+            left -= rise;
         }
+        left
     }
 
     /// The nodes one step more general than `node`.
     pub fn successors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
-        (0..self.width()).filter(|&i| node.level(i) < self.top.level(i)).map(|i| node.with_level(i, node.level(i) + 1))
+        (0..self.width())
+            .filter(|&i| node.level(i) < self.top.level(i))
+            .map(|i| node.with_level(i, node.level(i) + 1))
     }
 
     /// The nodes one step more specific than `node`.
@@ -153,7 +178,6 @@ impl Lattice {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashSet;
 
     fn lattice() -> impl Strategy<Value = Lattice> {
         prop::collection::vec((0u8..3, 0u8..3), 1..5).prop_map(|spans| {
@@ -173,8 +197,10 @@ mod tests {
                 prop_assert_eq!(l.index_of(node), i as u128);
                 prop_assert_eq!(&l.node_at(i as u128), node);
             }
-            let by_height: HashSet<Node> = (0..=l.top().height()).flat_map(|h| l.at_height(h)).collect();
-            prop_assert_eq!(by_height, all.into_iter().collect::<HashSet<_>>());
+            let by_height: Vec<Node> = (0..=l.top().height() + 1).flat_map(|h| l.at_height(h)).collect();
+            let mut sorted = all;
+            sorted.sort();
+            prop_assert_eq!(by_height, sorted);
         }
 
         #[test]

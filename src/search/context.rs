@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::lattice::Node;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use std::collections::HashMap;
+use std::cmp::Ordering as Order;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -58,6 +59,7 @@ pub struct Context {
     incumbent: Option<(Node, Assessment)>,
     archive: Vec<(Node, Assessment)>,
     assessed: u64,
+    proven: f64,
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
 }
 
@@ -74,6 +76,7 @@ impl Context {
             incumbent: None,
             archive: vec![],
             assessed: 0,
+            proven: f64::NEG_INFINITY,
             on_progress: None,
         }
     }
@@ -87,12 +90,12 @@ impl Context {
     /// Assesses `nodes` in their order; nodes seen before are answered from memory. Anonymous ones compete for
     /// incumbent. Ends with [`Stop`] when the budget is used up.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
-        let mut fresh: Vec<Node> = vec![];
-        for node in nodes {
-            if !self.memory.contains_key(node) && !fresh.contains(node) {
-                fresh.push(node.clone());
-            }
-        }
+        let mut seen: HashSet<&Node> = HashSet::new();
+        let fresh: Vec<Node> = nodes
+            .iter()
+            .filter(|n| !self.memory.contains_key(n) && seen.insert(n))
+            .cloned()
+            .collect();
         for batch in fresh.chunks(BATCH) {
             for (node, assessment) in batch.iter().zip(self.assess_batch(oracle, batch)?) {
                 self.memory.insert(node.clone(), assessment);
@@ -106,16 +109,25 @@ impl Context {
         Ok(self.assess(oracle, std::slice::from_ref(node))?.swap_remove(0))
     }
 
-    /// Assesses a batch without remembering it, for a search that visits every node once.
+    /// Assesses a batch without remembering it, for a search that visits every node once. When the node limit allows
+    /// only a part of it, that part still competes for incumbent before the search ends.
     pub fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
-        self.check(batch.len() as u64)?;
-        let found = oracle.assess(batch)?;
-        self.assessed += batch.len() as u64;
-        for (node, assessment) in batch.iter().zip(&found) {
+        self.check(0)?;
+        let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
+        let allowed = &batch[..batch.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+        let found = oracle.assess(allowed)?;
+        self.assessed += allowed.len() as u64;
+        for (node, assessment) in allowed.iter().zip(&found) {
             self.offer(node, assessment);
         }
         if let Some(f) = &self.on_progress {
-            f(Progress { nodes: self.assessed, best: self.incumbent.as_ref().map(|(_, a)| a.cost()) });
+            f(Progress {
+                nodes: self.assessed,
+                best: self.incumbent.as_ref().map(|(_, a)| a.cost()),
+            });
+        }
+        if allowed.len() < batch.len() {
+            return Err(Stop::NodeLimit);
         }
         Ok(found)
     }
@@ -138,13 +150,32 @@ impl Context {
         if !assessment.anonymous {
             return;
         }
-        let better = match &self.incumbent {
-            None => true,
-            Some((n, a)) => assessment.cost().total_cmp(&a.cost()).then_with(|| node.cmp(n)).is_lt(),
-        };
-        if better {
+        if !self.cannot_win(assessment.cost(), node) {
             self.incumbent = Some((node.clone(), assessment.clone()));
         }
+    }
+
+    /// Whether no node that costs at least `bound` and does not come before `node` can replace the incumbent. It holds
+    /// for `node` itself given a bound on its cost, and for all above it given a bound on theirs: they come later.
+    pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
+        match &self.incumbent {
+            None => bound == f64::INFINITY,
+            Some((best, assessment)) => match bound.total_cmp(&assessment.cost()) {
+                Order::Less => false,
+                Order::Equal => best <= node,
+                Order::Greater => true,
+            },
+        }
+    }
+
+    /// Records that no anonymous node costs less than `bound`, so that a search that is stopped leaves what it proved.
+    pub fn prove(&mut self, bound: f64) {
+        self.proven = self.proven.max(bound);
+    }
+
+    /// The greatest lower bound on the optimum that was recorded; `f64::NEG_INFINITY` when nothing was.
+    pub fn proven(&self) -> f64 {
+        self.proven
     }
 
     /// The assessment of a node seen before.

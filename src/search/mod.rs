@@ -5,7 +5,12 @@
 //! A new algorithm is one file and one line in [`SEARCHES`].
 
 mod context;
+mod datafly;
+mod exhaustive;
+mod flash;
 mod oracle;
+#[cfg(test)]
+mod testing;
 
 pub use context::{Budget, Context, Progress, Stop};
 pub use oracle::{Assessment, Counters, Oracle};
@@ -25,7 +30,9 @@ impl Finding {
     /// Every node was looked at or excluded: the incumbent is the optimum.
     pub const OPTIMAL: Self = Self { bound: f64::INFINITY };
     /// The incumbent is what was found, with no proof.
-    pub const HEURISTIC: Self = Self { bound: f64::NEG_INFINITY };
+    pub const HEURISTIC: Self = Self {
+        bound: f64::NEG_INFINITY,
+    };
 }
 
 /// A search algorithm: offers nodes to the context until it is done or the budget is.
@@ -38,7 +45,7 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
 
 /// Every search, by name.
-pub static SEARCHES: &[Entry<Build>] = &[];
+pub static SEARCHES: &[Entry<Build>] = &[flash::ENTRY, exhaustive::ENTRY, datafly::ENTRY];
 
 /// The search that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Search>> {
