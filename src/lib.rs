@@ -4,6 +4,8 @@ pub mod catalogue;
 pub mod engine;
 pub mod error;
 pub mod frequency;
+#[cfg(feature = "cli")]
+pub mod generate;
 pub mod hierarchy;
 pub mod lattice;
 pub mod metric;
