@@ -108,7 +108,7 @@ impl AnonContext {
                     Arc::new(Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?)
                 }
             };
-            let levels = q.levels.map(|(low, high)| Ok((level(low, &q.column)?, level(high, &q.column)?))).transpose()?;
+            let levels = q.levels.map(|(low, high)| Ok::<_, Error>((level(low, &q.column)?, level(high, &q.column)?))).transpose()?;
             let weight = q.weight.unwrap_or(1.0);
             if !(weight.is_finite() && weight > 0.0) {
                 return Err(Error::usage(format!("column {}: WEIGHT must be a number above 0", q.column)));

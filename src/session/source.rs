@@ -4,7 +4,7 @@ use super::AnonContext;
 use crate::engine::Source;
 use crate::error::{Error, Result};
 use crate::sql::ast;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
