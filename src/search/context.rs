@@ -183,6 +183,11 @@ impl Context {
         self.memory.get(node)
     }
 
+    /// How many assessments are remembered.
+    pub fn remembered(&self) -> usize {
+        self.memory.len()
+    }
+
     /// Makes `node` the answer, for an algorithm whose rule is not "least cost" (Datafly and its kin).
     pub fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));

@@ -4,6 +4,7 @@
 //! the random numbers. It knows nothing of data, models or metrics, and can be tested on a lattice made up in a test.
 //! A new algorithm is one file and one line in [`SEARCHES`].
 
+mod auto;
 mod context;
 mod datafly;
 mod exhaustive;
@@ -45,7 +46,7 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
 
 /// Every search, by name.
-pub static SEARCHES: &[Entry<Build>] = &[flash::ENTRY, exhaustive::ENTRY, datafly::ENTRY];
+pub static SEARCHES: &[Entry<Build>] = &[auto::ENTRY, flash::ENTRY, exhaustive::ENTRY, datafly::ENTRY];
 
 /// The search that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Search>> {
