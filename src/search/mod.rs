@@ -9,7 +9,12 @@ mod context;
 mod datafly;
 mod exhaustive;
 mod flash;
+mod incognito;
+mod known;
+mod ma_datafly;
+mod ola;
 mod oracle;
+mod samarati;
 #[cfg(test)]
 mod testing;
 
@@ -45,8 +50,17 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 /// The constructor in a search's catalogue entry.
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
 
-/// Every search, by name.
-pub static SEARCHES: &[Entry<Build>] = &[auto::ENTRY, flash::ENTRY, exhaustive::ENTRY, datafly::ENTRY];
+/// Every search, by name; the first is the default.
+pub static SEARCHES: &[Entry<Build>] = &[
+    auto::ENTRY,
+    flash::ENTRY,
+    exhaustive::ENTRY,
+    ola::ENTRY,
+    incognito::ENTRY,
+    samarati::ENTRY,
+    datafly::ENTRY,
+    ma_datafly::ENTRY,
+];
 
 /// The search that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Search>> {

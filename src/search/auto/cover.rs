@@ -293,9 +293,8 @@ impl<'a> Cover<'a> {
             let Some(i) = (0..above.len()).rev().find(|&i| above[i] < to.level(i) - from.level(i)) else {
                 return;
             };
-            for j in i + 1..above.len() {
-                x -= usize::from(above[j]) * self.strides[j];
-                above[j] = 0;
+            for (level, stride) in above[i + 1..].iter_mut().zip(&self.strides[i + 1..]) {
+                x -= usize::from(std::mem::take(level)) * stride;
             }
             above[i] += 1;
             x += self.strides[i];
