@@ -5,16 +5,20 @@
 //! A new algorithm is one file and one line in [`SEARCHES`].
 
 mod auto;
+mod chance;
 mod context;
 mod datafly;
 mod exhaustive;
 mod flash;
+mod genetic;
 mod incognito;
 mod known;
 mod ma_datafly;
 mod ola;
 mod oracle;
 mod samarati;
+mod tabu;
+mod tabu_genetic;
 #[cfg(test)]
 mod testing;
 
@@ -60,6 +64,9 @@ pub static SEARCHES: &[Entry<Build>] = &[
     samarati::ENTRY,
     datafly::ENTRY,
     ma_datafly::ENTRY,
+    tabu::ENTRY,
+    genetic::ENTRY,
+    tabu_genetic::ENTRY,
 ];
 
 /// The search that a statement names.
