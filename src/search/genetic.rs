@@ -45,6 +45,8 @@ pub(super) fn evolve(
     generations: u64,
     mut change: impl FnMut(&mut Context, Node) -> Result<Node, Stop>,
 ) -> Result<Finding, Stop> {
+    // The top is no part of the population: it is there so that a lattice with an answer never goes without one.
+    context.assess_one(oracle, oracle.lattice().top())?;
     let mut population: Vec<Node> = (0..size).map(|_| oracle.lattice().sample(&mut context.rng)).collect();
     for _ in 0..generations {
         context.check(0)?;

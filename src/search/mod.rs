@@ -10,12 +10,15 @@ mod context;
 mod datafly;
 mod exhaustive;
 mod flash;
+pub mod front;
 mod genetic;
 mod incognito;
 mod known;
 mod ma_datafly;
 mod ola;
 mod oracle;
+mod pbg_ea;
+mod pbg_local;
 mod samarati;
 mod tabu;
 mod tabu_genetic;
@@ -67,6 +70,8 @@ pub static SEARCHES: &[Entry<Build>] = &[
     tabu::ENTRY,
     genetic::ENTRY,
     tabu_genetic::ENTRY,
+    pbg_ea::ENTRY,
+    pbg_local::ENTRY,
 ];
 
 /// The search that a statement names.

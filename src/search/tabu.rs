@@ -190,6 +190,7 @@ impl Search for Tabu {
 /// From the top, down the anonymous lower neighbours that cost least.
 fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop> {
     let mut node = oracle.lattice().top().clone();
+    context.assess_one(oracle, &node)?;
     loop {
         let lower: Vec<Node> = oracle.lattice().predecessors(&node).collect();
         let found = context.assess(oracle, &lower)?;

@@ -15,7 +15,7 @@ const DOUBT: (f64, f64) = (0.2, 25.0);
 const STEP: f64 = 0.7;
 
 /// One fitted quantity.
-struct Fit {
+pub(in super::super) struct Fit {
     /// Where the steps of a column begin among the weights; weight 0 is the constant.
     starts: Vec<usize>,
     bottom: Vec<u8>,
@@ -28,7 +28,8 @@ struct Fit {
 }
 
 impl Fit {
-    fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
+    /// A fit that starts from `constant`; steps are expected to follow the distinct values, with this sign.
+    pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
         for i in 0..lattice.width() {
@@ -66,16 +67,16 @@ impl Fit {
         }
     }
 
-    fn at(&self, levels: &[u8]) -> f64 {
+    pub(in super::super) fn at(&self, levels: &[u8]) -> f64 {
         let terms = self.sums.iter().zip(levels).zip(&self.bottom);
         self.weights[0] + terms.map(|((sums, &l), &b)| sums[usize::from(l - b)]).sum::<f64>()
     }
 
-    fn spread(&self) -> f64 {
+    pub(in super::super) fn spread(&self) -> f64 {
         self.error.sqrt().max(0.05)
     }
 
-    fn learn(&mut self, node: &Node, found: f64) {
+    pub(in super::super) fn learn(&mut self, node: &Node, found: f64) {
         let n = self.weights.len();
         let mut on = vec![0];
         for (i, &start) in self.starts.iter().enumerate() {

@@ -28,6 +28,7 @@ use super::{Build, Context, Finding, Oracle, Search, Stop};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use boxes::Boxes;
 use cover::Cover;
+pub(super) use guess::Fit;
 
 /// The search.
 #[derive(Debug)]
