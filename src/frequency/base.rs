@@ -224,9 +224,9 @@ impl DetailEntries {
         dictionaries: &[super::interner::Dictionary],
         classes: usize,
     ) -> Result<(Attribute, (Detail, usize))> {
-        if self.0.len() > u32::MAX as usize {
+        if self.0.len() > i32::MAX as usize {
             return Err(Error::data(
-                "classes and sensitive values have more than 2^32 combinations",
+                "classes and sensitive values have more than 2^31 combinations",
             ));
         }
         let (value_of_code, values, codes) = match &request {

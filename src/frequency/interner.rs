@@ -65,11 +65,6 @@ impl Shared {
         self.state.lock().bytes
     }
 
-    /// Codes given so far.
-    pub(crate) fn len(&self) -> usize {
-        self.state.lock().codes.len()
-    }
-
     /// The codes of values that a partition has not seen: `rows` of `values`, with their keys.
     fn intern(&self, values: &ArrayRef, rows: &[u32], keys: Vec<Key>) -> Result<Vec<u32>> {
         let mut state = self.state.lock();

@@ -4,15 +4,22 @@
 //! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
 
 mod base;
+mod batch;
+mod encoder;
 mod grouper;
 mod interner;
 mod layout;
+mod node;
 mod scan;
 mod set;
+mod sets;
 mod space;
 
 pub use base::{Attribute, Base};
+pub use encoder::{Encoder, KeySet};
 pub use layout::Layout;
+pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};
 pub use set::{Detail, FrequencySet};
+pub use sets::{FrequencySets, SetCounters};
 pub use space::Space;

@@ -74,6 +74,14 @@ impl Columns {
         })
     }
 
+    /// The same dictionaries of quasi-identifiers, without details.
+    pub fn without_details(&self) -> Self {
+        Self {
+            quasi_identifiers: self.quasi_identifiers.clone(),
+            details: vec![],
+        }
+    }
+
     fn bytes(&self) -> usize {
         let own: usize = self.quasi_identifiers.iter().map(|(_, s)| s.bytes()).sum();
         own + self

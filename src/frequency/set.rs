@@ -3,19 +3,27 @@
 use super::grouper::Grouper;
 use super::space::Space;
 use crate::lattice::Node;
-use arrow::buffer::ScalarBuffer;
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 
 /// What a class knows of one further attribute: which codes occur in it, and how often.
 ///
 /// Kept as one list for all classes: the entries of class `i` are `offsets[i]..offsets[i + 1]`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Detail {
-    offsets: ScalarBuffer<u32>,
+    offsets: OffsetBuffer<i32>,
     codes: ScalarBuffer<u32>,
     counts: ScalarBuffer<u64>,
 }
 
 impl Detail {
+    pub(super) fn new(offsets: OffsetBuffer<i32>, codes: ScalarBuffer<u32>, counts: ScalarBuffer<u64>) -> Self {
+        Self { offsets, codes, counts }
+    }
+
+    pub(super) fn buffers(&self) -> (&OffsetBuffer<i32>, &ScalarBuffer<u32>, &ScalarBuffer<u64>) {
+        (&self.offsets, &self.codes, &self.counts)
+    }
+
     /// From `(class, code, count)` triples of `classes` classes, each pair of class and code once.
     pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
         let triples: Vec<_> = triples.collect();
@@ -36,7 +44,7 @@ impl Detail {
 
     /// How many codes occur in class `class`.
     pub fn distinct(&self, class: usize) -> u64 {
-        u64::from(self.offsets[class + 1] - self.offsets[class])
+        (self.offsets[class + 1] - self.offsets[class]) as u64
     }
 
     /// The same attribute after classes were merged: class `i` became class `groups[i]` of `classes`.
@@ -73,7 +81,7 @@ fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], coun
     let mut sums = vec![0u64; cardinality];
     let mut seen: Vec<u32> = vec![];
     let (mut offsets, mut out_codes, mut out_counts) = (Vec::with_capacity(classes + 1), vec![], vec![]);
-    offsets.push(0);
+    offsets.push(0i32);
     for class in 0..classes {
         for &entry in &order[starts[class] as usize..starts[class + 1] as usize] {
             let code = codes[entry as usize];
@@ -88,10 +96,10 @@ fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], coun
             out_codes.push(code);
             out_counts.push(std::mem::take(&mut sums[code as usize]));
         }
-        offsets.push(out_codes.len() as u32);
+        offsets.push(out_codes.len() as i32);
     }
     Detail {
-        offsets: offsets.into(),
+        offsets: OffsetBuffer::new(offsets.into()),
         codes: out_codes.into(),
         counts: out_counts.into(),
     }
@@ -130,6 +138,36 @@ impl FrequencySet {
             details,
             cardinalities,
         }
+    }
+
+    pub(super) fn from_parts(
+        node: Node,
+        words: usize,
+        keys: ScalarBuffer<u64>,
+        counts: ScalarBuffer<u64>,
+        populations: Option<ScalarBuffer<u64>>,
+        details: Vec<Detail>,
+        cardinalities: Vec<usize>,
+    ) -> Self {
+        Self {
+            node,
+            words,
+            keys,
+            counts,
+            populations,
+            details,
+            cardinalities,
+        }
+    }
+
+    /// Words per key.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The number of codes of each detail.
+    pub(super) fn cardinalities(&self) -> &[usize] {
+        &self.cardinalities
     }
 
     /// The node.
@@ -179,6 +217,37 @@ impl FrequencySet {
             + self.counts.len() * 8
             + populations
             + self.details.iter().map(Detail::bytes).sum::<usize>()
+    }
+
+    /// The entries of this set for which `keep` says so, and their positions.
+    pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
+        let entries: Vec<usize> = (0..self.len()).filter(|i| keep[*i]).collect();
+        let pick = |values: &ScalarBuffer<u64>| entries.iter().map(|i| values[*i]).collect::<Vec<u64>>().into();
+        let details = self
+            .details
+            .iter()
+            .zip(&self.cardinalities)
+            .map(|(detail, cardinality)| {
+                let triples = entries
+                    .iter()
+                    .zip(0..)
+                    .flat_map(|(i, class)| detail.class(*i).map(move |(c, n)| (class, c, n)));
+                Detail::from_triples(entries.len(), *cardinality, triples)
+            });
+        let kept = Self {
+            node: self.node.clone(),
+            words: self.words,
+            keys: entries
+                .iter()
+                .flat_map(|i| self.key(*i).iter().copied())
+                .collect::<Vec<u64>>()
+                .into(),
+            counts: pick(&self.counts),
+            populations: self.populations.as_ref().map(pick),
+            details: details.collect(),
+            cardinalities: self.cardinalities.clone(),
+        };
+        (entries, kept)
     }
 
     /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.

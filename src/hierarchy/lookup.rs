@@ -1,11 +1,11 @@
 //! A hierarchy bound to the values of one column.
 
-use super::{Hierarchy, OnNull, OnUnmapped, TOP};
+use super::{Hierarchy, OnNull, OnUnmapped, TOP, does_not_nest, ground, nests};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// One level of a lookup: labels, and for each ground code its label, its group's representative and its weight.
@@ -19,9 +19,11 @@ pub struct Level {
     /// codes, so one table per level serves roll-ups from any more specific level.
     pub representatives: Vec<u32>,
     /// Leaves of the hierarchy under each label (glm, infoloss): of the listed ground values, or of the column's
-    /// distinct values when the hierarchy is a rule.
+    /// distinct values when the hierarchy is a rule. NULL is one leaf more in a column that has it. All leaves are under
+    /// the top's label where NULL or an unmapped value was raised to it below the top.
     pub leaves: Vec<u64>,
-    /// Least and greatest ground value under each label, when the column is numeric.
+    /// Least and greatest ground value under each label, when the column holds numbers, dates or timestamps; from
+    /// infinity to minus infinity where there is none, as for NULL.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
@@ -35,17 +37,38 @@ pub struct Lookup {
 
 impl Lookup {
     pub(super) fn try_new(hierarchy: &Hierarchy, values: ArrayRef) -> Result<Self> {
-        let domain = Domain::of(hierarchy, &values)?;
-        let own = with_top(hierarchy, hierarchy.ladder().labels(&values)?, values.len());
-        let unmapped: Vec<bool> = (0..values.len())
-            .map(|i| !values.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
+        let ladder = hierarchy.ladder();
+        let flat = ground::plain(&values)?;
+        let own = with_top(hierarchy, ladder.labels(&flat)?, flat.len());
+        let null = (0..flat.len()).find(|&i| flat.is_null(i));
+        let domain = match ladder.ground(flat.data_type())? {
+            Some(listed) => {
+                let labels = with_top(hierarchy, ladder.labels(&listed)?, listed.len());
+                Domain::new(&listed, labels, null.is_some())?
+            }
+            None => Domain::new(&flat, own.clone(), null.is_some())?,
+        };
+        let unmapped: Vec<bool> = (0..flat.len())
+            .map(|i| !flat.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
             .collect();
 
-        let mut levels = vec![ground_level(&values, &domain)];
+        let mut levels = vec![ground_level(&values, &flat)?];
         for (number, labels) in own.iter().enumerate() {
-            let is_top = number + 1 == own.len();
-            let labels = fill_gaps(hierarchy, &values, &unmapped, labels, is_top);
-            levels.push(domain.level(number, labels)?);
+            let gaps = Gaps::of(hierarchy, number + 1 == own.len());
+            let raised = |i: usize| {
+                if flat.is_null(i) {
+                    gaps.null
+                } else {
+                    unmapped[i] && gaps.unmapped
+                }
+            };
+            let label = |i: usize| match raised(i) {
+                true => Some(domain.top.as_str()),
+                false => (!flat.is_null(i) && !unmapped[i]).then(|| labels.value(i)),
+            };
+            let own: Vec<Option<&str>> = (0..flat.len()).map(label).collect();
+            let raised = (0..flat.len()).find(|&i| raised(i));
+            levels.push(domain.level(number, &own, null, raised));
         }
         check_nesting(&levels)?;
         Ok(Self {
@@ -91,95 +114,115 @@ impl Lookup {
     }
 }
 
-/// The leaves that losses are counted over: the listed ground values, or the column's values for a rule.
+/// Which of the values that have no label of their own get the top's at one level.
+struct Gaps {
+    null: bool,
+    unmapped: bool,
+}
+
+impl Gaps {
+    fn of(hierarchy: &Hierarchy, is_top: bool) -> Self {
+        Self {
+            null: is_top || hierarchy.on_null() == OnNull::Top,
+            // Suppressed rows never reach a release; their label only has to be one that is there at the top.
+            unmapped: is_top || hierarchy.on_unmapped() != OnUnmapped::Error,
+        }
+    }
+}
+
+/// What losses are counted over: the listed ground values, or the column's values for a rule, and NULL if it is there.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
+    mapped: Vec<bool>,
     leaves: u64,
-    has_null: bool,
+    top: String,
 }
 
+/// A range that nothing has been put into yet.
+const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
 impl Domain {
-    fn of(hierarchy: &Hierarchy, values: &ArrayRef) -> Result<Self> {
-        let has_null = values.null_count() > 0;
-        let ground = match hierarchy.ladder().ground(values.data_type())? {
-            Some(ground) => ground,
-            None => Arc::clone(values),
-        };
-        let labels = with_top(hierarchy, hierarchy.ladder().labels(&ground)?, ground.len());
-        let mapped = (0..ground.len())
-            .filter(|&i| !ground.is_null(i) && labels.first().is_none_or(|l| !l.is_null(i)))
-            .count();
-        let numbers = numbers(&ground)?;
+    fn new(ground: &ArrayRef, labels: Vec<StringArray>, has_null: bool) -> Result<Self> {
+        let mapped: Vec<bool> = (0..ground.len())
+            .map(|i| !ground.is_null(i) && labels.first().is_none_or(|l| !l.is_null(i)))
+            .collect();
+        let top = labels.last().and_then(|l| l.iter().flatten().next()).unwrap_or(TOP);
         Ok(Self {
+            numbers: numbers(ground)?,
+            leaves: mapped.iter().filter(|m| **m).count() as u64 + u64::from(has_null),
+            mapped,
+            top: top.to_string(),
             labels,
-            numbers,
-            leaves: mapped as u64 + u64::from(has_null),
-            has_null,
         })
     }
 
-    /// The level above the ground with index `number`, for a column whose values have these labels.
-    fn level(&self, number: usize, own: StringArray) -> Result<Level> {
-        let mut distinct: Vec<Option<&str>> = own.iter().collect();
-        distinct.sort_by(|a, b| (a.is_none(), a).cmp(&(b.is_none(), b)));
-        distinct.dedup();
-        let index: HashMap<Option<&str>, u32> = distinct.iter().zip(0..).map(|(label, i)| (*label, i)).collect();
-        let codes: Vec<u32> = own.iter().map(|label| index[&label]).collect();
-
-        let mut leaves = vec![0; distinct.len()];
-        let mut extents = self
-            .numbers
-            .as_ref()
-            .map(|_| vec![(f64::INFINITY, f64::NEG_INFINITY); distinct.len()]);
-        for (i, label) in self.labels[number].iter().enumerate() {
-            let Some(&code) = label.and_then(|l| index.get(&Some(l))) else {
+    /// The level above the ground with index `number`, for a column whose values have the labels `own`. `null` is the
+    /// position of NULL, `raised` that of a value that has the top's label without being mapped to it.
+    fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
+        let (labels, codes) = encode(own);
+        let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
+        let mut leaves = vec![0; labels.len()];
+        let mut extents = self.numbers.as_ref().map(|_| vec![EMPTY; labels.len()]);
+        let mut whole = EMPTY;
+        for (i, label) in self.labels[number].iter().enumerate().filter(|(i, _)| self.mapped[*i]) {
+            let number = self.numbers.as_ref().and_then(|n| n[i]);
+            widen(&mut whole, number);
+            let Some(&code) = label.and_then(|l| index.get(l)) else {
                 continue;
             };
-            leaves[code as usize] += 1;
-            if let (Some(extents), Some(x)) = (&mut extents, self.numbers.as_ref().and_then(|n| n[i])) {
-                let (low, high) = &mut extents[code as usize];
-                (*low, *high) = (low.min(x), high.max(x));
+            leaves[code] += 1;
+            if let Some(extents) = &mut extents {
+                widen(&mut extents[code], number);
             }
         }
-        if self.has_null {
-            // NULL is a leaf like any other: under its own label below the top, under the top's at the top.
-            let under = distinct
-                .iter()
-                .position(Option::is_none)
-                .or_else(|| index.get(&Some(TOP)).map(|c| *c as usize));
-            if let Some(code) = under {
-                leaves[code] += 1;
+        if let Some(i) = null {
+            leaves[codes[i] as usize] += 1;
+        }
+        if let Some(i) = raised {
+            // The top's label says no more than that it is some value of the hierarchy, at whatever level it stands.
+            let code = codes[i] as usize;
+            leaves[code] = self.leaves;
+            if let Some(extents) = &mut extents {
+                extents[code] = whole;
             }
         }
-        let labels: ArrayRef = Arc::new(StringArray::from(distinct));
-        Ok(Level {
+        Level {
             representatives: representatives(&codes),
-            labels,
+            labels: Arc::new(StringArray::from(labels)),
             codes,
             leaves,
             extents,
-        })
+        }
     }
 }
 
-fn ground_level(values: &ArrayRef, domain: &Domain) -> Level {
+fn widen((low, high): &mut (f64, f64), number: Option<f64>) {
+    if let Some(x) = number {
+        (*low, *high) = (low.min(x), high.max(x));
+    }
+}
+
+/// The distinct labels, ascending, NULL last, and for each position the index of its label.
+fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
+    let distinct: HashSet<Option<&str>> = own.iter().copied().collect();
+    let mut labels: Vec<Option<&str>> = distinct.into_iter().collect();
+    labels.sort_unstable_by_key(|label| (label.is_none(), *label));
+    let index: HashMap<Option<&str>, u32> = labels.iter().copied().zip(0..).collect();
+    let codes = own.iter().map(|label| index[label]).collect();
+    (labels, codes)
+}
+
+fn ground_level(values: &ArrayRef, flat: &ArrayRef) -> Result<Level> {
     let codes: Vec<u32> = (0..values.len() as u32).collect();
-    let extents = domain.numbers.as_ref().and_then(|_| {
-        let own = numbers(values).ok().flatten()?;
-        Some(
-            own.iter()
-                .map(|x| x.map_or((f64::INFINITY, f64::NEG_INFINITY), |x| (x, x)))
-                .collect(),
-        )
-    });
-    Level {
+    let extents = numbers(flat)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
+    Ok(Level {
         labels: Arc::clone(values),
         representatives: codes.clone(),
         leaves: vec![1; values.len()],
         codes,
         extents,
-    }
+    })
 }
 
 /// For each code the first position with the same code.
@@ -204,67 +247,27 @@ fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) ->
     labels
 }
 
-/// The labels of a column's values, with what the statement says of NULL and of unknown values.
-fn fill_gaps(
-    hierarchy: &Hierarchy,
-    values: &ArrayRef,
-    unmapped: &[bool],
-    labels: &StringArray,
-    is_top: bool,
-) -> StringArray {
-    let top = labels.iter().flatten().next().filter(|_| is_top).unwrap_or(TOP);
-    (0..values.len())
-        .map(|i| {
-            if values.is_null(i) {
-                (is_top || hierarchy.on_null() == OnNull::Top).then_some(top)
-            } else if unmapped[i] {
-                // Suppressed rows never reach a release; their label only has to be one that is there at the top.
-                let shown = is_top || hierarchy.on_unmapped() != OnUnmapped::Error;
-                shown.then_some(top)
-            } else {
-                Some(labels.value(i))
-            }
-        })
-        .collect()
-}
-
 fn check_nesting(levels: &[Level]) -> Result<()> {
-    for (number, pair) in levels.windows(2).enumerate().skip(1) {
-        let mut parent: HashMap<u32, u32> = HashMap::new();
-        for (below, above) in pair[0].codes.iter().zip(&pair[1].codes) {
-            if *parent.entry(*below).or_insert(*above) != *above {
-                return Err(does_not_nest(number));
-            }
+    for (pair, level) in levels.windows(2).zip(0..) {
+        if !nests(pair[0].codes.iter().zip(&pair[1].codes)) {
+            return Err(does_not_nest(level));
         }
     }
     match levels.last() {
-        Some(top) if top.labels.len() > 1 => Err(Error::usage(format!(
-            "level {}, the top, has more than one value",
+        Some(top) if top.labels.len() > 1 => Err(Error::internal(format!(
+            "level {} is the top and has more than one value",
             levels.len() - 1
         ))),
         _ => Ok(()),
     }
 }
 
-/// The error for a group of level `level` that lies in more than one group of the next.
-pub(super) fn does_not_nest(level: usize) -> Error {
-    Error::usage(format!(
-        "groups do not nest: a group of level {level} lies in more than one group of level {}; every label of a level \
-         must have exactly one label on the next",
-        level + 1
-    ))
-}
-
-/// The values as floating-point numbers, when the type is numeric.
+/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
 fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
-    let data_type = values.data_type();
-    if !(data_type.is_numeric() || matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))) {
-        return Ok(None);
-    }
-    let integers = if data_type.is_numeric() {
-        Arc::clone(values)
-    } else {
-        cast(values, &DataType::Int64)?
+    let integers = match values.data_type() {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
+        t if t.is_numeric() => Arc::clone(values),
+        _ => return Ok(None),
     };
     let floats = cast(&integers, &DataType::Float64)?;
     Ok(Some(floats.as_primitive::<Float64Type>().iter().collect()))

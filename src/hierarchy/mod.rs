@@ -5,15 +5,30 @@
 //! [`Lookup`]: per level an Arrow array of labels and a code-to-code array, so that generalizing a batch is a take.
 //! Every kind of hierarchy is one file with one [`Ladder`] and one line in [`KINDS`].
 
+mod coverage;
+pub mod file;
+mod ground;
+pub mod intervals;
 mod lookup;
+mod number;
+pub mod prefix;
+pub mod quantiles;
+pub mod suppression;
+pub mod table;
+pub mod truncate;
 
+pub use coverage::Coverage;
 pub use lookup::{Level, Lookup};
+pub use number::Number;
 
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use arrow::array::{ArrayRef, StringArray};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// The label of a top level that is added where it is missing, and of a suppressed cell.
@@ -48,8 +63,16 @@ pub enum OnNull {
 
 /// The rule of one hierarchy: which label a ground value has at each level.
 pub trait Ladder: fmt::Debug + Send + Sync {
+    /// Its kind, an entry of [`KINDS`].
+    fn info(&self) -> &'static Info;
+
     /// Levels above the ground that [`Ladder::labels`] answers; a last level that is not single-valued gets a top on it.
     fn levels(&self) -> usize;
+
+    /// How many ground values it lists; `None` for a rule.
+    fn listed(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether columns of this type can be generalized. The error says which types can.
     fn accepts(&self, data_type: &DataType) -> Result<()>;
@@ -63,42 +86,53 @@ pub trait Ladder: fmt::Debug + Send + Sync {
 
     /// Whether the last level of [`Ladder::labels`] is single-valued for whatever data.
     fn ends_in_top(&self) -> bool;
+
+    /// The clause of CREATE HIERARCHY that makes it again, from `AS` or `FROM` on.
+    fn sql(&self) -> String;
+
+    /// What each level from level 1 on does; as many as [`Ladder::levels`].
+    fn describe(&self) -> Vec<LevelRule>;
+}
+
+/// What one level of a hierarchy does, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelRule {
+    /// The rule, without any value of the data.
+    pub rule: String,
+    /// How many labels the level has, where they are listed.
+    pub labels: Option<u64>,
 }
 
 /// A named hierarchy.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     name: String,
-    kind: &'static str,
     ladder: Arc<dyn Ladder>,
     on_unmapped: OnUnmapped,
     on_null: OnNull,
 }
 
 impl Hierarchy {
-    /// The hierarchy `name` of a kind of [`KINDS`].
+    /// The hierarchy `name` with this rule.
     pub fn new(
         name: impl Into<String>,
-        kind: &'static str,
         ladder: Arc<dyn Ladder>,
         on_unmapped: OnUnmapped,
         on_null: OnNull,
     ) -> Result<Self> {
-        let hierarchy = Self {
-            name: name.into(),
-            kind,
+        let name = name.into();
+        if ladder.levels() > MAX_LEVELS {
+            return Err(Error::usage(format!(
+                "hierarchy {name} has {} levels; at most {MAX_LEVELS} are supported",
+                ladder.levels()
+            )));
+        }
+        Ok(Self {
+            name,
             ladder,
             on_unmapped,
             on_null,
-        };
-        if hierarchy.ladder.levels() > MAX_LEVELS {
-            return Err(Error::usage(format!(
-                "hierarchy {} has {} levels; at most {MAX_LEVELS} are supported",
-                hierarchy.name,
-                hierarchy.ladder.levels()
-            )));
-        }
-        Ok(hierarchy)
+        })
     }
 
     /// Its name.
@@ -106,9 +140,9 @@ impl Hierarchy {
         &self.name
     }
 
-    /// Its kind, in SQL.
+    /// Its kind, as [`KINDS`] names it.
     pub fn kind(&self) -> &'static str {
-        self.kind
+        self.ladder.info().name
     }
 
     /// The rule.
@@ -131,17 +165,116 @@ impl Hierarchy {
         (self.ladder.levels() + usize::from(!self.ladder.ends_in_top())) as u8
     }
 
+    /// What stands after the name in the CREATE HIERARCHY that makes it again.
+    pub fn definition(&self) -> String {
+        let unmapped = match self.on_unmapped {
+            OnUnmapped::Error => "",
+            OnUnmapped::Suppress => " ON UNMAPPED SUPPRESS",
+            OnUnmapped::Top => " ON UNMAPPED TOP",
+        };
+        let null = match self.on_null {
+            OnNull::Value => "",
+            OnNull::Top => " NULLS AS TOP",
+            OnNull::Error => " NULLS ERROR",
+        };
+        format!("{}{unmapped}{null}", self.ladder.sql())
+    }
+
+    /// The rows of DESCRIBE HIERARCHY: `level`, `labels` (how many, where they are listed) and `rule`.
+    pub fn describe(&self) -> Result<RecordBatch> {
+        let mut rules = vec![LevelRule {
+            rule: "the value itself".to_string(),
+            labels: self.ladder.listed(),
+        }];
+        rules.extend(self.ladder.describe());
+        let top = LevelRule {
+            rule: format!("everything is {TOP}"),
+            labels: Some(1),
+        };
+        rules.extend((!self.ladder.ends_in_top()).then_some(top));
+        let level: UInt8Array = (0..=self.height()).collect::<Vec<u8>>().into();
+        let labels: UInt64Array = rules.iter().map(|r| r.labels).collect();
+        let rule: StringArray = rules.iter().map(|r| Some(r.rule.as_str())).collect();
+        Ok(RecordBatch::try_from_iter([
+            ("level", Arc::new(level) as ArrayRef),
+            ("labels", Arc::new(labels)),
+            ("rule", Arc::new(rule)),
+        ])?)
+    }
+
     /// The lookup table for the distinct `values` of a column (ascending, NULL last if there is one).
     ///
-    /// Fails when the type does not fit or groups do not nest. Values that are not mapped are marked in the lookup;
-    /// whoever knows how many rows they have decides by [`Hierarchy::on_unmapped`].
+    /// Fails when the type does not fit, when there are NaN or infinite values, or when groups do not nest. Values that
+    /// are not mapped are marked in the lookup; whoever knows how many rows they have decides by [`Hierarchy::admit`].
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
-        self.ladder
-            .accepts(values.data_type())
-            .map_err(|e| e.context(format!("hierarchy {}", self.name)))?;
-        Lookup::try_new(self, values).map_err(|e| e.context(format!("hierarchy {}", self.name)))
+        let bound = || {
+            self.ladder.accepts(values.data_type())?;
+            let finite = finite(&values)?;
+            match (0..values.len()).filter(|i| !finite(*i)).count() {
+                0 => Lookup::try_new(self, Arc::clone(&values)),
+                n => Err(Error::data(format!(
+                    "{n} values are NaN or infinite, which cannot be generalized"
+                ))),
+            }
+        };
+        bound().map_err(|e| e.context(format!("hierarchy {}", self.name)))
     }
 }
 
-/// The kinds of hierarchies, as CREATE HIERARCHY ... AS names them.
-pub static KINDS: &[Info] = &[];
+/// Says of each position of `values` whether it holds no NaN and no infinity.
+fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
+    let plain = ground::plain(values)?;
+    let floats = match plain.data_type().is_floating() {
+        true => Some(cast(&plain, &DataType::Float64)?),
+        false => None,
+    };
+    Ok(move |i: usize| {
+        floats
+            .as_ref()
+            .is_none_or(|floats| floats.is_null(i) || floats.as_primitive::<Float64Type>().value(i).is_finite())
+    })
+}
+
+/// Whether every group (first of the pairs) lies in one group (second) only.
+fn nests<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> bool {
+    let mut parents: HashMap<A, B> = HashMap::new();
+    for (below, above) in pairs {
+        match parents.get(&below) {
+            Some(parent) if *parent != above => return false,
+            Some(_) => {}
+            None => {
+                parents.insert(below, above);
+            }
+        }
+    }
+    true
+}
+
+/// The error for a group of level `level` that lies in more than one group of the next.
+fn does_not_nest(level: usize) -> Error {
+    Error::usage(format!(
+        "groups do not nest: a group of level {level} lies in more than one group of level {}; every label of a level \
+         must have exactly one label on the next",
+        level + 1
+    ))
+}
+
+/// `text` as an SQL string.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The kinds of hierarchies, in the order of the language.
+pub static KINDS: &[&Info] = &[
+    &file::INFO,
+    &table::QUERY,
+    &intervals::INFO,
+    &prefix::INFO,
+    &truncate::INFO,
+    &table::VALUES,
+    &quantiles::INFO,
+    &suppression::INFO,
+];
