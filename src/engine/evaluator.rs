@@ -173,7 +173,10 @@ impl Evaluator {
         });
         Ok(Rule {
             predicate: constraint.model.prepare(&subject).map_err(named)?,
-            monotonicity: constraint.model.monotonicity(),
+            monotonicity: match job.entity {
+                Some(_) => constraint.model.monotonicity_per_entity(),
+                None => constraint.model.monotonicity(),
+            },
             detail,
             subset,
         })

@@ -9,6 +9,8 @@ mod alpha_k;
 mod audit;
 mod average_risk;
 mod beta_likeness;
+#[cfg(test)]
+mod brute;
 mod delta_disclosure;
 mod earth_mover;
 mod enhanced_beta_likeness;
@@ -22,6 +24,8 @@ mod p_sensitive;
 mod recursive_l_diversity;
 mod sensitive;
 mod t_closeness;
+#[cfg(test)]
+mod tests;
 
 pub use audit::{Audit, Comparison, Relation, Tree};
 

@@ -127,7 +127,7 @@ fn ordered(relation: &Relation) -> String {
          sum(p) OVER (PARTITION BY {keys} ORDER BY i ROWS UNBOUNDED PRECEDING) AS x FROM audit_points), \
          audit_turns AS (SELECT {keys}, a, b, x, is_class, sum(1 - is_class) OVER w AS k, sum(q) OVER w AS z FROM \
          (SELECT {keys}, a, b, x, 1 AS is_class, 0.0 AS q FROM audit_stretches WHERE a <= b UNION ALL \
-         SELECT {nulls}, NULL, NULL, x, 0, x FROM audit_steps) \
+         SELECT {nulls}, NULL, NULL, x, 0, x AS q FROM audit_steps) \
          WINDOW w AS (ORDER BY x, is_class ROWS UNBOUNDED PRECEDING)), \
          audit_sums AS (SELECT i, z FROM audit_steps UNION ALL SELECT 0, 0.0), \
          audit_parts AS (SELECT {keys}, a, b, x, f.z AS before, l.z AS after, \
