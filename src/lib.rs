@@ -4,10 +4,15 @@ pub mod catalogue;
 pub mod engine;
 pub mod error;
 pub mod frequency;
+#[cfg(feature = "cli")]
+pub mod generate;
 pub mod hierarchy;
 pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod recode;
 pub mod search;
+pub mod session;
 pub mod sql;
+
+pub use session::{AnonContext, Answer};

@@ -43,6 +43,21 @@ pub struct Verdict {
     pub anonymous: bool,
 }
 
+/// What LATTICE OF says of a node.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Whether the suppressed rows are within the limit.
+    pub anonymous: bool,
+    /// k under the suppression limit.
+    pub k: u64,
+    /// Rows that are suppressed.
+    pub suppressed: u64,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// The values of all metrics, in the order they were given.
+    pub metrics: Vec<f64>,
+}
+
 /// Assesses nodes: see [`Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
@@ -352,6 +367,49 @@ impl Evaluator {
         sizes.last().map_or(0, |(size, _)| *size)
     }
 
+    /// What LATTICE OF says of `nodes`.
+    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+        self.for_each(nodes, |node| {
+            let (set, verdict) = self.judge(node)?;
+            Ok(Profile {
+                anonymous: verdict.anonymous,
+                k: self.reached_k(&set),
+                suppressed: verdict.suppressed,
+                classes: verdict.classes,
+                metrics: self.measure(&set, &verdict),
+            })
+        })
+    }
+
+    /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
+    fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let threads = self.threads.min(nodes.len());
+        if threads <= 1 {
+            return nodes.iter().map(f).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = vec![];
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                match nodes.get(i) {
+                    Some(node) => found.push((i, f(node))),
+                    None => return found,
+                }
+            }
+        };
+        let mut found: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            own.into_iter().chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default())).collect()
+        });
+        found.sort_by_key(|(i, _)| *i);
+        if found.len() < nodes.len() {
+            return Err(Error::internal("a thread that evaluates nodes ended"));
+        }
+        found.into_iter().map(|(_, answer)| answer).collect()
+    }
+
     fn assess_node(&self, node: &Node) -> Result<Assessment> {
         let (set, verdict) = self.judge(node)?;
         let view = view(&set, &verdict);
@@ -424,33 +482,7 @@ impl Oracle for Evaluator {
     }
 
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
-        let threads = self.threads.min(nodes.len());
-        if threads <= 1 {
-            return nodes.iter().map(|n| self.assess_node(n)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut found = vec![];
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                match nodes.get(i) {
-                    Some(node) => found.push((i, self.assess_node(node))),
-                    None => return found,
-                }
-            }
-        };
-        let mut found: Vec<_> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            own.into_iter()
-                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
-                .collect()
-        });
-        found.sort_by_key(|(i, _)| *i);
-        if found.len() < nodes.len() {
-            return Err(Error::internal("a thread that evaluates nodes ended"));
-        }
-        found.into_iter().map(|(_, assessment)| assessment).collect()
+        self.for_each(nodes, |node| self.assess_node(node))
     }
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {

@@ -13,7 +13,7 @@ mod verify;
 mod write;
 
 pub use decide::{Decision, Proof, decide, describe};
-pub use evaluator::{Evaluator, Verdict, detail_requests};
+pub use evaluator::{Evaluator, Profile, Verdict, detail_requests};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
     SuppressionLimit, Target,

@@ -138,33 +138,7 @@ fn bind(job: &Job, sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
         let lookup = hierarchy
             .bind(Arc::clone(values))
             .map_err(|e| e.context(format!("column {column}")))?;
-        let rows_where = |test: &dyn Fn(usize) -> bool| -> u64 {
-            sample
-                .value_counts(i)
-                .iter()
-                .enumerate()
-                .filter(|(code, _)| test(*code))
-                .map(|(_, n)| n)
-                .sum()
-        };
-        if hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
-            return Err(Error::data(format!(
-                "column {column}: {} values in {} rows are not in hierarchy {}; add them, or create it with ON \
-                 UNMAPPED SUPPRESS or ON UNMAPPED TOP (CHECK HIERARCHY {} FOR table.{column} counts them)",
-                lookup.unmapped_values(),
-                rows_where(&|code| lookup.is_unmapped(code)),
-                hierarchy.name(),
-                hierarchy.name(),
-            )));
-        }
-        if hierarchy.on_null() == OnNull::Error && values.null_count() > 0 {
-            return Err(Error::data(format!(
-                "column {column}: {} rows are NULL, which hierarchy {} does not allow; create it with NULLS AS VALUE \
-                 or NULLS AS TOP",
-                rows_where(&|code| values.is_null(code)),
-                hierarchy.name(),
-            )));
-        }
+        hierarchy.admit(column, &lookup.coverage(&sample.value_counts(i))?)?;
         lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
     }
     Ok(lookups)

@@ -1,7 +1,7 @@
 //! Names and literals, and how they are written so that they read back the same.
 
 use crate::catalogue::{Argument, Call, Value};
-use datafusion::sql::TableReference;
+use datafusion::common::TableReference;
 use std::fmt::{self, Display};
 
 /// Writes a name, in double quotes where it would otherwise fold or could be taken for a keyword.

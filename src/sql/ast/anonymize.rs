@@ -180,6 +180,13 @@ impl Percent {
     }
 }
 
+impl Percent {
+    /// The share as a fraction.
+    pub fn fraction(self) -> (u64, u64) {
+        (self.digits, 100 * 10u64.pow(self.scale))
+    }
+}
+
 impl Limit {
     /// The limit as a count of `rows` rows: a share is rounded down, in exact arithmetic.
     pub fn rows(&self, rows: u64) -> u64 {
