@@ -6,8 +6,9 @@
 use super::{Base, Columns, DetailRequest};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP, table};
 use crate::lattice::{Lattice, Node};
-use arrow::array::{ArrayRef, Int64Array};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -72,6 +73,8 @@ pub(crate) struct Table {
     pub(crate) population: Vec<Vec<Option<i64>>>,
     /// Whether classes count entities.
     pub(crate) per_entity: bool,
+    /// Whether the quasi-identifiers are strings.
+    pub(crate) texts: bool,
 }
 
 /// The place of the sensitive attribute among the details of [`Table::base`].
@@ -95,6 +98,13 @@ impl Table {
                     .then(|| groups.label(*level, *value))
             })
             .collect()
+    }
+
+    /// The ground value of a code.
+    pub(crate) fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
+        let numbers = cast(values, &DataType::Int64).unwrap();
+        let numbers = numbers.as_primitive::<Int64Type>();
+        (!numbers.is_null(code as usize)).then(|| numbers.value(code as usize))
     }
 
     /// The classes of a node: keys and rows.
@@ -124,10 +134,19 @@ impl Table {
         }
         let fields = names.iter().map(String::as_str).chain(["s", "e", "c"]);
         let fields: Vec<Field> = fields.map(|n| Field::new(n, DataType::Int64, true)).collect();
+        let mut fields = fields;
+        if self.texts {
+            fields[..names.len()]
+                .iter_mut()
+                .for_each(|f| *f = Field::new(f.name(), DataType::Utf8, true));
+        }
         let schema = Arc::new(Schema::new(fields));
         let batch = |rows: &[Row]| {
             let column = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
-            let quasi = (0..names.len()).map(|i| column(rows.iter().map(|r| r.quasi_identifiers[i]).collect()));
+            let quasi = (0..names.len()).map(|i| {
+                let numbers = column(rows.iter().map(|r| r.quasi_identifiers[i]).collect());
+                cast(&numbers, schema.field(i).data_type()).unwrap()
+            });
             let others = [|r: &Row| r.sensitive, |r: &Row| r.entity, |r: &Row| r.label];
             let columns = quasi.chain(others.into_iter().map(|f| column(rows.iter().map(f).collect())));
             RecordBatch::try_new(Arc::clone(&schema), columns.collect()).unwrap()
@@ -203,27 +222,30 @@ fn value(values: i64, unmapped: u32) -> impl Strategy<Value = Option<i64>> {
 /// Random tables of up to 40 rows, some without rows; the population holds the sample.
 pub(crate) fn table() -> impl Strategy<Value = Table> {
     let columns = prop::collection::vec(groups(1..5, 0..3), 1..4);
-    (columns, groups(2..6, 0..3), any::<bool>(), 1i64..30).prop_flat_map(|(groups, tree, per_entity, entities)| {
-        let quasi: Vec<_> = groups
-            .iter()
-            .map(|g| value(g.values, u32::from(g.values % 2 == 0)))
-            .collect();
-        let other: Vec<_> = groups.iter().map(|g| value(g.values, 1)).collect();
-        let row = (quasi, value(tree.values, 0), value(entities, 0), value(3, 0));
-        let row = row.prop_map(|(quasi_identifiers, sensitive, entity, label)| Row {
-            quasi_identifiers,
-            sensitive,
-            entity,
-            label,
-        });
-        let rows = prop::collection::vec(row, 0..40);
-        let others = prop::collection::vec(other, 0..20);
-        (rows, others, Just(groups), Just(tree)).prop_map(move |(rows, others, groups, tree)| Table {
-            population: rows.iter().map(|r| r.quasi_identifiers.clone()).chain(others).collect(),
-            rows,
-            groups,
-            tree,
-            per_entity,
-        })
-    })
+    (columns, groups(2..6, 0..3), any::<(bool, bool)>(), 1i64..30).prop_flat_map(
+        |(groups, tree, (per_entity, texts), entities)| {
+            let quasi: Vec<_> = groups
+                .iter()
+                .map(|g| value(g.values, u32::from(g.values % 2 == 0)))
+                .collect();
+            let other: Vec<_> = groups.iter().map(|g| value(g.values, 1)).collect();
+            let row = (quasi, value(tree.values, 0), value(entities, 0), value(3, 0));
+            let row = row.prop_map(|(quasi_identifiers, sensitive, entity, label)| Row {
+                quasi_identifiers,
+                sensitive,
+                entity,
+                label,
+            });
+            let rows = prop::collection::vec(row, 0..40);
+            let others = prop::collection::vec(other, 0..20);
+            (rows, others, Just(groups), Just(tree)).prop_map(move |(rows, others, groups, tree)| Table {
+                population: rows.iter().map(|r| r.quasi_identifiers.clone()).chain(others).collect(),
+                rows,
+                groups,
+                tree,
+                per_entity,
+                texts,
+            })
+        },
+    )
 }

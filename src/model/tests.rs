@@ -86,12 +86,7 @@ fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) ->
         // The key holds ground codes; any row with them has the class's labels.
         let code = |column: usize| base.space.layout().code(set.key(class), column);
         let ground: Vec<Option<i64>> = (0..table.groups.len())
-            .map(|c| {
-                let values = base.space.lookup(c).values();
-                let values = values.as_primitive::<arrow::datatypes::Int64Type>();
-                let code = code(c) as usize;
-                (!values.is_null(code)).then(|| values.value(code))
-            })
+            .map(|c| Table::ground(base.space.lookup(c).values(), code(c)))
             .collect();
         let key = table.key(&ground, node).unwrap();
         let values = histogram(base, &set, class);
