@@ -89,7 +89,16 @@ pub fn detail_requests(job: &Job) -> Vec<DetailRequest> {
             .iter()
             .for_each(|label| add(DetailRequest::Values(label.clone())));
     }
+    if job.metric.reads().attribute {
+        measured_attribute(job).into_iter().for_each(add);
+    }
     requests
+}
+
+/// The sensitive attribute that a metric reads, by rows.
+fn measured_attribute(job: &Job) -> Option<DetailRequest> {
+    let first = job.sensitive.first()?;
+    Some(DetailRequest::Values(first.column.clone()))
 }
 
 fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
@@ -145,6 +154,7 @@ impl Evaluator {
                 .class_label
                 .as_ref()
                 .and_then(|c| position(&base, &DetailRequest::Values(c.clone()))),
+            attribute: measured_attribute(job).and_then(|request| position(&base, &request)),
         };
         let objectives = metrics
             .iter()
@@ -188,7 +198,10 @@ impl Evaluator {
         });
         Ok(Rule {
             predicate: constraint.model.prepare(&subject).map_err(named)?,
-            monotonicity: constraint.model.monotonicity(),
+            monotonicity: match job.entity {
+                Some(_) => constraint.model.monotonicity_per_entity(),
+                None => constraint.model.monotonicity(),
+            },
             detail,
             subset,
         })
@@ -398,7 +411,9 @@ impl Evaluator {
         let mut found: Vec<_> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let own = work();
-            own.into_iter().chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default())).collect()
+            own.into_iter()
+                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
+                .collect()
         });
         found.sort_by_key(|(i, _)| *i);
         if found.len() < nodes.len() {
@@ -455,6 +470,7 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
             .class_label
             .as_ref()
             .and_then(|c| position(base, &DetailRequest::Values(c.clone()))),
+        attribute: measured_attribute(job).and_then(|request| position(base, &request)),
     };
     Ok(Objective {
         measure: metric.prepare(&subject)?,

@@ -32,11 +32,14 @@ pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer
     let plan = select(&job.source.rows, &names, &details)?;
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;
     let progress = observer.begin(Phase::Scan);
-    let sample = scan(&columns, plan, Arc::clone(&progress)).await?;
+    let mut sample = scan(&columns, plan, Arc::clone(&progress)).await?;
     let population = match &job.population {
         Some(population) => Some(scan_population(job, population, &names, &columns, progress).await?),
         None => None,
     };
+    if population.is_some() {
+        columns.refresh(&mut sample)?;
+    }
     observer.end(Phase::Scan);
 
     let rows = sample.rows();

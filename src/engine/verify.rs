@@ -65,6 +65,7 @@ impl ReleasedTable {
                 group: promise.group.iter().map(|c| quote(c)).collect(),
                 attribute: promise.attribute.as_deref().map(quote),
                 entity: self.entity.as_deref().map(quote),
+                ..Relation::default()
             };
             let audit = promise.model.audit(&relation);
             let reached = number(session, &audit.sql).await?;
@@ -87,6 +88,7 @@ impl ReleasedTable {
             group,
             attribute: None,
             entity: self.entity.as_deref().map(quote),
+            ..Relation::default()
         };
         let smallest = format!(
             "SELECT min(f) FROM (SELECT {} AS f FROM {} {})",

@@ -14,6 +14,8 @@ mod scan;
 mod set;
 mod sets;
 mod space;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
 pub use encoder::{Encoder, KeySet};

@@ -82,6 +82,14 @@ impl Columns {
         }
     }
 
+    /// Brings `scan`, an earlier one with these dictionaries, to all values that are known now: a later scan of a
+    /// population meets values that the sample lacks, and those change the ranks of all others.
+    pub fn refresh(&self, scan: &mut Scan) -> Result<()> {
+        let columns = self.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
+        scan.dictionaries = columns.collect::<Result<_>>()?;
+        Ok(())
+    }
+
     fn bytes(&self) -> usize {
         let own: usize = self.quasi_identifiers.iter().map(|(_, s)| s.bytes()).sum();
         own + self

@@ -8,6 +8,7 @@
 use super::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
+use crate::lattice::Node;
 
 #[derive(Debug)]
 struct CAvg;
@@ -29,6 +30,13 @@ struct Prepared {
     rows: u64,
 }
 
+impl Prepared {
+    /// No class that is kept has less than k rows; without one, the value is rows / k.
+    fn least(&self) -> f64 {
+        (self.rows as f64 / self.k).min(1.0)
+    }
+}
+
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
         if view.classes == 0 {
@@ -40,7 +48,16 @@ impl Measure for Prepared {
     /// No node above has more classes than there are here, and an anonymous one releases all rows but the limit.
     fn floor(&self, view: &View) -> f64 {
         let least = self.rows - self.limit.min(self.rows);
-        least as f64 / view.set.len().max(1) as f64 / self.k * (1.0 - 1e-12)
+        let average = least as f64 / view.set.len().max(1) as f64 / self.k * (1.0 - 1e-12);
+        average.max(self.least())
+    }
+
+    fn bound(&self, _: &Node, _: u64) -> f64 {
+        self.least()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (self.least(), self.rows as f64 / self.k)
     }
 }
 

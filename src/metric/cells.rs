@@ -49,6 +49,11 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// `loss` as a share of `whole`; nothing is lost where there is nothing to lose.
+pub fn share(loss: f64, whole: f64) -> f64 {
+    if whole > 0.0 { loss / whole } else { 0.0 }
+}
+
 /// A prepared sum over cells.
 #[derive(Debug)]
 pub struct CellSum {
@@ -121,6 +126,11 @@ impl CellSum {
         let kept = view.sum_kept(|i, n| u128::from(units[i]) * u128::from(n));
         self.unit
             .loss(kept + u128::from(self.suppressed_row) * u128::from(view.suppressed))
+    }
+
+    /// The sum when every row is suppressed, which is the worst.
+    pub fn worst(&self, rows: u64) -> f64 {
+        self.unit.loss(u128::from(self.suppressed_row) * u128::from(rows))
     }
 
     /// A bound on [`CellSum::sum`] of a node where at least `suppressed` rows are suppressed: the sum over all rows

@@ -21,6 +21,7 @@ impl Metric for Dm {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         Ok(Box::new(Prepared {
             space: Arc::clone(&subject.base.space),
+            unmapped: subject.base.unmapped_rows,
             base_classes: subject.base.set.len() as u64,
             rows: subject.base.rows,
             k: subject.k.max(1),
@@ -31,6 +32,8 @@ impl Metric for Dm {
 #[derive(Debug)]
 struct Prepared {
     space: Arc<Space>,
+    /// Rows that no node keeps.
+    unmapped: u64,
     base_classes: u64,
     rows: u64,
     k: u64,
@@ -44,6 +47,7 @@ impl Measure for Prepared {
 
     fn floor(&self, view: &View) -> f64 {
         let squares: u128 = view.set.counts().iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
+        let squares = squares + u128::from(self.unmapped) * u128::from(self.rows);
         (squares as f64).max(self.bound(view.node, 0))
     }
 
@@ -58,14 +62,23 @@ impl Measure for Prepared {
             .fold(1u64, u64::saturating_mul);
         let classes = possible.min(self.base_classes).max(1);
         let rows = self.rows as f64;
+        let least = suppressed.max(self.unmapped);
+        let (suppressed, released) = (least as f64, (self.rows - least.min(self.rows)) as f64);
         if classes == 1 {
             // The only class is kept whole or suppressed whole.
-            return rows * rows;
+            return match least > self.unmapped || released < self.k as f64 {
+                true => rows * rows,
+                false => (released * released + suppressed * rows) * (1.0 - 1e-12),
+            };
         }
-        let (suppressed, released) = (suppressed as f64, (self.rows - suppressed.min(self.rows)) as f64);
         let squares = (released * released / classes as f64).max(released * (self.k as f64).min(rows));
         // Rounding must not lift a bound over the value it bounds.
         (squares + suppressed * rows) * (1.0 - 1e-12)
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let rows = self.rows as f64;
+        (rows, rows * rows)
     }
 }
 

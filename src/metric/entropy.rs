@@ -56,7 +56,11 @@ impl Metric for Entropy {
             |_| (base.rows.max(1) as f64).log2(),
         );
         let ground = CellSum::bound(&cells, base.space.ground(), 0);
-        Ok(Box::new(Prepared { cells, ground }))
+        Ok(Box::new(Prepared {
+            cells,
+            ground,
+            rows: base.rows,
+        }))
     }
 }
 
@@ -64,6 +68,7 @@ impl Metric for Entropy {
 struct Prepared {
     cells: CellSum,
     ground: f64,
+    rows: u64,
 }
 
 impl Measure for Prepared {
@@ -73,6 +78,10 @@ impl Measure for Prepared {
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         self.cells.bound(node, suppressed) - self.ground
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, self.cells.worst(self.rows) - self.ground)
     }
 }
 

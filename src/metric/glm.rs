@@ -8,7 +8,7 @@
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
-use super::cells::{CellSum, Unit};
+use super::cells::{CellSum, Unit, share};
 use super::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -57,11 +57,15 @@ struct Prepared {
 
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
-        self.cells.sum(view) / self.divisor.max(1.0)
+        share(self.cells.sum(view), self.divisor)
     }
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        self.cells.bound(node, suppressed) / self.divisor.max(1.0)
+        share(self.cells.bound(node, suppressed), self.divisor)
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, 1.0)
     }
 }
 

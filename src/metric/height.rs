@@ -11,18 +11,29 @@ use crate::lattice::Node;
 struct Height;
 
 impl Metric for Height {
-    fn prepare(&self, _: &Subject) -> Result<Box<dyn Measure>> {
-        Ok(Box::new(Height))
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+        let tops = subject.base.space.lookups().iter().map(|l| u32::from(l.top()));
+        Ok(Box::new(Prepared { top: tops.sum() }))
     }
 }
 
-impl Measure for Height {
+#[derive(Debug)]
+struct Prepared {
+    /// The height of the top of all hierarchies.
+    top: u32,
+}
+
+impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
         f64::from(view.node.height())
     }
 
     fn bound(&self, node: &Node, _: u64) -> f64 {
         f64::from(node.height())
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, f64::from(self.top))
     }
 }
 

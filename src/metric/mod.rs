@@ -4,13 +4,25 @@
 //! point, see [`cells`]), so a value depends neither on the order of the classes nor on the set they were rolled up
 //! from. A new metric is one file and one line in [`METRICS`].
 
+#[cfg(test)]
+mod brute;
 mod c_avg;
 pub mod cells;
+mod cm;
 mod dm;
 mod entropy;
 mod glm;
 mod height;
+mod ileft;
+mod infoloss;
 mod precision;
+mod s_k;
+mod s_l;
+#[cfg(test)]
+mod tests;
+mod weighted;
+
+pub use weighted::Weighted;
 
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
@@ -31,6 +43,8 @@ pub struct Subject<'a> {
     pub suppression_limit: u64,
     /// The detail of the base set that holds the class label, where there is one.
     pub label: Option<usize>,
+    /// The detail of the base set that holds the sensitive attribute's values by rows, for a metric that reads one.
+    pub attribute: Option<usize>,
 }
 
 /// A node's classes, and which of them are kept.
@@ -72,6 +86,8 @@ impl View<'_> {
 pub struct Reads {
     /// The class label column (CLASS).
     pub class_label: bool,
+    /// The sensitive attribute (the first of SENSITIVE), its values counted by rows also under ENTITY.
+    pub attribute: bool,
     /// The weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
 }
@@ -109,6 +125,9 @@ pub trait Measure: Debug + Send + Sync {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
+
+    /// The ideal and the worst value on this table, which any value lies between: a weighted sum puts them at 0 and 1.
+    fn range(&self) -> (f64, f64);
 }
 
 /// The constructor in a metric's catalogue entry.
@@ -122,6 +141,11 @@ pub static METRICS: &[Entry<Build>] = &[
     c_avg::ENTRY,
     precision::ENTRY,
     height::ENTRY,
+    infoloss::ENTRY,
+    cm::ENTRY,
+    ileft::ENTRY,
+    s_k::ENTRY,
+    s_l::ENTRY,
 ];
 
 /// The metric that a statement names.

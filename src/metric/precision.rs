@@ -7,7 +7,7 @@
 //! Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, IJUFKS 2002,
 //! doi:10.1142/S021848850200165X.
 
-use super::cells::{CellSum, Unit};
+use super::cells::{CellSum, Unit, share};
 use super::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -56,11 +56,15 @@ struct Prepared {
 
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
-        1.0 - self.cells.sum(view) / self.divisor.max(1.0)
+        1.0 - share(self.cells.sum(view), self.divisor)
     }
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        self.cells.bound(node, suppressed) / self.divisor.max(1.0) - 1.0
+        share(self.cells.bound(node, suppressed), self.divisor) - 1.0
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (1.0, 0.0)
     }
 }
 

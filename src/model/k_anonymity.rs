@@ -24,7 +24,8 @@ impl PrivacyModel for KAnonymity {
         self.k
     }
 
-    fn prepare(&self, _: &Subject) -> Result<Box<dyn Predicate>> {
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        subject.has_at_least(self.k, || format!("k_anonymity({})", self.k))?;
         Ok(Box::new(*self))
     }
 

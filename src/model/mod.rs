@@ -5,11 +5,33 @@
 //! released rows ([`PrivacyModel::audit`]); verification runs that, and shares nothing with the search. A new model is
 //! one file and one line in [`MODELS`].
 
+mod alpha_k;
+mod audit;
+mod average_risk;
+mod beta_likeness;
+#[cfg(test)]
+mod brute;
+mod delta_disclosure;
+mod earth_mover;
+mod enhanced_beta_likeness;
+mod entropy_l_diversity;
+mod exact;
 mod k_anonymity;
+mod k_map;
+mod l_diversity;
+mod max_risk;
+mod p_sensitive;
+mod recursive_l_diversity;
+mod sensitive;
+mod t_closeness;
+#[cfg(test)]
+mod tests;
+
+pub use audit::{Audit, Comparison, Relation, Tree};
 
 use crate::catalogue::{self, Arguments, Call, Entry};
-use crate::error::Result;
-use crate::frequency::Base;
+use crate::error::{Error, Result};
+use crate::frequency::{Base, DetailRequest};
 use crate::hierarchy::Lookup;
 use std::fmt::Debug;
 
@@ -46,6 +68,28 @@ pub struct Subject<'a> {
     pub hierarchy: Option<&'a Lookup>,
 }
 
+impl Subject<'_> {
+    /// f of a class with every row of the table: its rows, or its distinct entities under ENTITY.
+    fn everyone(&self) -> u64 {
+        let mut details = self.base.attributes.iter();
+        let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
+        entities.map_or(self.base.rows, |a| a.values.len() as u64)
+    }
+
+    /// Fails as infeasible when no class can have `least` rows (entities). An empty table has no class and breaks
+    /// nothing.
+    fn has_at_least(&self, least: u64, required: impl FnOnce() -> String) -> Result<()> {
+        let everyone = self.everyone();
+        if self.base.rows == 0 || everyone >= least {
+            return Ok(());
+        }
+        Err(Error::infeasible(format!(
+            "{} cannot hold: it needs {least} in one class, and the whole table has {everyone}",
+            required()
+        )))
+    }
+}
+
 /// One equivalence class.
 #[derive(Debug, Clone, Copy)]
 pub struct Class<'a> {
@@ -53,7 +97,8 @@ pub struct Class<'a> {
     pub size: u64,
     /// The class's count in the population table; 0 without one.
     pub population: u64,
-    /// The sensitive values in it, ascending by code, with their counts; empty for a model that reads none.
+    /// The sensitive values in it, ascending by value, with their counts (of rows, or of distinct entities under
+    /// ENTITY, where an entity with two values counts for both); empty for a model that reads none.
     pub histogram: &'a [(u32, u64)],
 }
 
@@ -67,7 +112,16 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Along what a class that holds stays one.
     fn monotonicity(&self) -> Monotonicity;
 
-    /// The smallest class that can hold.
+    /// The same where classes count entities. One entity can be in two classes then, so the distribution of a merged
+    /// class is no mixture of those of its parts, and only what holds whatever is merged in still holds.
+    fn monotonicity_per_entity(&self) -> Monotonicity {
+        match self.monotonicity() {
+            Monotonicity::Always => Monotonicity::Always,
+            Monotonicity::WithoutSuppression | Monotonicity::Never => Monotonicity::Never,
+        }
+    }
+
+    /// The fewest rows that a class which holds can have (rows also under ENTITY: an entity has at least one).
     fn min_class_size(&self) -> u64 {
         1
     }
@@ -90,71 +144,11 @@ pub trait Predicate: Debug + Send + Sync {
         None
     }
 
-    /// Whether what is released holds as a whole, given that every class does.
+    /// Whether what is released holds as a whole, given that every class does: `classes` are released, and `released`
+    /// is the sum of their sizes f (rows, or entities under ENTITY).
     fn holds_overall(&self, classes: u64, released: u64) -> bool {
         let _ = (classes, released);
         true
-    }
-}
-
-/// Names to write an audit with, all quoted as SQL identifiers.
-#[derive(Debug, Clone)]
-pub struct Relation {
-    /// The released rows, without suppressed ones.
-    pub released: String,
-    /// The quasi-identifiers that make the classes.
-    pub group: Vec<String>,
-    /// The sensitive attribute.
-    pub attribute: Option<String>,
-    /// The entity column, when classes count entities.
-    pub entity: Option<String>,
-}
-
-impl Relation {
-    /// The size of a class as an aggregate.
-    pub fn size(&self) -> String {
-        match &self.entity {
-            Some(entity) => format!("count(DISTINCT {entity})"),
-            None => "count(*)".into(),
-        }
-    }
-
-    /// `GROUP BY` the quasi-identifiers.
-    pub fn group_by(&self) -> String {
-        format!("GROUP BY {}", self.group.join(", "))
-    }
-}
-
-/// How what is reached compares with what is required.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// Reached is at least required.
-    AtLeast,
-    /// Reached is at most required.
-    AtMost,
-    /// Reached is less than required.
-    Below,
-}
-
-/// A check of a guarantee on released rows.
-#[derive(Debug, Clone)]
-pub struct Audit {
-    /// A query that answers one number: the worst that any class reaches, NULL when there is no class.
-    pub sql: String,
-    /// What the model requires.
-    pub required: f64,
-    /// How the two compare.
-    pub comparison: Comparison,
-}
-
-impl Audit {
-    /// Whether `reached` is as required. No class, nothing broken.
-    pub fn holds(&self, reached: Option<f64>) -> bool {
-        reached.is_none_or(|reached| match self.comparison {
-            Comparison::AtLeast => reached >= self.required,
-            Comparison::AtMost => reached <= self.required,
-            Comparison::Below => reached < self.required,
-        })
     }
 }
 
@@ -162,7 +156,21 @@ impl Audit {
 pub type Build = fn(&Arguments) -> Result<Box<dyn PrivacyModel>>;
 
 /// Every privacy model, by name.
-pub static MODELS: &[Entry<Build>] = &[k_anonymity::ENTRY];
+pub static MODELS: &[Entry<Build>] = &[
+    k_anonymity::ENTRY,
+    k_map::ENTRY,
+    l_diversity::ENTRY,
+    entropy_l_diversity::ENTRY,
+    recursive_l_diversity::ENTRY,
+    t_closeness::ENTRY,
+    delta_disclosure::ENTRY,
+    beta_likeness::ENTRY,
+    enhanced_beta_likeness::ENTRY,
+    alpha_k::ENTRY,
+    p_sensitive::ENTRY,
+    max_risk::ENTRY,
+    average_risk::ENTRY,
+];
 
 /// The model that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn PrivacyModel>> {

@@ -32,7 +32,11 @@ impl Answer {
     pub(super) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
         let stream = futures::stream::iter(batches.into_iter().map(Ok));
         let rows = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream));
-        Ok(Self { schema, rows, verified: true })
+        Ok(Self {
+            schema,
+            rows,
+            verified: true,
+        })
     }
 
     /// One row of a column `result` that says what was done.
@@ -45,14 +49,22 @@ impl Answer {
     pub(super) async fn query(frame: DataFrame) -> Result<Self> {
         let schema = Arc::new(frame.schema().as_arrow().clone());
         let rows = frame.execute_stream().await?;
-        Ok(Self { schema, rows, verified: true })
+        Ok(Self {
+            schema,
+            rows,
+            verified: true,
+        })
     }
 
     /// All rows at once.
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         let schema = self.schema;
         let batches: Vec<RecordBatch> = self.rows.try_collect().await.map_err(Error::from)?;
-        Ok(if batches.is_empty() { vec![RecordBatch::new_empty(schema)] } else { batches })
+        Ok(if batches.is_empty() {
+            vec![RecordBatch::new_empty(schema)]
+        } else {
+            batches
+        })
     }
 }
 
@@ -60,9 +72,17 @@ impl Answer {
 pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
-    let outcome = if release.is_some() { "released" } else { "kept: the target exists" };
+    let outcome = if release.is_some() {
+        "released"
+    } else {
+        "kept: the target exists"
+    };
     Answer::of(RecordBatch::try_from_iter_with_nullable([
-        ("target", Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef, true),
+        (
+            "target",
+            Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef,
+            true,
+        ),
         ("outcome", Arc::new(StringArray::from(vec![outcome])) as ArrayRef, true),
         ("rows_in", count(|r| Some(r.rows_in)), true),
         ("rows_out", count(|r| Some(r.rows_out)), true),
@@ -71,7 +91,11 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
         ("k", count(|r| r.reached_k), true),
         ("node", text(|r| r.node.clone()), true),
         ("metric", text(|r| r.metric.clone()), true),
-        ("value", Arc::new(Float64Array::from(vec![release.map(|r| r.value)])) as ArrayRef, true),
+        (
+            "value",
+            Arc::new(Float64Array::from(vec![release.map(|r| r.value)])) as ArrayRef,
+            true,
+        ),
         ("proof", text(|r| r.proof.clone()), true),
         ("nodes", count(|r| Some(r.nodes)), true),
     ])?)

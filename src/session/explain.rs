@@ -31,22 +31,42 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
     for identifier in &job.identifiers {
-        let fate = if identifier.secret.is_some() { "replaced by a keyed hash" } else { "dropped" };
+        let fate = if identifier.secret.is_some() {
+            "replaced by a keyed hash"
+        } else {
+            "dropped"
+        };
         add("identifier", format!("{}: {fate}", identifier.column));
     }
     for q in &job.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
-        let weight = if q.weight == 1.0 { String::new() } else { format!(", weight {}", q.weight) };
-        add("quasi-identifier", format!("{}: {}, levels {low} to {high}{weight}", q.column, q.hierarchy.name()));
+        let weight = if q.weight == 1.0 {
+            String::new()
+        } else {
+            format!(", weight {}", q.weight)
+        };
+        add(
+            "quasi-identifier",
+            format!("{}: {}, levels {low} to {high}{weight}", q.column, q.hierarchy.name()),
+        );
     }
-    job.sensitive.iter().for_each(|s| add("sensitive", format!("{}: kept", s.column)));
-    job.class_label.iter().for_each(|c| add("class label", format!("{c}: kept")));
+    job.sensitive
+        .iter()
+        .for_each(|s| add("sensitive", format!("{}: kept", s.column)));
+    job.class_label
+        .iter()
+        .for_each(|c| add("class label", format!("{c}: kept")));
     job.keep.iter().for_each(|c| add("kept", c.clone()));
-    job.entity.iter().for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
+    job.entity
+        .iter()
+        .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
 
     let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
     let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    add("lattice", format!("{} nodes = {}", sizes.iter().product::<u128>(), factors.join(" x ")));
+    add(
+        "lattice",
+        format!("{} nodes = {}", sizes.iter().product::<u128>(), factors.join(" x ")),
+    );
     for c in &job.constraints {
         let monotone = match c.model.monotonicity() {
             Monotonicity::Always => "monotone, also under suppression",
@@ -58,10 +78,13 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     add("suppression", limit(job));
     add("pruning", pruning(job));
     add("metric", job.metric_name.clone());
-    add("search", match &job.choice {
-        Choice::Search { call, .. } => call.to_string(),
-        Choice::Node(levels) => format!("none: the node {levels:?} is given"),
-    });
+    add(
+        "search",
+        match &job.choice {
+            Choice::Search { call, .. } => call.to_string(),
+            Choice::Node(levels) => format!("none: the node {levels:?} is given"),
+        },
+    );
     add("base query", base_query(job));
     add("node query", node_query(job));
     rows
@@ -74,10 +97,17 @@ fn levels(q: &QuasiIdentifier) -> u128 {
 
 fn limit(job: &Job) -> String {
     use crate::engine::SuppressionLimit::{Rows, Share};
-    let fate = if job.starred { "kept with every quasi-identifier as *" } else { "dropped" };
+    let fate = if job.starred {
+        "kept with every quasi-identifier as *"
+    } else {
+        "dropped"
+    };
     match job.suppression {
         Rows(n) => format!("at most {n} rows, {fate}"),
-        Share { over, under } => format!("at most {} percent of the rows, {fate}", over as f64 * 100.0 / under as f64),
+        Share { over, under } => format!(
+            "at most {} percent of the rows, {fate}",
+            over as f64 * 100.0 / under as f64
+        ),
     }
 }
 
@@ -103,7 +133,11 @@ fn pruning(job: &Job) -> String {
 fn base_query(job: &Job) -> String {
     let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");
-    format!("SELECT {columns}, count(*) AS rows{} FROM {} GROUP BY {columns}", carried(job, false), job.source.name)
+    format!(
+        "SELECT {columns}, count(*) AS rows{} FROM {} GROUP BY {columns}",
+        carried(job, false),
+        job.source.name
+    )
 }
 
 /// What classes carry beside their rows, for the models and the metric in force.
@@ -124,7 +158,11 @@ fn carried(job: &Job, rolled_up: bool) -> String {
 fn node_query(job: &Job) -> String {
     let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let label = |(column, q): (&String, &QuasiIdentifier)| {
-        format!("generalize('{}', {column}, :level_of_{}) AS {column}", q.hierarchy.name().replace('\'', "''"), q.column)
+        format!(
+            "generalize('{}', {column}, :level_of_{}) AS {column}",
+            q.hierarchy.name().replace('\'', "''"),
+            q.column
+        )
     };
     let labels: Vec<String> = columns.iter().zip(&job.quasi_identifiers).map(label).collect();
     let groups: Vec<String> = (1..=columns.len()).map(|i| i.to_string()).collect();

@@ -39,7 +39,10 @@ impl AnonContext {
                 create.name
             )));
         }
-        let ladder = self.ladder(&create.definition).await.map_err(|e| e.context(format!("hierarchy {}", create.name)))?;
+        let ladder = self
+            .ladder(&create.definition)
+            .await
+            .map_err(|e| e.context(format!("hierarchy {}", create.name)))?;
         let on_unmapped = match create.unmapped.unwrap_or_default() {
             Unmapped::Error => OnUnmapped::Error,
             Unmapped::Suppress => OnUnmapped::Suppress,
@@ -66,7 +69,12 @@ impl AnonContext {
                 Arc::new(file::read(path, &read)?)
             }
             Definition::Query(query) => Arc::new(Table::from_query(&self.rows(query).await?)?),
-            Definition::Intervals { widths, origin, bottom, top } => {
+            Definition::Intervals {
+                widths,
+                origin,
+                bottom,
+                top,
+            } => {
                 let widths = widths.iter().map(number).collect::<Result<Vec<Number>>>()?;
                 let origin = origin.as_ref().map_or(Ok(Number::ZERO), number)?;
                 let bottom = bottom.as_ref().map(number).transpose()?;
@@ -82,8 +90,10 @@ impl AnonContext {
                 Arc::new(Truncate::try_new(&units)?)
             }
             Definition::Values(rows) => {
-                let rows: Vec<Vec<Option<String>>> =
-                    rows.iter().map(|row| row.iter().map(|v| v.as_ref().map(text)).collect()).collect();
+                let rows: Vec<Vec<Option<String>>> = rows
+                    .iter()
+                    .map(|row| row.iter().map(|v| v.as_ref().map(text)).collect())
+                    .collect();
                 Arc::new(Table::from_rows(&rows)?)
             }
             Definition::Quantiles { groups, table, column } => {
@@ -110,9 +120,18 @@ impl AnonContext {
             return Err(Error::unknown("column", column, names));
         }
         let name = quote(column);
-        let batch =
-            self.rows(&format!("SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST")).await?;
-        let counts = batch.column(1).as_primitive::<Int64Type>().values().iter().map(|n| *n as u64).collect();
+        let batch = self
+            .rows(&format!(
+                "SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST"
+            ))
+            .await?;
+        let counts = batch
+            .column(1)
+            .as_primitive::<Int64Type>()
+            .values()
+            .iter()
+            .map(|n| *n as u64)
+            .collect();
         Ok((Arc::clone(batch.column(0)), counts))
     }
 
@@ -135,7 +154,13 @@ impl AnonContext {
         let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
         let statements: StringArray = hierarchies
             .values()
-            .map(|h| Some(format!("CREATE HIERARCHY {} {};", crate::sql::ident(h.name()), h.definition())))
+            .map(|h| {
+                Some(format!(
+                    "CREATE HIERARCHY {} {};",
+                    crate::sql::ident(h.name()),
+                    h.definition()
+                ))
+            })
             .collect();
         Answer::of(RecordBatch::try_from_iter([
             ("name", Arc::new(names) as ArrayRef),

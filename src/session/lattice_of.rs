@@ -27,8 +27,11 @@ impl AnonContext {
             .map(|e| Ok((e.info.name, metric::build(&Call::bare(e.info.name))?)))
             .collect::<Result<_>>()?;
         let readable = |m: &dyn Metric| !m.reads().class_label || job.class_label.is_some();
-        let metrics: Vec<(&'static str, &dyn Metric)> =
-            others.iter().map(|(name, m)| (*name, m.as_ref())).filter(|(_, m)| readable(*m)).collect();
+        let metrics: Vec<(&'static str, &dyn Metric)> = others
+            .iter()
+            .map(|(name, m)| (*name, m.as_ref()))
+            .filter(|(_, m)| readable(*m))
+            .collect();
         let measured: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| *m).collect();
         let prepared = engine::prepare(&job, &measured, self.observer.as_ref()).await?;
         let names: Vec<&'static str> = metrics.iter().map(|(name, _)| *name).collect();
@@ -39,8 +42,13 @@ impl AnonContext {
             observer.end(engine::Phase::Search);
             rows
         });
-        let batches = rows.await.map_err(|e| Error::internal(format!("the lattice ended: {e}")))??;
-        let schema = batches.first().map(RecordBatch::schema).ok_or_else(|| Error::internal("a lattice without nodes"))?;
+        let batches = rows
+            .await
+            .map_err(|e| Error::internal(format!("the lattice ended: {e}")))??;
+        let schema = batches
+            .first()
+            .map(RecordBatch::schema)
+            .ok_or_else(|| Error::internal("a lattice without nodes"))?;
         Answer::batches(schema, batches)
     }
 }
@@ -72,10 +80,22 @@ fn rows(
             let levels: UInt8Array = batch.iter().map(|n| Some(n.level(i))).collect();
             columns.push((q.column.clone(), Arc::new(levels)));
         }
-        columns.push(("anonymous".into(), Arc::new(found.iter().map(|p| Some(p.anonymous)).collect::<BooleanArray>())));
-        columns.push(("k".into(), Arc::new(found.iter().map(|p| Some(p.k)).collect::<UInt64Array>())));
-        columns.push(("suppressed".into(), Arc::new(found.iter().map(|p| Some(p.suppressed)).collect::<UInt64Array>())));
-        columns.push(("classes".into(), Arc::new(found.iter().map(|p| Some(p.classes)).collect::<UInt64Array>())));
+        columns.push((
+            "anonymous".into(),
+            Arc::new(found.iter().map(|p| Some(p.anonymous)).collect::<BooleanArray>()),
+        ));
+        columns.push((
+            "k".into(),
+            Arc::new(found.iter().map(|p| Some(p.k)).collect::<UInt64Array>()),
+        ));
+        columns.push((
+            "suppressed".into(),
+            Arc::new(found.iter().map(|p| Some(p.suppressed)).collect::<UInt64Array>()),
+        ));
+        columns.push((
+            "classes".into(),
+            Arc::new(found.iter().map(|p| Some(p.classes)).collect::<UInt64Array>()),
+        ));
         for (i, name) in metrics.iter().enumerate() {
             let values: Float64Array = found.iter().map(|p| Some(p.metrics[i])).collect();
             columns.push(((*name).into(), Arc::new(values)));

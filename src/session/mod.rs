@@ -41,7 +41,12 @@ pub struct AnonContext {
 impl AnonContext {
     /// anonsql over this session. Clones share their hierarchies.
     pub fn new(session: SessionContext) -> Self {
-        Self { session, hierarchies: Arc::default(), observer: Arc::new(Silent), releases: Arc::default() }
+        Self {
+            session,
+            hierarchies: Arc::default(),
+            observer: Arc::new(Silent),
+            releases: Arc::default(),
+        }
     }
 
     /// The same context, whose runs are followed by `observer`.
@@ -110,7 +115,12 @@ impl AnonContext {
         let done = async {
             let frame = self.session.sql(&statement).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
-            let batches: Vec<_> = frame.execute_stream().await?.try_collect().await.map_err(Error::from_data)?;
+            let batches: Vec<_> = frame
+                .execute_stream()
+                .await?
+                .try_collect()
+                .await
+                .map_err(Error::from_data)?;
             Ok::<_, Error>((schema, batches))
         }
         .await;

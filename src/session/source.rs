@@ -31,7 +31,11 @@ impl AnonContext {
             }
         };
         let files = self.files(&rows).await?;
-        Ok(Source { name: source.to_string(), rows, files })
+        Ok(Source {
+            name: source.to_string(),
+            rows,
+            files,
+        })
     }
 
     /// The rows of a file, folder, glob or URL, whose format is that of its first file.
@@ -50,7 +54,10 @@ impl AnonContext {
             true => self.session.read_csv(path, CsvReadOptions::new()).await,
             false => {
                 let extension = extension(path).map_or(String::new(), |e| format!(".{e}"));
-                let options = ParquetReadOptions { file_extension: &extension, ..Default::default() };
+                let options = ParquetReadOptions {
+                    file_extension: &extension,
+                    ..Default::default()
+                };
                 self.session.read_parquet(path, options).await
             }
         };
@@ -95,15 +102,24 @@ fn extension(path: &str) -> Option<String> {
 
 /// The extension of the first data file of a local folder, hidden ones and those that start with `_` left out.
 fn first_extension(folder: &Path) -> Result<Option<String>> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(None) };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(None);
+    };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
     paths.sort();
     for path in paths {
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
         if name.starts_with(['.', '_']) {
             continue;
         }
-        let found = if path.is_dir() { first_extension(&path)? } else { extension(&name) };
+        let found = if path.is_dir() {
+            first_extension(&path)?
+        } else {
+            extension(&name)
+        };
         if found.is_some() {
             return Ok(found);
         }

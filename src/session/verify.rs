@@ -22,9 +22,17 @@ impl AnonContext {
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
         let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
-        let columns: Vec<&str> = source.rows.schema().fields().iter().map(|f| f.name().as_str()).collect();
+        let columns: Vec<&str> = source
+            .rows
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
         let named = quasi_identifiers.iter().map(|q| q.column.as_str());
-        let named = named.chain(verify.sensitive.iter().map(|s| s.column.as_str())).chain(verify.entity.as_deref());
+        let named = named
+            .chain(verify.sensitive.iter().map(|s| s.column.as_str()))
+            .chain(verify.entity.as_deref());
         for column in named {
             if !columns.contains(&column) {
                 return Err(Error::unknown("column", column, columns.iter().copied()));
@@ -34,7 +42,9 @@ impl AnonContext {
             ast::Source::Path(path) => Manifest::read(Path::new(path))?,
             _ => None,
         };
-        let starred = manifest.as_ref().filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+        let starred = manifest
+            .as_ref()
+            .filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         let checked = ReleasedTable {
             name: CHECKED.into(),
             quasi_identifiers: match &manifest {
@@ -92,5 +102,8 @@ fn answer(checks: &[Check]) -> Result<Answer> {
         ("reached", Arc::new(reached), true),
         ("ok", Arc::new(ok), false),
     ])?;
-    Ok(Answer { verified: checks.iter().all(|c| c.ok), ..Answer::of(batch)? })
+    Ok(Answer {
+        verified: checks.iter().all(|c| c.ok),
+        ..Answer::of(batch)?
+    })
 }
