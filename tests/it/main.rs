@@ -1,0 +1,7 @@
+//! Integration tests: one binary, because each links all of DataFusion.
+
+mod architecture;
+mod common;
+mod faults;
+mod golden;
+mod release;
