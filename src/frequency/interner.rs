@@ -200,7 +200,7 @@ impl Local {
                 let bits = array
                     .as_primitive::<Float16Type>()
                     .iter()
-                    .map(|v| v.map(|v| f64::from(v)));
+                    .map(|v| v.map(f64::from));
                 self.encode_floats(array, bits)
             }
             DataType::Float32 => self.encode_floats(
