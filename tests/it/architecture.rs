@@ -47,23 +47,42 @@ fn modules_import_only_from_rows_above() {
     let mut broken = vec![];
     for path in found {
         let relative = path.strip_prefix(&source).unwrap();
-        let module = relative.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_string();
+        let module = relative
+            .iter()
+            .next()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .trim_end_matches(".rs")
+            .to_string();
         if module == "lib" {
             continue;
         }
-        let level = levels.get(module.as_str()).unwrap_or_else(|| panic!("{module} is not in the table"));
+        let level = levels
+            .get(module.as_str())
+            .unwrap_or_else(|| panic!("{module} is not in the table"));
         let text = std::fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
-        for (number, line) in code.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//")) {
+        for (number, line) in code
+            .lines()
+            .enumerate()
+            .filter(|(_, l)| !l.trim_start().starts_with("//"))
+        {
             for used in line.split("crate::").skip(1) {
                 let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                let Some(other) = levels.get(name.as_str()) else { continue };
+                let Some(other) = levels.get(name.as_str()) else {
+                    continue;
+                };
                 if name != module && other >= level && !(module == "engine" && name == "report") {
                     broken.push(format!("{}:{}: {module} uses {name}", relative.display(), number + 1));
                 }
             }
             if WITHOUT_DATAFUSION.contains(&module.as_str()) && line.contains("datafusion::") {
-                broken.push(format!("{}:{}: {module} uses DataFusion", relative.display(), number + 1));
+                broken.push(format!(
+                    "{}:{}: {module} uses DataFusion",
+                    relative.display(),
+                    number + 1
+                ));
             }
         }
     }

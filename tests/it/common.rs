@@ -10,13 +10,19 @@ use std::path::PathBuf;
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     let found = PathBuf::from(&root).join(path);
-    assert!(found.exists(), "{} is missing: set ANONSQL_SHARED to the folder that has it", found.display());
+    assert!(
+        found.exists(),
+        "{} is missing: set ANONSQL_SHARED to the folder that has it",
+        found.display()
+    );
     found
 }
 
 /// A context with `threads` partitions.
 pub fn context(threads: usize) -> AnonContext {
-    AnonContext::new(SessionContext::new_with_config(SessionConfig::new().with_target_partitions(threads)))
+    AnonContext::new(SessionContext::new_with_config(
+        SessionConfig::new().with_target_partitions(threads),
+    ))
 }
 
 /// A context with the table `adult` and its hierarchies for `columns`.
@@ -24,10 +30,21 @@ pub async fn adult(columns: &[&str]) -> AnonContext {
     let context = context(2);
     let data = shared("data");
     let table = data.join("adult_arx.parquet");
-    collect(&context, &format!("CREATE EXTERNAL TABLE adult STORED AS PARQUET LOCATION '{}'", table.display())).await;
+    collect(
+        &context,
+        &format!(
+            "CREATE EXTERNAL TABLE adult STORED AS PARQUET LOCATION '{}'",
+            table.display()
+        ),
+    )
+    .await;
     for column in columns {
         let path = data.join("adult_arx_hier").join(format!("{column}.csv"));
-        collect(&context, &format!("CREATE HIERARCHY \"{column}\" FROM '{}'", path.display())).await;
+        collect(
+            &context,
+            &format!("CREATE HIERARCHY \"{column}\" FROM '{}'", path.display()),
+        )
+        .await;
     }
     context
 }
@@ -73,7 +90,9 @@ impl Numbers {
         let column = |i: usize| {
             let values = arrow::compute::cast(all.column(i), &DataType::Float64).unwrap();
             let values = values.as_primitive::<Float64Type>();
-            (0..values.len()).map(|r| if values.is_null(r) { f64::NAN } else { values.value(r) }).collect()
+            (0..values.len())
+                .map(|r| if values.is_null(r) { f64::NAN } else { values.value(r) })
+                .collect()
         };
         Self {
             names: schema.fields().iter().map(|f| f.name().clone()).collect(),

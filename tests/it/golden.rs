@@ -16,7 +16,11 @@ const ADULT: [&str; 9] = [
 ];
 
 fn quoted(columns: &[&str]) -> String {
-    columns.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ")
+    columns
+        .iter()
+        .map(|c| format!("\"{c}\""))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn limit(line: &Value) -> String {
@@ -29,7 +33,10 @@ fn close(a: f64, b: f64) -> bool {
 
 /// The node that EXPLAIN ANALYZE reports as "sex 1, age 0, ...", against the nodes of a reference line.
 fn is_one_of(node: &str, line: &Value) -> bool {
-    let nodes = line["nodes"].as_array().cloned().unwrap_or_else(|| vec![line["node"].clone()]);
+    let nodes = line["nodes"]
+        .as_array()
+        .cloned()
+        .unwrap_or_else(|| vec![line["node"].clone()]);
     nodes.iter().any(|reference| {
         node.split(", ").all(|part| {
             let (column, level) = part.rsplit_once(' ').unwrap();
@@ -44,7 +51,11 @@ async fn flash_and_exhaustive_find_the_optima_of_adult() {
     let lines = shared("reference/adult_given.jsonl");
     let context = adult(&ADULT).await;
     let using: Vec<String> = ADULT.iter().map(|c| format!("\"{c}\" USING \"{c}\"")).collect();
-    let lines: Vec<Value> = std::fs::read_to_string(lines).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let lines: Vec<Value> = std::fs::read_to_string(lines)
+        .unwrap()
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
     assert_eq!(lines.len(), 40);
     for line in &lines {
         let (metric, k) = (line["metric"].as_str().unwrap(), &line["k"]);
@@ -58,7 +69,11 @@ async fn flash_and_exhaustive_find_the_optima_of_adult() {
             let ran = collect(&context, &format!("EXPLAIN ANALYZE {statement}")).await;
             let what = format!("{search}: {line}");
             let item = |name: &str| text(&ran, "item", name, "detail");
-            assert!(close(item(metric).parse().unwrap(), line["value"].as_f64().unwrap()), "{} {what}", item(metric));
+            assert!(
+                close(item(metric).parse().unwrap(), line["value"].as_f64().unwrap()),
+                "{} {what}",
+                item(metric)
+            );
             assert!(is_one_of(&item("node"), line), "{} {what}", item("node"));
             if line["cooptimal_nodes"] == 1 {
                 assert_eq!(item("suppressed rows"), line["suppressed_rows"].to_string(), "{what}");
@@ -66,8 +81,12 @@ async fn flash_and_exhaustive_find_the_optima_of_adult() {
             if search == "flash" {
                 collect(&context, &format!("CREATE OR REPLACE TABLE released AS {statement}")).await;
                 let columns = quoted(&ADULT);
-                let least = format!("SELECT coalesce(min(n), {k}) FROM (SELECT count(*) n FROM released GROUP BY {columns})");
-                assert!(number(&collect(&context, &least).await) >= k.as_f64().unwrap(), "{what}");
+                let least =
+                    format!("SELECT coalesce(min(n), {k}) FROM (SELECT count(*) n FROM released GROUP BY {columns})");
+                assert!(
+                    number(&collect(&context, &least).await) >= k.as_f64().unwrap(),
+                    "{what}"
+                );
             }
         }
     }
@@ -80,7 +99,11 @@ async fn models_on_a_sensitive_attribute_reach_the_optima_of_adult() {
     let context = adult(&ADULT).await;
     let columns: Vec<&str> = ADULT.iter().copied().filter(|c| *c != "occupation").collect();
     let using: Vec<String> = columns.iter().map(|c| format!("\"{c}\" USING \"{c}\"")).collect();
-    let lines: Vec<Value> = std::fs::read_to_string(lines).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let lines: Vec<Value> = std::fs::read_to_string(lines)
+        .unwrap()
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
     assert_eq!(lines.len(), 22);
     for line in &lines {
         let statement = format!(
@@ -92,7 +115,11 @@ async fn models_on_a_sensitive_attribute_reach_the_optima_of_adult() {
         );
         let ran = collect(&context, &format!("EXPLAIN ANALYZE {statement}")).await;
         let item = |name: &str| text(&ran, "item", name, "detail");
-        assert_eq!(item("dm").parse::<f64>().unwrap(), line["value"].as_f64().unwrap(), "{line}");
+        assert_eq!(
+            item("dm").parse::<f64>().unwrap(),
+            line["value"].as_f64().unwrap(),
+            "{line}"
+        );
         assert_eq!(item("suppressed rows"), line["suppressed_rows"].to_string(), "{line}");
         assert_eq!(item("classes"), line["classes"].to_string(), "{line}");
         // The release is recounted by SQL of its own before rows are answered.
@@ -117,7 +144,11 @@ async fn the_whole_lattice_of_adult_agrees_with_plain_sql() {
     let context = adult(&[]).await;
     for column in columns {
         let path = folder.join(format!("{column}.csv"));
-        collect(&context, &format!("CREATE HIERARCHY \"{column}\" FROM '{}'", path.display())).await;
+        collect(
+            &context,
+            &format!("CREATE HIERARCHY \"{column}\" FROM '{}'", path.display()),
+        )
+        .await;
         lookup_table(&context, column, &path).await;
     }
     let using: Vec<String> = columns.iter().map(|c| format!("\"{c}\" USING \"{c}\"")).collect();
@@ -134,10 +165,14 @@ async fn the_whole_lattice_of_adult_agrees_with_plain_sql() {
     assert_eq!(nodes.rows(), 17_920);
     for draw in 0..200u64 {
         let row = (draw.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as usize % nodes.rows();
-        let labels: Vec<String> =
-            columns.iter().map(|c| format!("\"{c}_h\".l{}", nodes.get(c, row))).collect();
-        let joins: Vec<String> =
-            columns.iter().map(|c| format!("JOIN \"{c}_h\" ON CAST(adult.\"{c}\" AS VARCHAR) = \"{c}_h\".l0")).collect();
+        let labels: Vec<String> = columns
+            .iter()
+            .map(|c| format!("\"{c}_h\".l{}", nodes.get(c, row)))
+            .collect();
+        let joins: Vec<String> = columns
+            .iter()
+            .map(|c| format!("JOIN \"{c}_h\" ON CAST(adult.\"{c}\" AS VARCHAR) = \"{c}_h\".l0"))
+            .collect();
         let classes = format!(
             "SELECT count(*), min(n), coalesce(sum(n) FILTER (WHERE n < 5), 0), \
              count(*) FILTER (WHERE n >= 5), coalesce(sum(n * n) FILTER (WHERE n >= 5), 0) \

@@ -39,7 +39,10 @@ const ROLES: &str = "IDENTIFIERS (name, ssn, birth_date) QUASI IDENTIFIERS (age 
 async fn release(threads: usize, target: &Path, more: &str) -> AnonContext {
     let context = context(threads);
     collect(&context, HIERARCHIES).await;
-    let statement = format!("ANONYMIZE 'data/census.parquet' TO '{}' {more} {ROLES}", target.display());
+    let statement = format!(
+        "ANONYMIZE 'data/census.parquet' TO '{}' {more} {ROLES}",
+        target.display()
+    );
     collect(&context, &statement).await;
     context
 }
@@ -47,7 +50,12 @@ async fn release(threads: usize, target: &Path, more: &str) -> AnonContext {
 #[tokio::test]
 async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     let scratch = tempfile::tempdir().unwrap();
-    for more in ["", "PARTITIONED BY (sex)", "STORED AS CSV", "OPTIONS (rows_per_file 10000)"] {
+    for more in [
+        "",
+        "PARTITIONED BY (sex)",
+        "STORED AS CSV",
+        "OPTIONS (rows_per_file 10000)",
+    ] {
         let target = scratch.path().join("release");
         let mut seen = vec![];
         for threads in [1, 2, 2] {
@@ -67,12 +75,20 @@ async fn no_raw_value_is_left_in_any_file() {
     let released = files(&target);
     let raw = "SELECT DISTINCT name FROM census UNION SELECT DISTINCT ssn FROM census UNION \
         SELECT DISTINCT zip FROM census UNION SELECT DISTINCT CAST(birth_date AS VARCHAR) FROM census";
-    collect(&context, "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet'").await;
+    collect(
+        &context,
+        "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet'",
+    )
+    .await;
     let batches = collect(&context, raw).await;
     let mut searched = 0;
     for batch in &batches {
         let values = arrow::compute::cast(batch.column(0), &arrow::datatypes::DataType::Utf8).unwrap();
-        for value in arrow::array::AsArray::as_string::<i32>(&values).iter().flatten().step_by(7) {
+        for value in arrow::array::AsArray::as_string::<i32>(&values)
+            .iter()
+            .flatten()
+            .step_by(7)
+        {
             searched += 1;
             for (name, bytes) in &released {
                 let found = memchr::memmem::find(bytes, value.as_bytes());
@@ -82,14 +98,24 @@ async fn no_raw_value_is_left_in_any_file() {
     }
     assert!(searched > 5_000, "{searched}");
     // Parquet compresses pages: what is in them is looked at as decoded values too.
-    collect(&context, &format!("CREATE EXTERNAL TABLE released STORED AS PARQUET LOCATION '{}/'", target.display())).await;
+    collect(
+        &context,
+        &format!(
+            "CREATE EXTERNAL TABLE released STORED AS PARQUET LOCATION '{}/'",
+            target.display()
+        ),
+    )
+    .await;
     let leaked = "SELECT count(*) FROM released WHERE zip IN (SELECT zip FROM census) \
         OR education IN (SELECT education FROM census)";
     assert_eq!(number(&collect(&context, leaked).await), 0.0);
     // Footers and page headers are not compressed: no source column that was dropped is named in them.
     for (name, bytes) in released.iter().filter(|(name, _)| name.ends_with(".parquet")) {
         for dropped in ["ssn", "birth_date", "ARROW:schema"] {
-            assert!(memchr::memmem::find(bytes, dropped.as_bytes()).is_none(), "{name} names {dropped}");
+            assert!(
+                memchr::memmem::find(bytes, dropped.as_bytes()).is_none(),
+                "{name} names {dropped}"
+            );
         }
     }
 }
@@ -140,7 +166,10 @@ impl Table {
     fn judge(&self, node: [u64; 3], k: usize, entity: bool, limit: usize) -> (bool, u64, u64, u64) {
         let mut classes: BTreeMap<[String; 3], Vec<usize>> = BTreeMap::new();
         for row in 0..self.rows.len() {
-            classes.entry([0, 1, 2].map(|c| self.label(row, c, node[c]))).or_default().push(row);
+            classes
+                .entry([0, 1, 2].map(|c| self.label(row, c, node[c])))
+                .or_default()
+                .push(row);
         }
         let size = |rows: &Vec<usize>| match entity {
             true => rows.iter().map(|r| self.rows[*r].4).collect::<BTreeSet<u8>>().len(),
@@ -163,7 +192,13 @@ impl Table {
 }
 
 fn table() -> impl Strategy<Value = Table> {
-    let row = (prop::option::weighted(0.9, 0..24i32), prop::option::weighted(0.9, 0..4u8), 0..2u8, 0..3u8, 0..8u8);
+    let row = (
+        prop::option::weighted(0.9, 0..24i32),
+        prop::option::weighted(0.9, 0..4u8),
+        0..2u8,
+        0..3u8,
+        0..8u8,
+    );
     prop::collection::vec(row, 1..60).prop_map(|rows| Table { rows })
 }
 
@@ -261,14 +296,27 @@ proptest! {
 async fn tables_with_no_row_one_row_and_many_columns_work() {
     let context = context(2);
     for rows in [0, 1] {
-        collect(&context, &format!("CREATE OR REPLACE TABLE t AS SELECT 1 AS a, 'x' AS s FROM generate_series(1, {rows})")).await;
+        collect(
+            &context,
+            &format!("CREATE OR REPLACE TABLE t AS SELECT 1 AS a, 'x' AS s FROM generate_series(1, {rows})"),
+        )
+        .await;
         let sql = "ANONYMIZE t QUASI IDENTIFIERS (a) SENSITIVE (s) SATISFYING k_anonymity(1)";
         let released = collect(&context, sql).await;
         assert_eq!(released.iter().map(|b| b.num_rows()).sum::<usize>(), rows);
     }
     // 24 columns with 40 values each need more than two machine words.
-    let columns: Vec<String> = (0..24).map(|c| format!("(value * {} + {c}) % 40 AS q{c}", 2 * c + 1)).collect();
-    collect(&context, &format!("CREATE TABLE wide AS SELECT {} FROM generate_series(1, 2000)", columns.join(", "))).await;
+    let columns: Vec<String> = (0..24)
+        .map(|c| format!("(value * {} + {c}) % 40 AS q{c}", 2 * c + 1))
+        .collect();
+    collect(
+        &context,
+        &format!(
+            "CREATE TABLE wide AS SELECT {} FROM generate_series(1, 2000)",
+            columns.join(", ")
+        ),
+    )
+    .await;
     let names: Vec<String> = (0..24).map(|c| format!("q{c}")).collect();
     let sql = format!(
         "CREATE TABLE released AS ANONYMIZE wide QUASI IDENTIFIERS ({}) SATISFYING k_anonymity(3) \
@@ -276,6 +324,9 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
         names.join(", ")
     );
     collect(&context, &sql).await;
-    let least = format!("SELECT min(n) FROM (SELECT count(*) n FROM released GROUP BY {})", names.join(", "));
+    let least = format!(
+        "SELECT min(n) FROM (SELECT count(*) n FROM released GROUP BY {})",
+        names.join(", ")
+    );
     assert!(number(&collect(&context, &least).await) >= 3.0);
 }
