@@ -54,7 +54,9 @@ impl AnonContext {
         let suffix = format!(".{extension}");
         let partitions = partitions(Path::new(path));
         let frame = if extension == "csv" {
-            let options = CsvReadOptions::new().file_extension(&suffix).table_partition_cols(partitions);
+            let options = CsvReadOptions::new()
+                .file_extension(&suffix)
+                .table_partition_cols(partitions);
             self.session.read_csv(path, options).await
         } else {
             let options = ParquetReadOptions {
