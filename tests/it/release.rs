@@ -120,10 +120,13 @@ async fn no_raw_value_is_left_in_any_file() {
     }
 }
 
+/// Quasi-identifiers a, b, c, sensitive value, entity.
+type Row = (Option<i32>, Option<u8>, u8, u8, u8);
+
 /// A small random table: three quasi-identifiers with NULLs, a sensitive value, an entity.
 #[derive(Debug, Clone)]
 struct Table {
-    rows: Vec<(Option<i32>, Option<u8>, u8, u8, u8)>,
+    rows: Vec<Row>,
 }
 
 impl Table {
