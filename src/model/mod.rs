@@ -22,6 +22,8 @@ mod l_diversity;
 mod max_risk;
 mod p_sensitive;
 mod recursive_l_diversity;
+#[cfg(test)]
+mod reference;
 mod sensitive;
 mod t_closeness;
 #[cfg(test)]
