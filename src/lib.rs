@@ -1,6 +1,8 @@
 //! anonsql: an SQL-embedded anonymizer on Apache DataFusion.
 #![forbid(unsafe_code)]
 pub mod catalogue;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod frequency;

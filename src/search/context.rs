@@ -1,5 +1,6 @@
 //! What every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
 
+use super::front::Front;
 use super::{Assessment, Oracle};
 use crate::error::Error;
 use crate::lattice::Node;
@@ -57,7 +58,7 @@ pub struct Context {
     budget: Budget,
     memory: HashMap<Node, Assessment>,
     incumbent: Option<(Node, Assessment)>,
-    archive: Vec<(Node, Assessment)>,
+    front: Option<Front>,
     assessed: u64,
     proven: f64,
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
@@ -74,7 +75,7 @@ impl Context {
             budget,
             memory: HashMap::new(),
             incumbent: None,
-            archive: vec![],
+            front: None,
             assessed: 0,
             proven: f64::NEG_INFINITY,
             on_progress: None,
@@ -119,6 +120,9 @@ impl Context {
         self.assessed += allowed.len() as u64;
         for (node, assessment) in allowed.iter().zip(&found) {
             self.offer(node, assessment);
+            if let Some(front) = &mut self.front {
+                front.offer(node, assessment);
+            }
         }
         if let Some(f) = &self.on_progress {
             f(Progress {
@@ -183,6 +187,11 @@ impl Context {
         self.memory.get(node)
     }
 
+    /// How many assessments are remembered.
+    pub fn remembered(&self) -> usize {
+        self.memory.len()
+    }
+
     /// Makes `node` the answer, for an algorithm whose rule is not "least cost" (Datafly and its kin).
     pub fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
@@ -198,13 +207,20 @@ impl Context {
         self.assessed
     }
 
-    /// The non-dominated nodes that a multi-objective search keeps.
-    pub fn archive(&self) -> &[(Node, Assessment)] {
-        &self.archive
+    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of these sizes (see [`Front`]). Any search
+    /// can be asked for a front so; `exhaustive` leaves the true one.
+    pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
+        self.front = Some(Front::new(epsilon));
+        self
     }
 
-    /// Replaces the archive.
-    pub fn set_archive(&mut self, archive: Vec<(Node, Assessment)>) {
-        self.archive = archive;
+    /// Keeps a front without boxes if none is kept yet, for a search that is driven by it.
+    pub fn require_front(&mut self) {
+        self.front.get_or_insert_with(|| Front::new(vec![]));
+    }
+
+    /// The members of the front; none unless a front is kept.
+    pub fn archive(&self) -> &[(Node, Assessment)] {
+        self.front.as_ref().map_or(&[], Front::members)
     }
 }

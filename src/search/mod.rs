@@ -4,11 +4,24 @@
 //! the random numbers. It knows nothing of data, models or metrics, and can be tested on a lattice made up in a test.
 //! A new algorithm is one file and one line in [`SEARCHES`].
 
+mod auto;
+mod chance;
 mod context;
 mod datafly;
 mod exhaustive;
 mod flash;
+pub mod front;
+mod genetic;
+mod incognito;
+mod known;
+mod ma_datafly;
+mod ola;
 mod oracle;
+mod pbg_ea;
+mod pbg_local;
+mod samarati;
+mod tabu;
+mod tabu_genetic;
 #[cfg(test)]
 mod testing;
 
@@ -44,8 +57,22 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 /// The constructor in a search's catalogue entry.
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
 
-/// Every search, by name.
-pub static SEARCHES: &[Entry<Build>] = &[flash::ENTRY, exhaustive::ENTRY, datafly::ENTRY];
+/// Every search, by name; the first is the default.
+pub static SEARCHES: &[Entry<Build>] = &[
+    auto::ENTRY,
+    flash::ENTRY,
+    exhaustive::ENTRY,
+    ola::ENTRY,
+    incognito::ENTRY,
+    samarati::ENTRY,
+    datafly::ENTRY,
+    ma_datafly::ENTRY,
+    tabu::ENTRY,
+    genetic::ENTRY,
+    tabu_genetic::ENTRY,
+    pbg_ea::ENTRY,
+    pbg_local::ENTRY,
+];
 
 /// The search that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Search>> {

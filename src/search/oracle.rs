@@ -14,7 +14,8 @@ pub struct Assessment {
     pub classes: u64,
     /// One cost per objective, lower is better (what is maximised is negated). The first is what a search minimises.
     pub costs: Vec<f64>,
-    /// No node at or above this one has a lower first cost; `f64::NEG_INFINITY` when nothing is known.
+    /// No node at or above this one has a lower first cost; `f64::NEG_INFINITY` when nothing is known. It must hold in
+    /// floating point too: a metric with inexact sums takes an allowance for rounding off it.
     pub floor: f64,
 }
 
@@ -47,7 +48,8 @@ pub trait Oracle: Send + Sync {
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>>;
 
     /// A bound on the first cost of `node` itself that costs no evaluation, given that at least `suppressed` rows are
-    /// suppressed there. For `suppressed = 0` it never falls along generalization, so that it bounds every node above.
+    /// suppressed there. For `suppressed = 0` it is at most the floor of the node, and never falls along generalization,
+    /// so that it bounds every node above.
     fn bound(&self, node: &Node, suppressed: u64) -> f64;
 
     /// Whether anonymity is upward closed: every node above an anonymous one is anonymous.
@@ -55,6 +57,17 @@ pub trait Oracle: Send + Sync {
 
     /// Whether suppressed rows never grow along generalization, whatever the limit.
     fn suppression_is_monotone(&self) -> bool;
+
+    /// Whether the first cost of a node exceeds its floor by an amount that never grows along generalization: so that
+    /// `lower + (cost(u) - floor(u))` bounds the cost of every node below an assessed `u` for which `lower` is a floor
+    /// or a bound with nothing suppressed. It holds where the rows suppressed at a node are suppressed at every node
+    /// below it and the metric charges a suppressed row no less than a kept one (dm, glm, entropy).
+    ///
+    /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of f^2), not raised by
+    /// what is known of classes that are kept, and `bound(node, 0)` at most that.
+    fn excess_is_monotone(&self) -> bool {
+        false
+    }
 
     /// Distinct values of quasi-identifier `position` in the table when it is generalized to `level`.
     fn distinct_values(&self, position: usize, level: u8) -> u64;

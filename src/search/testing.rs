@@ -190,7 +190,12 @@ impl Oracle for Toy {
                 let cells: u64 = (0..self.rows[0].len())
                     .map(|i| self.distinct_values(i, node.level(i)))
                     .product();
-                (suppressed * n + (n - suppressed) * self.k.min(n)).max(n * n / cells.max(1))
+                let kept_cost = if suppressed == 0 {
+                    0
+                } else {
+                    (n - suppressed) * self.k.min(n)
+                };
+                (suppressed * n + kept_cost).max(n * n / cells.max(1))
             }
             Metric::Loss => {
                 let all: u64 = self.rows.iter().map(|r| self.row_loss(r, node)).sum();
@@ -214,6 +219,10 @@ impl Oracle for Toy {
 
     fn suppression_is_monotone(&self) -> bool {
         self.model == Model::Size
+    }
+
+    fn excess_is_monotone(&self) -> bool {
+        self.model == Model::Size && self.metric != Metric::Arbitrary
     }
 
     fn distinct_values(&self, position: usize, level: u8) -> u64 {
@@ -354,6 +363,8 @@ proptest! {
             prop_assert!(here.floor <= there.cost() && toy.bound(&node, 0) <= toy.bound(&above, 0));
             prop_assert!(!toy.is_monotone() || !here.anonymous || there.anonymous);
             prop_assert!(!toy.suppression_is_monotone() || there.suppressed <= here.suppressed);
+            let excess = there.cost() - there.floor;
+            prop_assert!(!toy.excess_is_monotone() || here.floor.max(toy.bound(&node, 0)) + excess <= here.cost());
         }
     }
 }

@@ -1,0 +1,221 @@
+//! A lattice too large to hold: branch and bound over boxes, best first.
+//!
+//! A box is every node between two. Its bound is the bound of its most specific node with nothing suppressed, plus the
+//! excess of the most general node that was assessed at or above it. The box with the least bound, which bounds the
+//! whole lattice, is cut in two where the halves are expected to be bounded best, and two nodes are assessed: the most
+//! general one of the lower half and the most specific one of the upper half. In between, the node that is expected to
+//! cost least is looked for from random places.
+
+use super::super::{Context, Finding, Oracle, Stop};
+use super::guess::Guess;
+use crate::lattice::Node;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Boxes and remembered nodes kept at most: some hundreds of bytes each.
+const MEMORY: usize = 1 << 21;
+/// Steps between two looks for a better incumbent, early and later.
+const LOOKS: (u64, u64) = (2, 8);
+/// Steps that count as early.
+const EARLY: u64 = 256;
+/// Random places from which a look starts.
+const PLACES: usize = 8;
+
+/// Every node between two, with what is known of all of them.
+struct Region {
+    bottom: Node,
+    top: Node,
+    lower: f64,
+    excess: f64,
+}
+
+impl Region {
+    fn bound(&self) -> f64 {
+        self.lower + self.excess
+    }
+}
+
+// The greatest box of a heap is the one with the least bound; ties in the order of the nodes.
+impl Ord for Region {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_bound = other.bound().total_cmp(&self.bound());
+        by_bound.then_with(|| (&other.bottom, &other.top).cmp(&(&self.bottom, &self.top)))
+    }
+}
+
+impl PartialOrd for Region {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Region {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Region {}
+
+/// One run.
+pub(super) struct Boxes<'a> {
+    oracle: &'a dyn Oracle,
+    context: &'a mut Context,
+    guess: Guess,
+    heap: BinaryHeap<Region>,
+}
+
+impl<'a> Boxes<'a> {
+    pub(super) fn new(oracle: &'a dyn Oracle, context: &'a mut Context) -> Self {
+        Self {
+            oracle,
+            context,
+            guess: Guess::new(oracle),
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// Until no box is left, or memory is full: then the bound says how far the incumbent can be off.
+    pub(super) fn finish(&mut self) -> Result<Finding, Stop> {
+        let (bottom, top) = (
+            self.oracle.lattice().bottom().clone(),
+            self.oracle.lattice().top().clone(),
+        );
+        self.context.prove(self.oracle.bound(&bottom, 0));
+        let Some(whole) = self.assessed_corners(bottom, top, f64::NEG_INFINITY, 0.0)? else {
+            return Ok(Finding::OPTIMAL);
+        };
+        self.heap.push(whole);
+        let mut steps = 0;
+        while let Some(next) = self.heap.pop() {
+            self.context.check(0)?;
+            if self.context.cannot_win(next.bound(), &next.bottom) {
+                continue;
+            }
+            self.context.prove(next.bound());
+            if self.heap.len() + self.context.remembered() > MEMORY {
+                return Ok(Finding { bound: next.bound() });
+            }
+            self.split(&next)?;
+            steps += 1;
+            if steps % if steps < EARLY { LOOKS.0 } else { LOOKS.1 } == 0 {
+                self.look()?;
+            }
+        }
+        Ok(Finding::OPTIMAL)
+    }
+
+    fn split(&mut self, parent: &Region) -> Result<(), Stop> {
+        let Some((position, level)) = self.cut(parent) else {
+            return Ok(());
+        };
+        let top = parent.top.with_level(position, level);
+        let bottom = parent.bottom.with_level(position, level + 1);
+        let halves = [(parent.bottom.clone(), top), (bottom, parent.top.clone())];
+        let corners = [halves[0].1.clone(), halves[1].0.clone()];
+        self.assess(&corners)?;
+        for (bottom, top) in halves {
+            if let Some(half) = self.assessed_corners(bottom, top, parent.lower, parent.excess)? {
+                self.heap.push(half);
+            }
+        }
+        Ok(())
+    }
+
+    /// The box between two nodes, from their assessments; nothing when none of its nodes can win.
+    fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
+        let found = self.assess(&[bottom.clone(), top.clone()])?;
+        let single = bottom.height() + 1 >= top.height();
+        let fails = self.oracle.is_monotone() && !found[1].anonymous;
+        if single || fails {
+            // Both nodes were assessed, and there is no other; or the most general one fails, and so all do.
+            return Ok(None);
+        }
+        let above = found[1].cost() - found[1].floor;
+        let above = if self.oracle.excess_is_monotone() && above.is_finite() {
+            above
+        } else {
+            0.0
+        };
+        let lower = lower.max(found[0].floor).max(self.oracle.bound(&bottom, 0));
+        let made = Region {
+            lower,
+            excess: excess.max(above),
+            bottom,
+            top,
+        };
+        Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
+    }
+
+    /// Where to cut: the position and the greatest level of the lower half for which the lesser of the halves' expected
+    /// bounds is greatest. Nothing for a single node.
+    fn cut(&self, parent: &Region) -> Option<(usize, u8)> {
+        let mut best: Option<((f64, f64), usize, u8)> = None;
+        for i in 0..parent.bottom.levels().len() {
+            for level in parent.bottom.level(i)..parent.top.level(i) {
+                let top = parent.top.with_level(i, level);
+                let bottom = parent.bottom.with_level(i, level + 1);
+                let below = parent.lower + parent.excess.max(self.guess.excess_number(top.levels()));
+                let apriori = self.oracle.bound(&bottom, 0).max(parent.lower);
+                let above = self.guess.floor_number(bottom.levels(), apriori) + parent.excess;
+                let worth = (below.min(above), below.max(above));
+                if best.is_none_or(|b| worth.0.total_cmp(&b.0.0).then(worth.1.total_cmp(&b.0.1)).is_gt()) {
+                    best = Some((worth, i, level));
+                }
+            }
+        }
+        best.map(|(_, i, level)| (i, level))
+    }
+
+    /// Assesses the node with the least expected cost that steps from random places, and from the incumbent, lead to.
+    fn look(&mut self) -> Result<(), Stop> {
+        let lattice = self.oracle.lattice();
+        let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
+        places.extend(self.context.incumbent().map(|(n, _)| n.clone()));
+        let mut best: Option<(f64, Node)> = None;
+        for mut node in places {
+            let mut cost = self.expected_cost(&node);
+            loop {
+                let near = lattice.successors(&node).chain(lattice.predecessors(&node));
+                let ranked = near.map(|n| (self.expected_cost(&n), n));
+                match ranked.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))) {
+                    Some((less, next)) if less < cost => (cost, node) = (less, next),
+                    _ => break,
+                }
+            }
+            if cost < f64::INFINITY && best.as_ref().is_none_or(|b| cost < b.0) {
+                best = Some((cost, node));
+            }
+        }
+        if let Some((_, node)) = best {
+            self.assess(&[node])?;
+        }
+        Ok(())
+    }
+
+    /// What a node may cost; assessed nodes do not attract again.
+    fn expected_cost(&self, node: &Node) -> f64 {
+        if self.context.recall(node).is_some() {
+            return f64::INFINITY;
+        }
+        let levels = node.levels();
+        let suppressed = self.guess.suppressed(levels).value;
+        let limit = self
+            .guess
+            .suppressed_scale(self.oracle.suppression_limit() as f64 + 0.5);
+        let cost = self.guess.floor_number(levels, self.oracle.bound(node, 0)) + self.guess.excess_number(levels);
+        match self.oracle.suppression_limit() < self.oracle.rows() && suppressed > limit {
+            true => f64::MAX / 2.0 * (1.0 - 1.0 / (2.0 + suppressed - limit)),
+            false => cost,
+        }
+    }
+
+    fn assess(&mut self, nodes: &[Node]) -> Result<Vec<super::super::Assessment>, Stop> {
+        let fresh: Vec<bool> = nodes.iter().map(|n| self.context.recall(n).is_none()).collect();
+        let found = self.context.assess(self.oracle, nodes)?;
+        for ((node, found), _) in nodes.iter().zip(&found).zip(fresh).filter(|(_, fresh)| *fresh) {
+            self.guess.learn(self.oracle, node, found);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,325 @@
+//! A lattice that fits in memory: a lower bound for every node, raised until no node is open.
+
+use super::super::{Assessment, Context, Oracle, Stop};
+use super::guess::Guess;
+use crate::lattice::Node;
+use rand::RngExt;
+use std::collections::HashSet;
+
+/// Open nodes on which the worth of an assessment is estimated.
+const SAMPLE: usize = 512;
+/// Places from which the most useful node is climbed to.
+const STARTS: usize = 2;
+/// Looks for a better incumbent that may fail before they become rare, and how rare.
+const PATIENCE: (u32, u32) = (3, 10);
+/// Nodes handed over at once where the order matters little.
+const BATCH: usize = 8;
+
+/// What is known of every node, by its index in the lattice.
+pub(super) struct Cover<'a> {
+    oracle: &'a dyn Oracle,
+    context: &'a mut Context,
+    strides: Vec<usize>,
+    /// A bound on the cost of the node with nothing suppressed.
+    lower: Vec<f64>,
+    /// What the node costs above that, at least.
+    excess: Vec<f64>,
+    /// Nodes that may still win, as far as it was looked.
+    open: Vec<bool>,
+    assessed: Vec<bool>,
+    /// Every open node, and closed ones that were not met yet.
+    left: Vec<u32>,
+    sample: Vec<Sampled>,
+    guess: Guess,
+}
+
+/// An open node, and what would exclude it, on the scales of [`Guess`].
+struct Sampled {
+    index: usize,
+    levels: Box<[u8]>,
+    excess_needed: f64,
+    floor_needed: f64,
+}
+
+impl<'a> Cover<'a> {
+    pub(super) fn new(oracle: &'a dyn Oracle, context: &'a mut Context) -> Self {
+        let lattice = oracle.lattice();
+        let size = lattice.size() as usize;
+        let mut strides = vec![1; lattice.width()];
+        for i in (1..lattice.width()).rev() {
+            strides[i - 1] = strides[i] * (usize::from(lattice.top().level(i) - lattice.bottom().level(i)) + 1);
+        }
+        Self {
+            strides,
+            lower: lattice.iter().map(|n| oracle.bound(&n, 0)).collect(),
+            excess: vec![0.0; size],
+            open: vec![true; size],
+            assessed: vec![false; size],
+            left: (0..size as u32).collect(),
+            sample: vec![],
+            guess: Guess::new(oracle),
+            oracle,
+            context,
+        }
+    }
+
+    /// Until every node is assessed or excluded. When the budget is used up first, what was proved is in the context.
+    pub(super) fn finish(&mut self) -> Result<(), Stop> {
+        let end = match self.oracle.is_monotone() || self.oracle.excess_is_monotone() {
+            true => self.cover(),
+            false => self.best_first(),
+        };
+        let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
+        let least = open.fold(f64::INFINITY, f64::min);
+        self.context.prove(least.min(self.best()));
+        end
+    }
+
+    /// Where nothing follows for the nodes below an assessed one: in the order of the bounds.
+    fn best_first(&mut self) -> Result<(), Stop> {
+        let mut order = std::mem::take(&mut self.left);
+        order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
+        let mut nodes = order.into_iter().map(|x| x as usize);
+        loop {
+            let mut batch = vec![];
+            for x in nodes.by_ref() {
+                self.context.check(0)?;
+                self.open[x] &= !self.is_beaten(x);
+                if self.open[x] {
+                    batch.push(x);
+                }
+                if batch.len() == BATCH {
+                    break;
+                }
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.assess(&batch)?;
+        }
+    }
+
+    /// Where an assessment can exclude all below a node: mostly the node that is expected to exclude most, now and
+    /// then the one that is expected to cost least.
+    fn cover(&mut self) -> Result<(), Stop> {
+        self.assess(&[0])?;
+        let (mut turn, mut failures) = (0u32, 0);
+        loop {
+            self.context.check(0)?;
+            self.draw();
+            if self.sample.is_empty() {
+                return Ok(());
+            }
+            turn = turn.wrapping_add(1);
+            let looks = if failures < PATIENCE.0 {
+                turn % 2 == 0
+            } else {
+                turn % PATIENCE.1 == 0
+            };
+            let best = self.best();
+            let next = if looks {
+                self.most_promising()
+            } else {
+                self.most_useful()
+            };
+            self.assess(&[next])?;
+            if self.best() < best {
+                failures = 0;
+            } else if looks {
+                failures += 1;
+            }
+        }
+    }
+
+    /// Fills the sample up with open nodes; all of them where they are few.
+    fn draw(&mut self) {
+        let mut sample = std::mem::take(&mut self.sample);
+        sample.retain(|s| self.open[s.index] && !self.is_beaten(s.index));
+        if sample.len() < SAMPLE * 3 / 4 {
+            let mut drawn: HashSet<usize> = sample.iter().map(|s| s.index).collect();
+            let mut misses = 0;
+            while sample.len() < SAMPLE && misses < 8 * SAMPLE && !self.left.is_empty() {
+                let at = self.context.rng.random_range(0..self.left.len());
+                let index = self.left[at] as usize;
+                if !self.open[index] || self.is_beaten(index) {
+                    self.open[index] = false;
+                    self.left.swap_remove(at);
+                } else if drawn.insert(index) {
+                    let levels = self.node(index).levels().into();
+                    sample.push(Sampled {
+                        index,
+                        levels,
+                        excess_needed: 0.0,
+                        floor_needed: 0.0,
+                    });
+                } else {
+                    misses += 1;
+                }
+            }
+        }
+        let best = self.best();
+        for s in &mut sample {
+            s.excess_needed = self.guess.excess_scale(best - self.lower[s.index]);
+            s.floor_needed = (best - self.excess[s.index]).max(f64::MIN_POSITIVE).ln();
+        }
+        self.sample = sample;
+    }
+
+    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it.
+    fn most_useful(&self) -> usize {
+        let starts = self.sample.iter().take(STARTS);
+        let found = starts.map(|s| {
+            let can_go = |x: usize| !self.assessed[x];
+            let (worth, index) = self.climb(s, can_go, |levels, x| self.usefulness(levels, x));
+            (worth, std::cmp::Reverse(index))
+        });
+        found
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            .map_or(0, |(_, x)| x.0)
+    }
+
+    /// The open node that is expected to cost least, by climbing from the best of the sample.
+    fn most_promising(&self) -> usize {
+        let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
+        let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
+        best.map_or(0, |(_, s)| {
+            self.climb(s, |x| self.open[x], |levels, x| self.promise(levels, x)).1
+        })
+    }
+
+    /// Steps from neighbour to neighbour while the worth grows.
+    fn climb(
+        &self,
+        start: &Sampled,
+        can_go: impl Fn(usize) -> bool,
+        worth: impl Fn(&[u8], usize) -> f64,
+    ) -> (f64, usize) {
+        let lattice = self.oracle.lattice();
+        let (mut levels, mut index) = (start.levels.to_vec(), start.index);
+        let mut reached = worth(&levels, index);
+        loop {
+            let mut step: Option<(f64, usize, u8, usize)> = None;
+            for i in 0..levels.len() {
+                let level = levels[i];
+                let up = (level < lattice.top().level(i)).then(|| (level + 1, index + self.strides[i]));
+                let down = (level > lattice.bottom().level(i)).then(|| (level - 1, index - self.strides[i]));
+                for (next, at) in up.into_iter().chain(down).filter(|(_, at)| can_go(*at)) {
+                    levels[i] = next;
+                    let found = worth(&levels, at);
+                    if found > step.map_or(reached, |s| s.0) {
+                        step = Some((found, i, next, at));
+                    }
+                }
+                levels[i] = level;
+            }
+            let Some((found, i, next, at)) = step else {
+                return (reached, index);
+            };
+            (reached, index) = (found, at);
+            levels[i] = next;
+        }
+    }
+
+    /// How many nodes of the sample an assessment of this node is expected to exclude.
+    fn usefulness(&self, levels: &[u8], index: usize) -> f64 {
+        let limit = self
+            .guess
+            .suppressed_scale(self.oracle.suppression_limit() as f64 + 0.5);
+        let fails = match self.oracle.is_monotone() && self.oracle.suppression_limit() < self.oracle.rows() {
+            true => self.guess.suppressed(levels).reaches(limit),
+            false => 0.0,
+        };
+        let excess = self.oracle.excess_is_monotone().then(|| self.guess.excess(levels));
+        let floor = self.guess.floors_tell().then(|| self.guess.floor(levels));
+        let worth = |s: &Sampled| {
+            if s.index == index {
+                1.0
+            } else if is_below(&s.levels, levels) {
+                excess.map_or(fails, |e| fails.max(e.reaches(s.excess_needed)))
+            } else {
+                floor
+                    .filter(|_| is_below(levels, &s.levels))
+                    .map_or(0.0, |f| f.reaches(s.floor_needed))
+            }
+        };
+        self.sample.iter().map(worth).sum()
+    }
+
+    /// The guessed cost, negated; nodes that are expected to fail come after all others.
+    fn promise(&self, levels: &[u8], index: usize) -> f64 {
+        let limit = self
+            .guess
+            .suppressed_scale(self.oracle.suppression_limit() as f64 + 0.5);
+        let may_fail = self.oracle.suppression_limit() < self.oracle.rows();
+        let cost = self.guess.floor_number(levels, self.lower[index]) + self.guess.excess_number(levels);
+        match may_fail && self.guess.suppressed(levels).value > limit {
+            true => f64::MIN / 2.0 - cost - self.guess.suppressed(levels).value,
+            false => -cost,
+        }
+    }
+
+    fn assess(&mut self, indices: &[usize]) -> Result<(), Stop> {
+        let nodes: Vec<Node> = indices.iter().map(|&x| self.node(x)).collect();
+        let found = self.context.assess_batch(self.oracle, &nodes)?;
+        for ((node, found), &index) in nodes.iter().zip(&found).zip(indices) {
+            self.learn(node, found);
+            self.open[index] = false;
+            self.assessed[index] = true;
+        }
+        Ok(())
+    }
+
+    /// Carries what an assessment says to the nodes below and above.
+    fn learn(&mut self, node: &Node, found: &Assessment) {
+        self.guess.learn(self.oracle, node, found);
+        let lattice = self.oracle.lattice();
+        let excess = found.cost() - found.floor;
+        if self.oracle.is_monotone() && !found.anonymous {
+            self.for_each(lattice.bottom(), node, |s, x| s.open[x] = false);
+        } else if self.oracle.excess_is_monotone() && excess.is_finite() {
+            self.for_each(lattice.bottom(), node, |s, x| s.excess[x] = s.excess[x].max(excess));
+        }
+        if found.floor > f64::NEG_INFINITY {
+            self.for_each(node, lattice.top(), |s, x| s.lower[x] = s.lower[x].max(found.floor));
+        }
+    }
+
+    /// Calls `f` for every node between two, both included.
+    fn for_each(&mut self, from: &Node, to: &Node, mut f: impl FnMut(&mut Self, usize)) {
+        let mut above = vec![0; from.levels().len()];
+        let mut x = self.oracle.lattice().index_of(from) as usize;
+        loop {
+            f(self, x);
+            let Some(i) = (0..above.len()).rev().find(|&i| above[i] < to.level(i) - from.level(i)) else {
+                return;
+            };
+            for (level, stride) in above[i + 1..].iter_mut().zip(&self.strides[i + 1..]) {
+                x -= usize::from(std::mem::take(level)) * stride;
+            }
+            above[i] += 1;
+            x += self.strides[i];
+        }
+    }
+
+    fn best(&self) -> f64 {
+        self.context.incumbent().map_or(f64::INFINITY, |(_, a)| a.cost())
+    }
+
+    fn bound(&self, index: usize) -> f64 {
+        self.lower[index] + self.excess[index]
+    }
+
+    fn is_beaten(&self, index: usize) -> bool {
+        let (bound, best) = (self.bound(index), self.best());
+        // The node itself is only needed, and made, for a tie.
+        bound > best || (bound == best && self.context.cannot_win(bound, &self.node(index)))
+    }
+
+    fn node(&self, index: usize) -> Node {
+        self.oracle.lattice().node_at(index as u128)
+    }
+}
+
+fn is_below(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b)
+}

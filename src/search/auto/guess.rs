@@ -1,0 +1,221 @@
+//! What the assessed nodes let one expect of the others.
+//!
+//! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a sum of one term per
+//! column and level, on a logarithmic scale, fitted to the nodes seen so far by recursive least squares. Guesses choose
+//! which node is assessed next; nothing is ever proved by one.
+
+use super::super::{Assessment, Oracle};
+use crate::lattice::Node;
+
+/// Variance of a single observation about the fit.
+const NOISE: f64 = 0.1;
+/// Variance of a step before anything was seen, and of the constant.
+const DOUBT: (f64, f64) = (0.2, 25.0);
+/// How much of a drop in distinct values is expected to show, before anything was seen.
+const STEP: f64 = 0.7;
+
+/// One fitted quantity.
+pub(in super::super) struct Fit {
+    /// Where the steps of a column begin among the weights; weight 0 is the constant.
+    starts: Vec<usize>,
+    bottom: Vec<u8>,
+    weights: Vec<f64>,
+    covariance: Vec<f64>,
+    /// By column and level above the bottom: the sum of its steps.
+    sums: Vec<Vec<f64>>,
+    /// Mean square of the errors made, the old ones fading.
+    error: f64,
+}
+
+impl Fit {
+    /// A fit that starts from `constant`; steps are expected to follow the distinct values, with this sign.
+    pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
+        let lattice = oracle.lattice();
+        let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
+        for i in 0..lattice.width() {
+            starts.push(weights.len());
+            let (bottom, top) = (lattice.bottom().level(i), lattice.top().level(i));
+            let distinct: Vec<f64> = (bottom..=top)
+                .map(|l| oracle.distinct_values(i, l).max(1) as f64)
+                .collect();
+            weights.extend(distinct.windows(2).map(|pair| sign * STEP * (pair[0] / pair[1]).ln()));
+            sums.push(vec![0.0; distinct.len()]);
+        }
+        let n = weights.len();
+        let mut covariance = vec![0.0; n * n];
+        for i in 0..n {
+            covariance[i * n + i] = if i == 0 { DOUBT.1 } else { DOUBT.0 };
+        }
+        let bottom = lattice.bottom().levels().to_vec();
+        let mut fit = Self {
+            starts,
+            bottom,
+            weights,
+            covariance,
+            sums,
+            error: 1.0,
+        };
+        fit.tabulate();
+        fit
+    }
+
+    fn tabulate(&mut self) {
+        for (sums, &start) in self.sums.iter_mut().zip(&self.starts) {
+            for l in 1..sums.len() {
+                sums[l] = sums[l - 1] + self.weights[start + l - 1];
+            }
+        }
+    }
+
+    pub(in super::super) fn at(&self, levels: &[u8]) -> f64 {
+        let terms = self.sums.iter().zip(levels).zip(&self.bottom);
+        self.weights[0] + terms.map(|((sums, &l), &b)| sums[usize::from(l - b)]).sum::<f64>()
+    }
+
+    pub(in super::super) fn spread(&self) -> f64 {
+        self.error.sqrt().max(0.05)
+    }
+
+    pub(in super::super) fn learn(&mut self, node: &Node, found: f64) {
+        let n = self.weights.len();
+        let mut on = vec![0];
+        for (i, &start) in self.starts.iter().enumerate() {
+            on.extend(start..start + usize::from(node.level(i) - self.bottom[i]));
+        }
+        let error = found - self.at(node.levels());
+        self.error = 0.9 * self.error + 0.1 * error * error;
+        let gain: Vec<f64> = (0..n)
+            .map(|r| on.iter().map(|&c| self.covariance[r * n + c]).sum())
+            .collect();
+        let variance = NOISE + on.iter().map(|&i| gain[i]).sum::<f64>();
+        for r in 0..n {
+            let share = gain[r] / variance;
+            self.weights[r] += share * error;
+            for (cell, g) in self.covariance[r * n..(r + 1) * n].iter_mut().zip(&gain) {
+                *cell -= share * g;
+            }
+        }
+        self.tabulate();
+    }
+}
+
+/// A value on the scale on which it is fitted, and how far a guess usually is off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) value: f64,
+    spread: f64,
+}
+
+impl Expected {
+    /// How probably the true value is at least `threshold`, which is on the same scale.
+    pub(super) fn reaches(self, threshold: f64) -> f64 {
+        1.0 / (1.0 + (-1.7 * (self.value - threshold) / self.spread).exp())
+    }
+}
+
+/// The guesses of one run.
+pub(super) struct Guess {
+    suppressed: Fit,
+    excess: Fit,
+    floor: Fit,
+    rows: f64,
+    /// The excess of the first node seen, the bottom: the most there is. Unknown while there is none.
+    most_excess: Option<f64>,
+    /// The least excess per suppressed row seen; half of it stands for none.
+    excess_of_row: f64,
+    floors_tell: bool,
+}
+
+impl Guess {
+    pub(super) fn new(oracle: &dyn Oracle) -> Self {
+        let rows = oracle.rows() as f64;
+        Self {
+            suppressed: Fit::new(oracle, 4.0, -1.0),
+            excess: Fit::new(oracle, 4.0, -1.0),
+            floor: Fit::new(oracle, rows.max(1.0).ln(), 1.0),
+            rows,
+            most_excess: None,
+            excess_of_row: f64::INFINITY,
+            floors_tell: false,
+        }
+    }
+
+    /// Whether floors say more than the bounds that need no assessment.
+    pub(super) fn floors_tell(&self) -> bool {
+        self.floors_tell
+    }
+
+    pub(super) fn learn(&mut self, oracle: &dyn Oracle, node: &Node, found: &Assessment) {
+        let suppressed = found.suppressed as f64;
+        self.suppressed.learn(node, self.suppressed_scale(suppressed));
+        let excess = found.cost() - found.floor;
+        if !excess.is_finite() {
+            return;
+        }
+        if excess > 0.0 {
+            self.most_excess = Some(self.most_excess.unwrap_or(1.02 * excess).max(excess));
+            self.excess_of_row = self.excess_of_row.min(excess / suppressed.max(1.0));
+        }
+        if self.most_excess.is_some() {
+            self.excess.learn(node, self.excess_scale(excess));
+        }
+        if found.floor > 0.0 {
+            self.floor.learn(node, found.floor.ln());
+        }
+        self.floors_tell |= found.floor > oracle.bound(node, 0) + 1e-4 * found.floor.abs();
+    }
+
+    /// The share of suppressed rows as a logit.
+    pub(super) fn suppressed_scale(&self, suppressed: f64) -> f64 {
+        logit(suppressed.max(0.5), self.rows)
+    }
+
+    /// The share of the greatest excess as a logit; what no node reaches is infinite.
+    pub(super) fn excess_scale(&self, excess: f64) -> f64 {
+        match self.most_excess {
+            Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),
+            _ => f64::INFINITY,
+        }
+    }
+
+    pub(super) fn suppressed(&self, levels: &[u8]) -> Expected {
+        Expected {
+            value: self.suppressed.at(levels),
+            spread: self.suppressed.spread(),
+        }
+    }
+
+    pub(super) fn excess(&self, levels: &[u8]) -> Expected {
+        Expected {
+            value: self.excess.at(levels),
+            spread: self.excess.spread(),
+        }
+    }
+
+    /// The floor, as a logarithm.
+    pub(super) fn floor(&self, levels: &[u8]) -> Expected {
+        Expected {
+            value: self.floor.at(levels),
+            spread: self.floor.spread(),
+        }
+    }
+
+    /// The excess, as a number.
+    pub(super) fn excess_number(&self, levels: &[u8]) -> f64 {
+        self.most_excess
+            .map_or(0.0, |most| most / (1.0 + (-self.excess.at(levels)).exp()))
+    }
+
+    /// The floor, as a number of at least `least`.
+    pub(super) fn floor_number(&self, levels: &[u8], least: f64) -> f64 {
+        if self.floors_tell {
+            self.floor.at(levels).exp().max(least)
+        } else {
+            least
+        }
+    }
+}
+
+fn logit(part: f64, whole: f64) -> f64 {
+    (part / (whole - part).max(0.001 * whole)).ln()
+}

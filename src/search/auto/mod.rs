@@ -1,0 +1,109 @@
+//! Auto: the optimum with few assessments where the lattice can be finished, else a good node with a proven bound.
+//!
+//! Every node has a lower bound on its cost: a bound known without an assessment and the floors of the assessed nodes
+//! below it, plus the greatest excess (cost less floor) of the assessed nodes above it, where the excess never grows
+//! along generalization. A node that fails excludes every node below it where anonymity is monotone. So one assessment
+//! can exclude most of the lattice, and a few dozen prove the optimum, if they are the right ones. Which those are is
+//! guessed: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of one term per column
+//! and level, and the next node is the one that is expected to exclude most of a random sample of the open nodes, or
+//! now and then the one that is expected to cost least. Guesses only choose; what is excluded is excluded by bounds.
+//!
+//! A lattice of more nodes than memory holds is searched by branch and bound over boxes of nodes, with the same bounds
+//! and guesses. Where nothing follows for the nodes below an assessed one (models and limits that are not monotone),
+//! nodes are assessed in the order of their bounds.
+//!
+//! **Guarantee**: a run that ends by itself answers the optimum for any metric and any models (of nodes that cost the
+//! same, the one that comes first), unless it says that its memory is full. A run that is stopped leaves the best node
+//! found and a bound that no anonymous node undercuts ([`Context::proven`]).
+//!
+//! Example: `SEARCH USING auto`.
+//!
+//! Reference: ours; bounds as in branch and bound (A. H. Land, A. G. Doig, 1960, doi:10.2307/1910129).
+
+mod boxes;
+mod cover;
+mod guess;
+
+use super::{Build, Context, Finding, Oracle, Search, Stop};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use boxes::Boxes;
+use cover::Cover;
+pub(super) use guess::Fit;
+
+/// The search.
+#[derive(Debug)]
+pub struct Auto {
+    nodes_in_memory: u64,
+}
+
+impl Search for Auto {
+    fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
+        if oracle.lattice().size() > u128::from(self.nodes_in_memory) {
+            return Boxes::new(oracle, context).finish();
+        }
+        Cover::new(oracle, context).finish()?;
+        Ok(Finding::OPTIMAL)
+    }
+}
+
+/// The catalogue entry.
+pub const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "auto",
+        summary: "few assessments chosen by what they are expected to exclude; optimal, or a proven bound when stopped",
+        params: &[Param {
+            name: "nodes_in_memory",
+            summary: "lattices of more nodes are searched by branch and bound over boxes (22 bytes a node)",
+            kind: Kind::Integer { min: 0, max: 1 << 28 },
+            default: Some("4194304"),
+        }],
+        example: "SEARCH USING auto",
+        reference: "ours; see the documentation of search::auto",
+    },
+    build: |args| {
+        Ok(Box::new(Auto {
+            nodes_in_memory: args.count("nodes_in_memory")?,
+        }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::{Argument, Call, Value};
+    use crate::search::testing::{check_optimal, toy};
+    use crate::search::{Budget, Stop};
+    use proptest::prelude::*;
+
+    fn boxes() -> Call {
+        let args = vec![Argument {
+            name: Some("nodes_in_memory".into()),
+            value: Value::Integer(0),
+        }];
+        Call {
+            name: "auto".into(),
+            args,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn finds_what_brute_force_finds(toy in toy()) {
+            check_optimal(&toy, &Call::bare("auto"))?;
+            check_optimal(&toy, &boxes())?;
+        }
+
+        #[test]
+        fn when_stopped_the_bound_holds(toy in toy(), max_nodes in 0u64..40, in_boxes: bool) {
+            let call = if in_boxes { boxes() } else { Call::bare("auto") };
+            let budget = Budget { max_nodes: Some(max_nodes), ..Budget::default() };
+            let (end, context) = toy.run_within(&call, 1, budget);
+            prop_assert!(context.assessed() <= max_nodes);
+            prop_assert!(matches!(end, Ok(_) | Err(Stop::NodeLimit)));
+            if let Some((_, least)) = toy.optimum() {
+                prop_assert!(context.proven() <= least);
+                prop_assert!(context.incumbent().is_none_or(|(_, a)| a.anonymous && a.cost() >= least));
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The Pareto front: nodes that no other node beats in every objective.
+//!
+//! Objectives are the costs of an assessment, lower is better (what is maximised is negated). A node dominates another
+//! when it is nowhere worse and somewhere better. With a discretization vector epsilon the archive holds one node for
+//! each box that no other box dominates (box-dominance, Algorithm 1 of the paper); without one it holds every node
+//! that is not dominated, equals included.
+//!
+//! **Reading**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality that is maximised comes here
+//! as -I and a loss as itself, so the box of a cost is cost / epsilon cut off towards 0, which is the paper's box for
+//! the one and the box of the hypergrid for the other. An epsilon of 0 leaves its objective as it is.
+//!
+//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based generalizations in
+//! microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
+
+use super::Assessment;
+use crate::lattice::Node;
+
+/// Whether costs `a` dominate costs `b`: nowhere more, somewhere less.
+pub fn dominates(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
+}
+
+/// The archive of a multi-objective search.
+#[derive(Debug, Clone)]
+pub struct Front {
+    epsilon: Vec<f64>,
+    members: Vec<(Node, Assessment)>,
+}
+
+impl Front {
+    /// An empty archive. `epsilon` is the size of a box by objective; missing ones are 0.
+    pub fn new(epsilon: Vec<f64>) -> Self {
+        Self {
+            epsilon,
+            members: vec![],
+        }
+    }
+
+    /// The box of costs.
+    pub fn cell(&self, costs: &[f64]) -> Vec<f64> {
+        let size = |i: usize| self.epsilon.get(i).copied().unwrap_or(0.0);
+        // Adding 0 makes the negative zero that truncation leaves an ordinary one.
+        let cut = |(i, cost): (usize, &f64)| {
+            if size(i) > 0.0 {
+                (cost / size(i)).trunc() + 0.0
+            } else {
+                *cost
+            }
+        };
+        costs.iter().enumerate().map(cut).collect()
+    }
+
+    /// Whether a box holds one node at most.
+    fn is_discrete(&self) -> bool {
+        self.epsilon.iter().any(|e| *e > 0.0)
+    }
+
+    /// Algorithm 1: takes the node in unless it is dominated, and those that it dominates out. Nodes that are not
+    /// anonymous are no candidates.
+    pub fn offer(&mut self, node: &Node, assessment: &Assessment) {
+        if !assessment.anonymous {
+            return;
+        }
+        let new = (self.cell(&assessment.costs), &assessment.costs);
+        let boxes: Vec<Vec<f64>> = self.members.iter().map(|(_, a)| self.cell(&a.costs)).collect();
+        let box_dominates = |a: (&[f64], &[f64]), b: (&[f64], &[f64])| {
+            if a.0 == b.0 {
+                dominates(a.1, b.1)
+            } else {
+                dominates(a.0, b.0)
+            }
+        };
+        let discrete = self.is_discrete();
+        let mut keep = vec![true; boxes.len()];
+        let mut wanted = true;
+        for (i, cell) in boxes.iter().enumerate() {
+            let old = (&cell[..], &self.members[i].1.costs[..]);
+            if box_dominates((&new.0, new.1), old) {
+                keep[i] = false;
+            } else if box_dominates(old, (&new.0, new.1)) || (discrete && *cell == new.0) || self.members[i].0 == *node
+            {
+                wanted = false;
+            }
+        }
+        let mut kept = keep.into_iter();
+        self.members.retain(|_| kept.next().unwrap_or(true));
+        if wanted {
+            self.members.push((node.clone(), assessment.clone()));
+        }
+    }
+
+    /// The members, in the order they came in.
+    pub fn members(&self) -> &[(Node, Assessment)] {
+        &self.members
+    }
+}
+
+/// The least and the span of every objective over the members.
+fn ranges(members: &[(Node, Assessment)]) -> Vec<(f64, f64)> {
+    let width = members.first().map_or(0, |(_, a)| a.costs.len());
+    let range = |i: usize| {
+        let costs = || members.iter().map(|(_, a)| a.costs[i]);
+        let least = costs().fold(f64::INFINITY, f64::min);
+        (least, costs().fold(f64::NEG_INFINITY, f64::max) - least)
+    };
+    (0..width).map(range).collect()
+}
+
+/// The knee: the member nearest to the ideal point (the least of every objective), each objective scaled to its span
+/// over the front. Ties go to the first in the order of the nodes.
+pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
+    let ranges = ranges(members);
+    let distance = |(_, a): &(Node, Assessment)| -> f64 {
+        let scaled = a
+            .costs
+            .iter()
+            .zip(&ranges)
+            .map(|(c, (least, span))| if *span > 0.0 { (c - least) / span } else { 0.0 });
+        scaled.map(|x| x * x).sum()
+    };
+    (0..members.len()).min_by(|&a, &b| {
+        distance(&members[a])
+            .total_cmp(&distance(&members[b]))
+            .then_with(|| members[a].0.cmp(&members[b].0))
+    })
+}
+
+/// Convergence error of `found` against the true front: the sum over its members of the distance to the nearest true
+/// one, every objective divided by its greatest absolute value over the true front.
+pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessment)]) -> f64 {
+    let width = truth.first().map_or(0, |(_, a)| a.costs.len());
+    let most = |i: usize| truth.iter().map(|(_, a)| a.costs[i].abs()).fold(0.0, f64::max);
+    let scale: Vec<f64> = (0..width).map(|i| if most(i) > 0.0 { most(i) } else { 1.0 }).collect();
+    let distance = |a: &Assessment, b: &Assessment| -> f64 {
+        let differences = a.costs.iter().zip(&b.costs).zip(&scale).map(|((a, b), s)| (a - b) / s);
+        differences.map(|d| d * d).sum::<f64>().sqrt()
+    };
+    let nearest = |a: &Assessment| truth.iter().map(|(_, t)| distance(a, t)).fold(f64::INFINITY, f64::min);
+    found.iter().map(|(_, a)| nearest(a)).sum()
+}
+
+/// Representation ratio of `found` against the true front: the share of the true front's non-dominated boxes that
+/// hold a member of `found`; 1 for an empty true front.
+pub fn representation_ratio(found: &[(Node, Assessment)], truth: &[(Node, Assessment)], epsilon: &[f64]) -> f64 {
+    let front = Front::new(epsilon.to_vec());
+    let distinct = |members: &[(Node, Assessment)]| {
+        let mut cells: Vec<Vec<f64>> = members.iter().map(|(_, a)| front.cell(&a.costs)).collect();
+        cells.sort_by(|a, b| {
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| a.total_cmp(b))
+                .find(|o| o.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        cells.dedup();
+        cells
+    };
+    let all = distinct(truth);
+    let best: Vec<&Vec<f64>> = all.iter().filter(|c| !all.iter().any(|d| dominates(d, c))).collect();
+    let occupied = distinct(found);
+    if best.is_empty() {
+        return 1.0;
+    }
+    best.iter().filter(|c| occupied.contains(c)).count() as f64 / best.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Call;
+    use crate::search::testing::{Toy, toy};
+    use crate::search::{Budget, Context, Oracle};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn run(toy: &Toy, name: &str, epsilon: Vec<f64>) -> Vec<(Node, Assessment)> {
+        let mut context = Context::new(3, Budget::default()).with_front(epsilon);
+        crate::search::build(&Call::bare(name))
+            .unwrap()
+            .run(toy, &mut context)
+            .unwrap();
+        context.archive().to_vec()
+    }
+
+    fn member(level: u8, costs: &[f64]) -> (Node, Assessment) {
+        let a = Assessment {
+            anonymous: true,
+            suppressed: 0,
+            classes: 1,
+            costs: costs.to_vec(),
+            floor: 0.0,
+        };
+        (Node::new(vec![level]), a)
+    }
+
+    #[test]
+    fn a_box_holds_one_node_and_hides_the_boxes_it_dominates() {
+        let mut front = Front::new(vec![10.0, 1.0]);
+        // Maximised qualities 57, 52 and 61 share boxes 5, 5 and 6; losses 3, 2 and 3.
+        for (i, costs) in [[-57.0, 3.0], [-52.0, 3.5], [-61.0, 3.0], [-52.0, 2.0], [-50.0, 2.9]]
+            .iter()
+            .enumerate()
+        {
+            let (node, assessment) = member(i as u8, costs);
+            front.offer(&node, &assessment);
+        }
+        let left: Vec<u8> = front.members().iter().map(|(n, _)| n.level(0)).collect();
+        assert_eq!(left, [2, 3]);
+    }
+
+    #[test]
+    fn indicators_compare_with_the_true_front() {
+        let truth = [member(0, &[0.0, 10.0]), member(1, &[1.0, 1.0]), member(2, &[10.0, 0.0])];
+        assert_eq!(knee(&truth), Some(1));
+        assert_eq!(convergence_error(&truth[..2], &truth), 0.0);
+        assert_eq!(convergence_error(&[member(3, &[1.0, 2.0])], &truth), 0.1);
+        assert_eq!(representation_ratio(&truth[1..], &truth, &[]), 2.0 / 3.0);
+        assert_eq!(
+            representation_ratio(&[member(3, &[1.5, 1.5])], &truth, &[5.0, 5.0]),
+            1.0
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn exhaustively_it_misses_none_and_holds_none_dominated(toy in toy()) {
+            let all: Vec<(Node, Assessment)> =
+                toy.lattice().iter().map(|n| (n.clone(), toy.truth(&n))).filter(|(_, a)| a.anonymous).collect();
+            let undominated = |a: &Assessment| !all.iter().any(|(_, b)| dominates(&b.costs, &a.costs));
+            let truth: BTreeSet<Node> = all.iter().filter(|(_, a)| undominated(a)).map(|(n, _)| n.clone()).collect();
+            let found: BTreeSet<Node> = run(&toy, "exhaustive", vec![]).into_iter().map(|(n, _)| n).collect();
+            prop_assert_eq!(found, truth);
+        }
+
+        #[test]
+        fn in_boxes_there_is_one_for_each_undominated_box(toy in toy(), e in prop::collection::vec(1.0f64..40.0, 4)) {
+            let truth = run(&toy, "exhaustive", vec![]);
+            let found = run(&toy, "exhaustive", e.clone());
+            prop_assert_eq!(representation_ratio(&found, &truth, &e), 1.0);
+            for (_, a) in &found {
+                prop_assert!(!found.iter().any(|(_, b)| dominates(&b.costs, &a.costs)));
+            }
+        }
+
+        #[test]
+        fn the_evolutionary_searches_answer_no_dominated_row(toy in toy()) {
+            for name in ["pbg_ea", "pbg_local"] {
+                let found = run(&toy, name, vec![]);
+                for (node, a) in &found {
+                    prop_assert!(a.anonymous && toy.truth(node) == *a);
+                    prop_assert!(!found.iter().any(|(_, b)| dominates(&b.costs, &a.costs)));
+                }
+                prop_assert_eq!(run(&toy, name, vec![]), found);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the optimal searches of the literature share: which nodes are anonymous, and which can no longer win.
+
+use super::{Context, Oracle, Stop};
+use crate::lattice::{Node, Tags};
+
+/// Nodes of one height handed over at once: more would go by without the bounds that each brings.
+const BATCH: usize = 16;
+
+/// The knowledge of one run.
+pub(super) struct Known<'a> {
+    pub(super) oracle: &'a dyn Oracle,
+    pub(super) context: &'a mut Context,
+    tags: Tags,
+    /// Assessed nodes above which a winner may still lie, with their floors.
+    floors: Vec<(Node, f64)>,
+    /// Nodes above which no winner lies, themselves assessed; none is above another.
+    lost: Vec<Node>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(oracle: &'a dyn Oracle, context: &'a mut Context) -> Self {
+        Self {
+            oracle,
+            context,
+            tags: Tags::new(),
+            floors: vec![],
+            lost: vec![],
+        }
+    }
+
+    /// Assesses nodes and keeps what follows from the answers; says which are anonymous.
+    pub(super) fn assess(&mut self, nodes: &[Node]) -> Result<Vec<bool>, Stop> {
+        let best = self.context.incumbent().map(|(n, _)| n.clone());
+        let found = self.context.assess(self.oracle, nodes)?;
+        for (node, assessment) in nodes.iter().zip(&found) {
+            if self.oracle.is_monotone() {
+                self.tags.set(node, assessment.anonymous);
+            }
+            self.floors.push((node.clone(), assessment.floor));
+        }
+        // Older floors lose only to a new incumbent.
+        let from = match best.as_ref() == self.context.incumbent().map(|(n, _)| n) {
+            true => self.floors.len() - nodes.len(),
+            false => 0,
+        };
+        for i in (from..self.floors.len()).rev() {
+            if self.context.cannot_win(self.floors[i].1, &self.floors[i].0) {
+                let node = self.floors.swap_remove(i).0;
+                if !self.lost.iter().any(|n| n.is_below_or_equal(&node)) {
+                    self.lost.retain(|n| !node.is_below_or_equal(n));
+                    self.lost.push(node);
+                }
+            }
+        }
+        Ok(found.iter().map(|a| a.anonymous).collect())
+    }
+
+    /// Assesses those of `nodes`, which are all of one height, of which it is not known whether they are anonymous and
+    /// that may win.
+    pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
+        self.assess_if(nodes, |known, node| !known.is_settled(node))
+    }
+
+    /// Assesses every node that may be anonymous and may win, from the lowest height up.
+    pub(super) fn assess_rest(&mut self) -> Result<(), Stop> {
+        let lattice = self.oracle.lattice();
+        for height in lattice.bottom().height()..=lattice.top().height() {
+            self.assess_if(lattice.at_height(height), |known, node| {
+                known.context.recall(node).is_none() && known.tag(node) != Some(false) && !known.is_lost(node)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn assess_if(
+        &mut self,
+        nodes: impl Iterator<Item = Node>,
+        wanted: impl Fn(&Self, &Node) -> bool,
+    ) -> Result<(), Stop> {
+        let mut batch = vec![];
+        for node in nodes {
+            self.context.check(0)?;
+            if wanted(self, &node) {
+                batch.push(node);
+            }
+            if batch.len() == BATCH {
+                self.assess(&batch)?;
+                batch.clear();
+            }
+        }
+        if !batch.is_empty() {
+            self.assess(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// Whether `node` is anonymous, where that is known and monotone.
+    pub(super) fn tag(&self, node: &Node) -> Option<bool> {
+        self.tags.get(node)
+    }
+
+    /// Whether it is known if `node` is anonymous, or it does not matter.
+    pub(super) fn is_settled(&self, node: &Node) -> bool {
+        self.tags.get(node).is_some() || self.is_lost(node)
+    }
+
+    /// Whether no node at or above `node` can replace the incumbent.
+    fn is_lost(&self, node: &Node) -> bool {
+        self.context.cannot_win(self.oracle.bound(node, 0), node) || self.lost.iter().any(|n| n.is_below_or_equal(node))
+    }
+}

@@ -1,0 +1,210 @@
+//! PBG-EA: an evolutionary search for property based generalizations.
+//!
+//! A population of random nodes, the top and the bottom among them. Generation by generation: fitness of population
+//! and archive (SPEA2-like: the sum, over the nodes that dominate a node, of how many nodes each of them dominates, so
+//! that 0 is best), binary tournament over both, one-point crossover of pairs, single-step mutation. Every node goes to
+//! the archive by box-dominance (module `front`).
+//!
+//! **Reading**: population and archive are one set, so a node that is in both counts once. Nodes that are not anonymous
+//! are dominated by every one that is. With an odd population the last of the selected has no partner and is only
+//! mutated.
+//!
+//! **Guarantee**: the archive holds no node that another assessed node dominates (Theorem 1 of the paper). Same seed,
+//! same answer.
+//!
+//! Example: `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
+//!
+//! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6, Algorithms 1 and 2.
+
+use super::chance::{crossover, mutate};
+use super::front::dominates;
+use super::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::lattice::Node;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use std::collections::HashSet;
+
+/// The search.
+#[derive(Debug)]
+pub struct PbgEa {
+    population: usize,
+    iterations: u64,
+    crossover: f64,
+    mutation: Option<f64>,
+}
+
+impl Search for PbgEa {
+    fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
+        context.require_front();
+        let lattice = oracle.lattice();
+        let mutation = self.mutation.unwrap_or(1.0 / lattice.width().max(1) as f64);
+        let mut population = vec![lattice.top().clone(), lattice.bottom().clone()];
+        while population.len() < self.population {
+            population.push(lattice.sample(&mut context.rng));
+        }
+        context.assess(oracle, &population)?;
+        for _ in 0..self.iterations {
+            context.check(0)?;
+            let selected = self.select(oracle, context, &population)?;
+            population = self.recombine(context, &selected);
+            for node in &mut population {
+                *node = mutate(&mut context.rng, lattice, node, mutation);
+            }
+            context.assess(oracle, &population)?;
+        }
+        Ok(Finding::HEURISTIC)
+    }
+}
+
+impl PbgEa {
+    /// Binary tournaments over population and archive.
+    fn select(&self, oracle: &dyn Oracle, context: &mut Context, population: &[Node]) -> Result<Vec<Node>, Stop> {
+        let mut seen = HashSet::new();
+        let archived = context.archive().iter().map(|(n, _)| n);
+        let pool: Vec<Node> = population
+            .iter()
+            .chain(archived)
+            .filter(|n| seen.insert(*n))
+            .cloned()
+            .collect();
+        let fitness = fitness(&context.assess(oracle, &pool)?);
+        let winner = |context: &mut Context| {
+            let (a, b) = (
+                context.rng.random_range(0..pool.len()),
+                context.rng.random_range(0..pool.len()),
+            );
+            pool[if fitness[b] < fitness[a] { b } else { a }].clone()
+        };
+        Ok((0..self.population).map(|_| winner(context)).collect())
+    }
+
+    /// Crossover of pairs drawn without replacement.
+    fn recombine(&self, context: &mut Context, selected: &[Node]) -> Vec<Node> {
+        let mut parents = selected.to_vec();
+        parents.shuffle(&mut context.rng);
+        let mut children = Vec::with_capacity(parents.len());
+        for pair in parents.chunks(2) {
+            match pair {
+                [a, b] if context.rng.random::<f64>() < self.crossover => {
+                    let (c, d) = crossover(&mut context.rng, a, b);
+                    children.extend([c, d]);
+                }
+                unchanged => children.extend_from_slice(unchanged),
+            }
+        }
+        children
+    }
+}
+
+/// By node: the sum of the dominance counts of its dominators; lower is better.
+fn fitness(pool: &[Assessment]) -> Vec<u64> {
+    let beats = |a: &Assessment, b: &Assessment| {
+        if a.anonymous == b.anonymous {
+            dominates(&a.costs, &b.costs)
+        } else {
+            a.anonymous
+        }
+    };
+    let counts: Vec<u64> = pool
+        .iter()
+        .map(|a| pool.iter().filter(|b| beats(a, b)).count() as u64)
+        .collect();
+    pool.iter()
+        .map(|b| {
+            pool.iter()
+                .zip(&counts)
+                .filter(|(a, _)| beats(a, b))
+                .map(|(_, n)| n)
+                .sum()
+        })
+        .collect()
+}
+
+/// The catalogue entry.
+pub const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "pbg_ea",
+        summary: "evolutionary search for a Pareto front; heuristic",
+        params: &[
+            Param {
+                name: "population",
+                summary: "nodes in the population",
+                kind: Kind::Integer { min: 2, max: 1_000_000 },
+                default: Some("25"),
+            },
+            Param {
+                name: "iterations",
+                summary: "how often the population is replaced",
+                kind: Kind::Integer { min: 0, max: i64::MAX },
+                default: Some("100"),
+            },
+            Param {
+                name: "crossover",
+                summary: "probability that a pair exchanges tails",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: false,
+                },
+                default: Some("0.8"),
+            },
+            Param {
+                name: "mutation",
+                summary: "probability that a level of a child moves by one; when not given, 1 / columns",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: false,
+                },
+                default: Some(""),
+            },
+        ],
+        example: "SEARCH USING pbg_ea (iterations => 100)",
+        reference: "Dewri et al. 2010, doi:10.1007/978-3-642-13739-6_6",
+    },
+    build: |args| {
+        Ok(Box::new(PbgEa {
+            population: args.count("population")? as usize,
+            iterations: args.count("iterations")?,
+            crossover: args.real("crossover")?,
+            mutation: if args.is_given("mutation") {
+                Some(args.real("mutation")?)
+            } else {
+                None
+            },
+        }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Call;
+    use crate::search::testing::{check_heuristic, toy};
+    use proptest::prelude::*;
+
+    #[test]
+    fn fitness_sums_the_counts_of_the_dominators() {
+        let at = |x: f64, y: f64| Assessment {
+            anonymous: true,
+            suppressed: 0,
+            classes: 1,
+            costs: vec![x, y],
+            floor: 0.0,
+        };
+        // (0, 0) dominates all three others, (1, 1) the last, (0, 2) the last: 0, 3, 3 and 3 + 1 + 1.
+        assert_eq!(
+            fitness(&[at(0.0, 0.0), at(1.0, 1.0), at(0.0, 2.0), at(1.0, 2.0)]),
+            [0, 3, 3, 5]
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn answers_no_node_that_is_not_anonymous(toy in toy(), seed in any::<u64>()) {
+            check_heuristic(&toy, &Call::bare("pbg_ea"), seed)?;
+        }
+    }
+}

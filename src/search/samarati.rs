@@ -1,0 +1,100 @@
+//! Samarati's binary search on height.
+//!
+//! If a node of some height is anonymous, so is one of every greater height, as long as anonymity is monotone: the
+//! least height that has an anonymous node is found by binary search over the heights. All nodes of that height are
+//! assessed, and the one that costs least is the answer (k-minimal generalization; the paper leaves the choice among
+//! them to the user).
+//!
+//! **Guarantee**: a node of the least height of all anonymous ones; the optimum for the metric height, and nothing more
+//! for others. Where anonymity is not monotone the heights are tried from the lowest, with the same promise.
+//!
+//! Example: `SEARCH USING samarati`.
+//!
+//! Reference: P. Samarati, "Protecting respondents' identities in microdata release", 2001, doi:10.1109/69.971193.
+
+use super::{Build, Context, Finding, Oracle, Search, Stop};
+use crate::catalogue::{Entry, Info};
+use crate::lattice::Node;
+
+/// The search; it has no parameters.
+#[derive(Debug)]
+pub struct Samarati;
+
+/// Nodes handed over at once.
+const BATCH: usize = 16;
+
+impl Search for Samarati {
+    fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
+        let (mut low, mut high) = (oracle.lattice().bottom().height(), oracle.lattice().top().height());
+        if !oracle.is_monotone() {
+            while low < high && best_of_height(oracle, context, low, true)?.is_none() {
+                low += 1;
+            }
+            high = low;
+        }
+        while low < high {
+            let middle = (low + high) / 2;
+            match best_of_height(oracle, context, middle, true)? {
+                Some(_) => high = middle,
+                None => low = middle + 1,
+            }
+        }
+        if let Some(node) = best_of_height(oracle, context, low, false)? {
+            let assessment = context.assess_one(oracle, &node)?;
+            context.settle(node, assessment);
+        }
+        Ok(Finding::HEURISTIC)
+    }
+}
+
+/// The anonymous node of a height that costs least; or any, as soon as a batch has one.
+fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
+    let mut nodes = oracle.lattice().at_height(height).peekable();
+    let mut best: Option<(f64, Node)> = None;
+    while nodes.peek().is_some() && !(any && best.is_some()) {
+        let batch: Vec<Node> = nodes.by_ref().take(BATCH).collect();
+        let found = context.assess(oracle, &batch)?;
+        for (node, assessment) in batch.into_iter().zip(found).filter(|(_, a)| a.anonymous) {
+            if best.as_ref().is_none_or(|(cost, _)| assessment.cost() < *cost) {
+                best = Some((assessment.cost(), node));
+            }
+        }
+    }
+    Ok(best.map(|(_, node)| node))
+}
+
+/// The catalogue entry.
+pub const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "samarati",
+        summary: "binary search for the least height with an anonymous node; the best of that height",
+        params: &[],
+        example: "SEARCH USING samarati",
+        reference: "Samarati 2001, doi:10.1109/69.971193",
+    },
+    build: |_| Ok(Box::new(Samarati)),
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::Call;
+    use crate::search::Oracle;
+    use crate::search::testing::{check_heuristic, toy};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn answers_the_best_of_the_least_height(toy in toy()) {
+            let call = Call::bare("samarati");
+            check_heuristic(&toy, &call, 0)?;
+            let anonymous: Vec<_> = toy.lattice().iter().filter(|n| toy.truth(n).anonymous).collect();
+            let height = anonymous.iter().map(|n| n.height()).min();
+            let lowest = anonymous.into_iter().filter(|n| Some(n.height()) == height);
+            let expected = lowest.min_by(|a, b| {
+                toy.truth(a).cost().total_cmp(&toy.truth(b).cost()).then_with(|| a.cmp(b))
+            });
+            let (_, context) = toy.run(&call, 0);
+            prop_assert_eq!(context.incumbent().map(|(n, _)| n.clone()), expected);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The hybrid of tabu search and genetic algorithm.
+//!
+//! The genetic frame (uniform population, roulette wheel with fitness 1 / cost, one-point crossover), where each child
+//! is the start of a tabu search, which takes mutation's place: its best node takes the child's place in the next
+//! population.
+//!
+//! **Reading**: the rounds of the tabu search draw among 20 candidates; within the anonymous ones and the others the
+//! draw is equal, as this paper says, where the tabu paper draws by quality (`draw => quality`). The best node of a
+//! tabu search is its best anonymous one, or the one that costs least where it met none.
+//!
+//! **Guarantee**: the answer is anonymous; nothing is said of the optimum. Works for any metric and models, monotone or
+//! not. Same seed, same answer.
+//!
+//! Example: `SEARCH USING tabu_genetic (generations => 20)`.
+//!
+//! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search and genetic
+//! algorithm", 2011.
+
+use super::genetic::{POPULATION, evolve};
+use super::tabu::{Walk, walk_params};
+use super::{Build, Context, Finding, Oracle, Search, Stop};
+use crate::catalogue::{Entry, Info, Kind, Param};
+
+/// The search.
+#[derive(Debug)]
+pub struct TabuGenetic {
+    population: usize,
+    generations: u64,
+    walk: Walk,
+}
+
+impl Search for TabuGenetic {
+    fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
+        evolve(oracle, context, self.population, self.generations, |context, child| {
+            self.walk.run(oracle, context, child)
+        })
+    }
+}
+
+const WALK: [Param; 5] = walk_params("20", "equal");
+
+/// The catalogue entry.
+pub const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "tabu_genetic",
+        summary: "genetic algorithm with a tabu search in place of mutation; heuristic",
+        params: &[
+            POPULATION,
+            Param {
+                name: "generations",
+                summary: "how often the population is replaced",
+                kind: Kind::Integer { min: 0, max: i64::MAX },
+                default: Some("20"),
+            },
+            Param {
+                name: "tabu_rounds",
+                summary: "steps of each tabu search",
+                kind: Kind::Integer { min: 0, max: i64::MAX },
+                default: Some("20"),
+            },
+            WALK[0],
+            WALK[1],
+            WALK[2],
+            WALK[3],
+            WALK[4],
+        ],
+        example: "SEARCH USING tabu_genetic (generations => 20)",
+        reference: "Cui, Kim, Lee 2011",
+    },
+    build: |args| {
+        Ok(Box::new(TabuGenetic {
+            population: args.count("population")? as usize,
+            generations: args.count("generations")?,
+            walk: Walk::from_arguments(args, args.count("tabu_rounds")?)?,
+        }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::{Argument, Call, Value};
+    use crate::search::testing::{check_heuristic, toy};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn answers_no_node_that_is_not_anonymous(toy in toy(), seed in any::<u64>()) {
+            let args = vec![Argument { name: Some("generations".into()), value: Value::Integer(3) }];
+            check_heuristic(&toy, &Call { name: "tabu_genetic".into(), args }, seed)?;
+        }
+    }
+}
