@@ -59,6 +59,15 @@ pub struct Reads {
     pub population: bool,
 }
 
+impl Reads {
+    /// The sensitive attribute and nothing else.
+    pub const ATTRIBUTE: Self = Self {
+        attribute: true,
+        hierarchy: false,
+        population: false,
+    };
+}
+
 /// What a model is prepared for.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
