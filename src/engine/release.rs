@@ -65,6 +65,8 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
     let prepared = Arc::new(prepare(&job, &[job.metric.as_ref()], observer.as_ref()).await?);
     let job = Arc::new(job);
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
+    // The rewriting scan needs the memory that the search worked with.
+    prepared.evaluator.sets().clear();
     Ok(Decided {
         job,
         prepared,
