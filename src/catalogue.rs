@@ -156,7 +156,10 @@ pub struct Call {
 impl Call {
     /// A call without arguments.
     pub fn bare(name: impl Into<String>) -> Self {
-        Self { name: name.into(), args: vec![] }
+        Self {
+            name: name.into(),
+            args: vec![],
+        }
     }
 }
 
@@ -185,9 +188,17 @@ impl Arguments {
         let mut positional = 0;
         for arg in args {
             let index = match &arg.name {
-                Some(name) => info.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
-                    Error::unknown(&format!("parameter of {}", info.name), name, info.params.iter().map(|p| p.name))
-                })?,
+                Some(name) => info
+                    .params
+                    .iter()
+                    .position(|p| p.name.eq_ignore_ascii_case(name))
+                    .ok_or_else(|| {
+                        Error::unknown(
+                            &format!("parameter of {}", info.name),
+                            name,
+                            info.params.iter().map(|p| p.name),
+                        )
+                    })?,
                 None => positional,
             };
             let Some(param) = info.params.get(index) else {
@@ -199,7 +210,10 @@ impl Arguments {
                 )));
             };
             if values[index].1.is_some() {
-                return Err(Error::usage(format!("{}: parameter {} is given twice", info.name, param.name)));
+                return Err(Error::usage(format!(
+                    "{}: parameter {} is given twice",
+                    info.name, param.name
+                )));
             }
             values[index].1 = Some(check(info, param, &arg.value)?);
             positional = index + 1;
@@ -218,7 +232,10 @@ impl Arguments {
                 }
             }
         }
-        Ok(Self { entry: info.name, values })
+        Ok(Self {
+            entry: info.name,
+            values,
+        })
     }
 
     fn get(&self, name: &str) -> Result<Option<&Value>> {
@@ -230,7 +247,8 @@ impl Arguments {
     }
 
     fn required(&self, name: &str) -> Result<&Value> {
-        self.get(name)?.ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
+        self.get(name)?
+            .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
     /// Whether an optional parameter (default `""`) was given.
@@ -284,7 +302,10 @@ impl Arguments {
     }
 
     fn mismatch(&self, name: &str, value: &Value) -> Error {
-        Error::internal(format!("{}: parameter {name} was read as another kind than {value}", self.entry))
+        Error::internal(format!(
+            "{}: parameter {name} was read as another kind than {value}",
+            self.entry
+        ))
     }
 }
 
@@ -337,7 +358,11 @@ fn check(info: &Info, param: &Param, value: &Value) -> Result<Value> {
         (Kind::Word(words), Value::Word(v) | Value::Text(v)) => {
             let lower = v.to_lowercase();
             if !words.contains(&lower.as_str()) {
-                return Err(Error::unknown(&format!("{} of {}", param.name, info.name), v, words.iter().copied()));
+                return Err(Error::unknown(
+                    &format!("{} of {}", param.name, info.name),
+                    v,
+                    words.iter().copied(),
+                ));
             }
             return Ok(Value::Word(lower));
         }
@@ -366,15 +391,32 @@ mod tests {
         name: "tabu",
         summary: "",
         params: &[
-            Param { name: "rounds", summary: "", kind: Kind::Integer { min: 1, max: 1000 }, default: Some("300") },
-            Param { name: "share", summary: "", kind: Kind::Real { min: 0.0, max: 1.0, open: true }, default: None },
+            Param {
+                name: "rounds",
+                summary: "",
+                kind: Kind::Integer { min: 1, max: 1000 },
+                default: Some("300"),
+            },
+            Param {
+                name: "share",
+                summary: "",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: true,
+                },
+                default: None,
+            },
         ],
         example: "tabu(10, 0.5)",
         reference: "",
     };
 
     fn arg(name: Option<&str>, value: Value) -> Argument {
-        Argument { name: name.map(Into::into), value }
+        Argument {
+            name: name.map(Into::into),
+            value,
+        }
     }
 
     #[test]
@@ -388,9 +430,17 @@ mod tests {
     #[test]
     fn errors_say_the_range() {
         let e = Arguments::bind(&INFO, &[arg(None, Value::Integer(0)), arg(None, Value::Real(0.5))]).unwrap_err();
-        assert!(e.to_string().contains("rounds must be a whole number from 1 to 1000, not 0"), "{e}");
+        assert!(
+            e.to_string()
+                .contains("rounds must be a whole number from 1 to 1000, not 0"),
+            "{e}"
+        );
         let e = Arguments::bind(&INFO, &[]).unwrap_err();
-        assert!(e.to_string().contains("tabu needs share (a number above 0 and at most 1)"), "{e}");
+        assert!(
+            e.to_string()
+                .contains("tabu needs share (a number above 0 and at most 1)"),
+            "{e}"
+        );
         let e = Arguments::bind(&INFO, &[arg(Some("shard"), Value::Real(0.5))]).unwrap_err();
         assert!(e.to_string().contains("did you mean \"share\""), "{e}");
     }

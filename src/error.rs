@@ -44,7 +44,11 @@ pub struct Error {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
     }
 
     /// The statement is wrong.
@@ -59,7 +63,10 @@ impl Error {
 
     /// A fault of anonsql itself.
     pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Internal, format!("{} (this is a bug in anonsql)", message.into()))
+        Self::new(
+            ErrorKind::Internal,
+            format!("{} (this is a bug in anonsql)", message.into()),
+        )
     }
 
     /// No node satisfies the request.
@@ -175,9 +182,9 @@ impl From<Error> for DataFusionError {
 /// Our own error, if that is what DataFusion carried through a plan.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
-        DataFusionError::External(inner) => {
-            inner.downcast_ref::<Error>().map(|e| Error::new(e.kind, e.message.clone()))
-        }
+        DataFusionError::External(inner) => inner
+            .downcast_ref::<Error>()
+            .map(|e| Error::new(e.kind, e.message.clone())),
         _ => None,
     }
 }
@@ -222,7 +229,10 @@ mod tests {
         let e = Error::unknown("column", "zpi", ["age", "zip"]);
         assert_eq!(e.to_string(), "there is no column \"zpi\"; did you mean \"zip\"?");
         let e = Error::unknown("model", "something_else", ["k_anonymity"]);
-        assert_eq!(e.to_string(), "there is no model \"something_else\"; known: k_anonymity");
+        assert_eq!(
+            e.to_string(),
+            "there is no model \"something_else\"; known: k_anonymity"
+        );
     }
 
     #[test]

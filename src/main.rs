@@ -1,1 +1,8 @@
-fn main(){}
+//! The command `anonsql`.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    anonsql::cli::main()
+}

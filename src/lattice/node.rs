@@ -86,7 +86,12 @@ mod tests {
 
     #[test]
     fn ties_break_by_height_then_levels() {
-        let mut nodes = [Node::new(vec![2, 0]), Node::new(vec![0, 1]), Node::new(vec![0, 2]), Node::new(vec![1, 0])];
+        let mut nodes = [
+            Node::new(vec![2, 0]),
+            Node::new(vec![0, 1]),
+            Node::new(vec![0, 2]),
+            Node::new(vec![1, 0]),
+        ];
         nodes.sort();
         let shown: Vec<String> = nodes.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["(0, 1)", "(1, 0)", "(0, 2)", "(2, 0)"]);

@@ -1,0 +1,241 @@
+//! What stands on the command line.
+
+use super::output::Format;
+use crate::error::{Error, Result};
+use clap::{ArgMatches, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  anonsql                                         an interactive session; \\? lists what can be typed
+  anonsql -c \"SELECT * FROM 'people.parquet'\"     one statement
+  anonsql -f prepare.sql -f release.sql           scripts, one after the other
+  anonsql --format csv < report.sql > report.csv  a script from standard input
+  anonsql --memory-limit 1GB -f release.sql       spill to disk rather than use more memory
+
+  anonsql -c \"ANONYMIZE 'people.parquet' TO 'safe' IDENTIFIERS (name)
+              QUASI IDENTIFIERS (age, zip) SENSITIVE (diagnosis)
+              SATISFYING k_anonymity(5) SUPPRESSING AT MOST 1 PERCENT\"
+
+Exit codes:
+  0  done
+  1  wrong usage or SQL, a file that cannot be read or written, or interrupted
+  3  no way to generalize satisfies the request
+  4  a check of what was released failed
+  5  the target exists already
+
+Environment:
+  ANONSQL_HISTORY  the file that keeps what was typed; empty: keep nothing
+";
+
+/// An SQL-embedded anonymizer: all of DataFusion's SQL, and ANONYMIZE.
+#[derive(Debug, Parser)]
+#[command(name = "anonsql", version, about, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// Run these statements; may be given several times
+    #[arg(short = 'c', long = "command", value_name = "SQL")]
+    pub command: Vec<String>,
+
+    /// Run the statements of this file (-: standard input); may be given several times
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+
+    /// How results are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+
+    /// Rows of a table that are printed (0: all) [default: 40 on a terminal, all elsewhere]
+    #[arg(long, value_name = "N")]
+    pub max_rows: Option<usize>,
+
+    /// Threads that compute [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Memory that queries may use, such as 512MB or 1GiB; what does not fit is spilled to disk
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory_limit: Option<usize>,
+
+    /// Folder for what is spilled to disk [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
+
+    /// Tell on standard error what happens, one event a line; events hold no data values
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub log: Option<LogFormat>,
+
+    /// Print results and errors only: no progress, no notes
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Show no progress bars
+    #[arg(long)]
+    pub no_progress: bool,
+
+    /// Another job than running SQL.
+    #[command(subcommand)]
+    pub job: Option<Job>,
+}
+
+/// How events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One JSON object a line
+    Json,
+}
+
+/// Another job than running SQL.
+#[derive(Debug, Subcommand)]
+pub enum Job {
+    /// Write an invented table: census, patients, bench, or the sample folder
+    #[command(hide = true)]
+    Generate(Generate),
+}
+
+/// What to generate.
+#[derive(Debug, ClapArgs)]
+pub struct Generate {
+    /// census, patients, bench, or sample (all of data/)
+    pub table: String,
+    /// How many rows
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+    /// The same seed gives the same bytes
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// The Parquet file to write; for sample, a folder
+    #[arg(long, value_name = "PATH")]
+    pub out: PathBuf,
+    /// Columns of the bench table
+    #[arg(long, value_name = "N")]
+    pub columns: Option<usize>,
+    /// Distinct rows of the bench table
+    #[arg(long, value_name = "N")]
+    pub combinations: Option<u64>,
+    /// Threads that compute
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// A text of statements, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The argument of `-c`.
+    Command(String),
+    /// The argument of `-f`.
+    File(PathBuf),
+    /// Standard input.
+    Standard,
+}
+
+impl Args {
+    /// Reads the command line of this process. `Err` is help, the version or a usage error, ready to print.
+    pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<Input>), clap::Error> {
+        let matches = Self::command().try_get_matches_from(line)?;
+        let args = Self::from_arg_matches(&matches)?;
+        let inputs = args.inputs(&matches);
+        Ok((args, inputs))
+    }
+
+    /// `-c` and `-f` in the order in which they were given.
+    fn inputs(&self, matches: &ArgMatches) -> Vec<Input> {
+        let indices = |id: &str| matches.indices_of(id).into_iter().flatten();
+        let commands = self.command.iter().cloned().map(Input::Command);
+        let files = self.file.iter().map(|f| match f.to_str() {
+            Some("-") => Input::Standard,
+            _ => Input::File(f.clone()),
+        });
+        let mut inputs: Vec<(usize, Input)> = indices("command").zip(commands).collect();
+        inputs.extend(indices("file").zip(files));
+        inputs.sort_by_key(|(index, _)| *index);
+        inputs.into_iter().map(|(_, input)| input).collect()
+    }
+}
+
+/// A size in bytes: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
+pub fn size(text: &str) -> Result<usize> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor: f64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => {
+            return Err(Error::usage(format!(
+                "the unit {unit:?} is none of B, KB, MB, GB, KiB, MiB, GiB"
+            )));
+        }
+    };
+    let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |n| n * factor);
+    // A pool of a few bytes can run nothing; the comparison is false for what is no number.
+    if bytes >= 1e6 && bytes < usize::MAX as f64 {
+        Ok(bytes as usize)
+    } else {
+        Err(Error::usage("a size of at least 1MB is needed, such as 512MB or 1GiB"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &[&str]) -> Result<(Args, Vec<Input>), clap::Error> {
+        Args::read(["anonsql"].iter().chain(line).map(Into::into))
+    }
+
+    #[test]
+    fn clap_accepts_the_declaration() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn inputs_keep_their_order() {
+        let (_, inputs) = read(&["-f", "a.sql", "-c", "SELECT 1", "--file=-", "-c", "SELECT 2"]).unwrap();
+        assert_eq!(
+            inputs,
+            [
+                Input::File("a.sql".into()),
+                Input::Command("SELECT 1".into()),
+                Input::Standard,
+                Input::Command("SELECT 2".into())
+            ]
+        );
+        assert!(read(&[]).unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn sizes_have_decimal_and_binary_units() {
+        assert_eq!(size("1GB").unwrap(), 1_000_000_000);
+        assert_eq!(size("1.5 GiB").unwrap(), 3 << 29);
+        assert_eq!(size("2000000").unwrap(), 2_000_000);
+        for wrong in ["", "GB", "-1GB", "1XB", "nan", "0", "1e30GB"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wrong_usage_is_refused() {
+        for wrong in [
+            &["--threads", "0"][..],
+            &["--format", "xml"],
+            &["--memory-limit", "much"],
+            &["nonsense"],
+        ] {
+            assert!(read(wrong).unwrap_err().use_stderr(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn help_has_examples_and_no_hidden_job() {
+        let help = Args::command().render_long_help().to_string();
+        assert!(help.contains("ANONYMIZE") && !help.contains("generate"), "{help}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The session and the runtime that the arguments ask for.
+
+use super::args::Args;
+use crate::error::{Error, Result};
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+
+/// Consumers that an error about memory names.
+const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
+
+/// A runtime with as many workers as threads were asked for.
+pub fn runtime(args: &Args) -> Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(threads(args).get())
+        .thread_name("anonsql")
+        .enable_all()
+        .build()
+        .map_err(|e| Error::io("cannot start threads", e))
+}
+
+/// A DataFusion session with the limits that were asked for.
+pub fn session(args: &Args) -> Result<SessionContext> {
+    let config = SessionConfig::new()
+        .with_target_partitions(threads(args).get())
+        .with_information_schema(true);
+    let mut environment = RuntimeEnvBuilder::new();
+    if let Some(limit) = args.memory_limit {
+        // Every sort gets an even share of what the base frequency set, which cannot spill, leaves: first come, first
+        // served would let the first sort starve the others.
+        let pool = TrackConsumersPool::new(FairSpillPool::new(limit), NAMED_CONSUMERS);
+        environment = environment.with_memory_pool(Arc::new(pool));
+    }
+    if let Some(folder) = &args.temp_dir {
+        if !folder.is_dir() {
+            return Err(Error::usage(format!(
+                "--temp-dir: there is no folder {}",
+                folder.display()
+            )));
+        }
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()]));
+        environment = environment.with_disk_manager_builder(disk);
+    }
+    let context = SessionContext::new_with_config_rt(config, environment.build_arc()?);
+    // A file's path in quotes can stand where a table's name can.
+    Ok(context.enable_url_table())
+}
+
+fn threads(args: &Args) -> NonZeroUsize {
+    args.threads
+        .or_else(|| std::thread::available_parallelism().ok())
+        .unwrap_or(NonZeroUsize::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &[&str]) -> Args {
+        Args::read(["anonsql"].iter().chain(line).map(Into::into)).unwrap().0
+    }
+
+    #[test]
+    fn limits_reach_the_session() {
+        let session = session(&args(&["--threads", "3", "--memory-limit", "5MB"])).unwrap();
+        assert_eq!(session.copied_config().target_partitions(), 3);
+        let pool = &session.runtime_env().memory_pool;
+        let reservation = datafusion::execution::memory_pool::MemoryConsumer::new("test").register(pool);
+        assert!(reservation.try_grow(4_000_000).is_ok());
+        assert!(reservation.try_grow(4_000_000).is_err());
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let error = session(&args(&["--temp-dir", "/no/such/folder"])).err().unwrap();
+        assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    }
+}

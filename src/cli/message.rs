@@ -1,0 +1,93 @@
+//! What an error says to a person.
+
+use crate::error::Error;
+
+/// Prefixes by which DataFusion names the part of it that failed, which is of no help to who typed the SQL.
+const PREFIXES: &[&str] = &[
+    "Error during planning: ",
+    "SQL error: ",
+    "Schema error: ",
+    "Execution error: ",
+    "Arrow error: ",
+    "Parquet error: ",
+    "Object Store error: ",
+    "External error: ",
+    "IO error: ",
+    "Invalid or Unsupported Configuration: ",
+    "This feature is not implemented: ",
+    "Diagnostics: ",
+];
+
+/// The message of `error` without the debug notation of other crates, its first letter in lower case.
+pub fn readable(error: &Error) -> String {
+    let mut text = error.message();
+    // A chain of contexts ends in the cause, which is what can be mended.
+    if let Some((_, cause)) = text.rsplit_once("\ncaused by\n") {
+        text = cause;
+    }
+    while let Some(rest) = PREFIXES.iter().find_map(|p| text.strip_prefix(p)) {
+        text = rest;
+    }
+    let inner = ["ParserError(\"", "TokenizerError(\""]
+        .iter()
+        .find_map(|p| text.strip_prefix(p)?.strip_suffix("\")"));
+    let text = match inner {
+        Some(quoted) => quoted.replace("\\\"", "\"").replace("\\n", "\n").replace("\\'", "'"),
+        None => text.to_string(),
+    };
+    lower_first(text.trim())
+}
+
+/// The text with its first letter in lower case, unless it starts with an abbreviation or a keyword.
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && !second.is_uppercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    #[test]
+    fn debug_noise_is_taken_off() {
+        for (raw, wanted) in [
+            (
+                "Error during planning: table 'a.b.c' not found",
+                "table 'a.b.c' not found",
+            ),
+            (
+                "SQL error: ParserError(\"Expected: \\\"x\\\", found: y\")",
+                "expected: \"x\", found: y",
+            ),
+            ("type_coercion\ncaused by\nError during planning: No way", "no way"),
+            ("SELECT needs a list", "SELECT needs a list"),
+            ("the k of 0", "the k of 0"),
+            ("", ""),
+        ] {
+            assert_eq!(readable(&Error::usage(raw)), wanted);
+        }
+    }
+
+    #[tokio::test]
+    async fn errors_of_datafusion_read_well() {
+        let context = SessionContext::new();
+        for sql in [
+            "SELEC 1",
+            "SELECT * FROM nowhere",
+            "SELECT x",
+            "SELECT 'a' + DATE '2020-01-01' + true",
+        ] {
+            let text = readable(&context.sql(sql).await.unwrap_err().into());
+            assert!(text.starts_with(|c: char| !c.is_uppercase()), "{text}");
+            for noise in ["Error(", "Error during", "caused by", "backtrace"] {
+                assert!(!text.contains(noise), "{text}");
+            }
+        }
+    }
+}

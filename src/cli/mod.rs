@@ -1,0 +1,181 @@
+//! The command: arguments, an interactive session, printing and exit codes.
+
+mod args;
+mod environment;
+mod generate;
+mod log;
+mod message;
+mod output;
+mod panic;
+mod repl;
+mod runner;
+mod watch;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::AnonContext;
+use args::{Args, Input, Job};
+use log::Log;
+use output::Printing;
+use runner::Runner;
+use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use watch::Watch;
+
+/// Rows of a table that are printed on a terminal unless asked otherwise.
+const ROWS_ON_A_TERMINAL: usize = 40;
+/// How long a thread that still computes may hold up the end.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Runs the command of this process.
+pub fn main() -> ExitCode {
+    panic::keep_quiet();
+    let (args, inputs) = match Args::read(std::env::args_os()) {
+        Ok(read) => read,
+        Err(e) => {
+            // Help and version are what was asked for; everything else is wrong usage.
+            let code = u8::from(e.use_stderr());
+            return if e.print().is_ok() { code.into() } else { 1.into() };
+        }
+    };
+    let log = Log::new(args.log.is_some());
+    match panic::caught(|| run(&args, inputs, log)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            report(&e, log);
+            e.exit_code().into()
+        }
+    }
+}
+
+fn run(args: &Args, mut inputs: Vec<Input>, log: Log) -> Result<()> {
+    if let Some(Job::Generate(what)) = &args.job {
+        return generate::run(what);
+    }
+    let interactive = inputs.is_empty() && std::io::stdin().is_terminal();
+    if inputs.is_empty() && !interactive {
+        inputs.push(Input::Standard);
+    }
+    let mut runner = start(args, log, interactive)?;
+    let done = if interactive {
+        repl::run(&mut runner)
+    } else {
+        scripts(&mut runner, inputs)
+    };
+    runner.shutdown(PATIENCE);
+    done
+}
+
+fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
+    let runtime = environment::runtime(args)?;
+    let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
+    let watch = Arc::new(Watch::new(bars, log));
+    // Some parts of DataFusion start tasks while they are set up.
+    let context = {
+        let _inside = runtime.enter();
+        AnonContext::new(environment::session(args)?)
+    };
+    let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
+    let terminal = console::Term::stdout();
+    let on_terminal = terminal.is_term();
+    let printing = Printing {
+        format: args.format,
+        max_rows: match args.max_rows {
+            Some(0) => None,
+            Some(rows) => Some(rows),
+            None => on_terminal.then_some(ROWS_ON_A_TERMINAL),
+        },
+        width: terminal
+            .size_checked()
+            .filter(|_| on_terminal)
+            .map(|(_, columns)| columns.into()),
+        show_values: interactive,
+    };
+    Ok(Runner::new(
+        context.with_observer(observer),
+        runtime,
+        watch,
+        log,
+        printing,
+        args.quiet,
+    ))
+}
+
+/// Runs scripts one after the other, up to the first error.
+fn scripts(runner: &mut Runner, inputs: Vec<Input>) -> Result<()> {
+    for input in inputs {
+        match input {
+            Input::Command(sql) => runner.run_text(&sql)?,
+            Input::File(path) => run_file(runner, &path)?,
+            Input::Standard => {
+                let mut sql = vec![];
+                std::io::stdin()
+                    .read_to_end(&mut sql)
+                    .map_err(|e| Error::io("standard input", e))?;
+                runner.run_text(&text(sql, "standard input")?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs one script.
+fn run_file(runner: &Runner, path: &Path) -> Result<()> {
+    let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
+    runner
+        .run_text(&text(sql, path.display())?)
+        .map_err(|e| match e.kind() {
+            ErrorKind::Interrupted => e,
+            _ => e.context(path.display()),
+        })
+}
+
+/// The text of a script.
+fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Error::usage(format!(
+            "{from}: not UTF-8 at byte {}",
+            e.utf8_error().valid_up_to() + 1
+        ))
+    })?;
+    // A byte order mark, which some editors write, is no part of the SQL.
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map_or_else(|| text.clone(), str::to_string))
+}
+
+/// Says what went wrong on standard error.
+fn report(error: &Error, log: Log) {
+    if output::reader_gone() {
+        return;
+    }
+    let message = message::readable(error);
+    if log.enabled() {
+        log.event(
+            "error",
+            [
+                ("kind", format!("{:?}", error.kind()).into()),
+                ("message", message.into()),
+                ("exit_code", error.exit_code().into()),
+            ],
+        );
+        return;
+    }
+    let label = console::style("error:").red().bold().for_stderr();
+    // Whoever closed standard error does not want to know.
+    let _ = writeln!(std::io::stderr(), "{label} {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_utf_8() {
+        assert_eq!(text("\u{feff}SELECT 1".into(), "a.sql").unwrap(), "SELECT 1");
+        let error = text(vec![b'a', 0xff], "a.sql").unwrap_err();
+        assert_eq!(error.to_string(), "a.sql: not UTF-8 at byte 2");
+    }
+}

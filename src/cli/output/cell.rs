@@ -1,0 +1,38 @@
+//! Values as text for people.
+
+use crate::error::Result;
+use arrow::array::Array;
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+
+/// Whether a column is written flush right.
+pub fn is_number(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, value) => value.is_numeric(),
+        other => other.is_numeric(),
+    }
+}
+
+/// Formats the columns of a batch; a missing value reads `null`.
+pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<ArrayFormatter<'a>>> {
+    let format = |column: &'a dyn Array| {
+        // A fault of a value, such as a date out of range, is shown in its place.
+        let options = FormatOptions::new().with_display_error(true).with_null(null);
+        ArrayFormatter::try_new(column, &options).map_err(super::unshown)
+    };
+    batch.columns().iter().map(|c| format(c.as_ref())).collect()
+}
+
+/// The text with control characters spelled out, so that no value moves the cursor of a terminal.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

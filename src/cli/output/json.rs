@@ -1,0 +1,44 @@
+//! JSON: an array of objects, or one object a line.
+
+use super::{Out, Sink, unshown, unwritable};
+use crate::error::Result;
+use arrow::json::WriterBuilder;
+use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer};
+use arrow::record_batch::RecordBatch;
+use std::io::Write;
+
+/// Writes JSON; every object has every column.
+pub struct Json<F: JsonFormat> {
+    writer: Writer<Out, F>,
+    /// What ends the output.
+    end: &'static str,
+}
+
+/// An array of objects, ended by a line feed.
+pub fn array(out: Out) -> Json<JsonArray> {
+    new(out, "\n")
+}
+
+/// One object a line.
+pub fn lines(out: Out) -> Json<LineDelimited> {
+    new(out, "")
+}
+
+fn new<F: JsonFormat>(out: Out, end: &'static str) -> Json<F> {
+    let writer = WriterBuilder::new().with_explicit_nulls(true).build(out);
+    Json { writer, end }
+}
+
+impl<F: JsonFormat + Send> Sink for Json<F> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(unshown)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.writer.finish().map_err(unshown)?;
+        let mut out = self.writer.into_inner();
+        out.write_all(self.end.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(unwritable)
+    }
+}

@@ -1,0 +1,44 @@
+//! A Markdown table.
+
+use super::{Out, Sink, cell, unwritable};
+use crate::error::Result;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use std::io::Write;
+
+/// Writes the rows as they come, without padding.
+pub struct Markdown {
+    out: Out,
+}
+
+impl Markdown {
+    /// Writes the header.
+    pub fn new(schema: &SchemaRef, out: Out) -> Result<Self> {
+        let mut markdown = Self { out };
+        markdown.line(schema.fields().iter().map(|f| f.name().clone()))?;
+        let rule = |numeric| if numeric { "---:" } else { "---" };
+        let rules: Vec<&str> = schema
+            .fields()
+            .iter()
+            .map(|f| rule(cell::is_number(f.data_type())))
+            .collect();
+        writeln!(markdown.out, "| {} |", rules.join(" | ")).map_err(unwritable)?;
+        Ok(markdown)
+    }
+
+    fn line(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
+        let cells: Vec<String> = cells.map(|c| cell::plain(&c).replace('|', "\\|")).collect();
+        writeln!(self.out, "| {} |", cells.join(" | ")).map_err(unwritable)
+    }
+}
+
+impl Sink for Markdown {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let formatters = cell::formatters(batch, "NULL")?;
+        (0..batch.num_rows()).try_for_each(|row| self.line(formatters.iter().map(|f| f.value(row).to_string())))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.out.flush().map_err(unwritable)
+    }
+}

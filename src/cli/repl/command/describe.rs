@@ -1,0 +1,61 @@
+//! `\d`: what there is, and what it looks like.
+
+use super::{Argument, Entry, Flow, Shell, bare};
+use crate::error::{Error, Result};
+use crate::sql::{ident, literal_text};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "\\d",
+    word: None,
+    usage: "[NAME]",
+    summary: "list tables and hierarchies, or describe one",
+    argument: Argument::Name,
+    run,
+};
+
+/// The tables that are not DataFusion's own.
+const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
+     FROM information_schema.tables WHERE table_schema <> 'information_schema'";
+
+fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
+    let name = bare(argument);
+    if name.is_empty() {
+        list(shell)?;
+    } else {
+        describe(shell, name)?;
+    }
+    Ok(Flow::Go)
+}
+
+fn list(shell: &Shell) -> Result<()> {
+    let hierarchies = shell.runner.context().hierarchies();
+    let rows = hierarchies
+        .iter()
+        .map(|h| format!(" UNION ALL SELECT {}, 'hierarchy'", literal_text(h)));
+    let sql = format!("{TABLES}{} ORDER BY kind DESC, name", rows.collect::<String>());
+    shell.runner.run_text(&sql)
+}
+
+/// A table and a hierarchy may have the same name: both are described.
+fn describe(shell: &Shell, name: &str) -> Result<()> {
+    let (runner, session) = (&shell.runner, shell.runner.context().session());
+    // A name in quotes is meant as it is, another one is folded, as in SQL.
+    let meant = match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
+        Some(inner) => inner.replace("\"\"", "\""),
+        None => name.to_lowercase(),
+    };
+    let hierarchies = runner.context().hierarchies();
+    let is_hierarchy = hierarchies.contains(&meant);
+    if is_hierarchy {
+        runner.run_text(&format!("DESCRIBE HIERARCHY {}", ident(&meant)))?;
+    }
+    if session.table_exist(name)? {
+        return runner.run_text(&format!("DESCRIBE {name}"));
+    }
+    if is_hierarchy {
+        return Ok(());
+    }
+    let tables = shell.names.tables();
+    let known = tables.iter().chain(&hierarchies).map(String::as_str);
+    Err(Error::unknown("table or hierarchy", name, known))
+}

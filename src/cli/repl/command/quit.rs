@@ -1,0 +1,12 @@
+//! `\q`: ends the session.
+
+use super::{Argument, Entry, Flow};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "\\q",
+    word: Some("exit"),
+    usage: "",
+    summary: "end the session (also exit, or Ctrl-D)",
+    argument: Argument::None,
+    run: |_, _| Ok(Flow::Quit),
+};

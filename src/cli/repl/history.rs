@@ -1,0 +1,69 @@
+//! Where what was typed is kept.
+
+use rustyline::history::{FileHistory, History};
+use rustyline::{Editor, Helper};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The variable that names another file, or none.
+const VARIABLE: &str = "ANONSQL_HISTORY";
+
+/// The history file; `None` when nothing is to be kept.
+pub fn file() -> Option<PathBuf> {
+    place(|name| std::env::var_os(name))
+}
+
+/// The file for this environment.
+fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    if let Some(file) = variable(VARIABLE) {
+        return (!file.is_empty()).then(|| file.into());
+    }
+    let folder = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let data = if cfg!(windows) {
+        folder("APPDATA")?
+    } else if cfg!(target_os = "macos") {
+        folder("HOME")?.join("Library/Application Support")
+    } else {
+        // A relative folder is to be ignored, says the XDG base directory specification.
+        folder("XDG_DATA_HOME")
+            .filter(|p| p.is_absolute())
+            .or_else(|| Some(folder("HOME")?.join(".local/share")))?
+    };
+    Some(data.join("anonsql").join("history"))
+}
+
+/// Adds what was typed since the last call to the file. A history that cannot be written is no reason to stop.
+pub fn keep<H: Helper>(editor: &mut Editor<H, FileHistory>, file: &Path) {
+    if editor.history().is_empty() {
+        return;
+    }
+    if let Some(folder) = file.parent() {
+        let _ = std::fs::create_dir_all(folder);
+    }
+    let _ = editor.append_history(file);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        place(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into()))
+    }
+
+    #[test]
+    fn the_variable_comes_first() {
+        assert_eq!(with(&[(VARIABLE, ""), ("HOME", "/h")]), None);
+        assert_eq!(with(&[(VARIABLE, "/x"), ("HOME", "/h")]), Some("/x".into()));
+        assert_eq!(with(&[]), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_data_folder_of_the_user_is_used() {
+        assert_eq!(with(&[("HOME", "/h")]), Some("/h/.local/share/anonsql/history".into()));
+        let relative = with(&[("HOME", "/h"), ("XDG_DATA_HOME", "d")]);
+        assert_eq!(relative, Some("/h/.local/share/anonsql/history".into()));
+        assert_eq!(with(&[("XDG_DATA_HOME", "/d")]), Some("/d/anonsql/history".into()));
+    }
+}

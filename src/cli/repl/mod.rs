@@ -1,0 +1,98 @@
+//! The interactive session.
+
+mod assistant;
+mod command;
+mod complete;
+mod highlight;
+mod history;
+mod lex;
+
+use super::runner::Runner;
+use super::{panic, report};
+use crate::error::{Error, Result};
+use assistant::Assistant;
+use command::Flow;
+use complete::Names;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor};
+use std::time::Instant;
+
+const PROMPT: &str = "anonsql> ";
+
+/// What the backslash commands act on.
+pub struct Shell<'a> {
+    runner: &'a mut Runner,
+    /// What there is in the session.
+    names: Names,
+    /// Whether the time of each statement is shown.
+    timing: bool,
+}
+
+/// Reads and runs statements until the end of input.
+pub fn run(runner: &mut Runner) -> Result<()> {
+    let unusable = |e: ReadlineError| Error::usage(format!("the terminal cannot be used: {e}"));
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .history_ignore_space(true)
+        .auto_add_history(true)
+        .build();
+    let names = || Names::new(runner.context().clone(), runner.handle().clone());
+    let (names, for_completion) = (names(), names());
+    let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(unusable)?;
+    editor.set_helper(Some(Assistant::new(for_completion)));
+    let history = history::file();
+    if let Some(file) = &history {
+        // There is none on the first run.
+        let _ = editor.load_history(file);
+    }
+    runner.note(&format!(
+        "anonsql {}. Statements end with ';'. \\? lists commands, \\q quits.",
+        env!("CARGO_PKG_VERSION")
+    ));
+    let mut shell = Shell {
+        runner,
+        names,
+        timing: false,
+    };
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(text) => {
+                // Kept at once, so that nothing typed is lost with a killed terminal.
+                if let Some(file) = &history {
+                    history::keep(&mut editor, file);
+                }
+                let outcome = panic::caught(|| shell.take(&text));
+                match outcome {
+                    Ok(Flow::Go) => {}
+                    Ok(Flow::Quit) => return Ok(()),
+                    Err(e) => report(&e, shell.runner.log()),
+                }
+            }
+            // Ctrl-C forgets what was typed.
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(e) => return Err(unusable(e)),
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// Carries out what was typed: a command or statements.
+    fn take(&mut self, text: &str) -> Result<Flow> {
+        let started = Instant::now();
+        let columns = console::Term::stdout()
+            .size_checked()
+            .map(|(_, columns)| columns.into());
+        self.runner.set_width(columns);
+        if let Some((command, argument)) = command::read(text) {
+            return command::find(command)?.run(self, argument);
+        }
+        let done = self.runner.run_text(text);
+        if self.timing && !text.trim().is_empty() {
+            self.runner
+                .note(&format!("Time: {:.3} s", started.elapsed().as_secs_f64()));
+        }
+        done.map(|()| Flow::Go)
+    }
+}

@@ -1,0 +1,265 @@
+//! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C.
+
+use super::log::Log;
+use super::output::{Format, Printing};
+use super::panic;
+use super::watch::Watch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::AnonContext;
+use crate::sql::{self, Statement};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, Runtime};
+use tokio::task::JoinHandle;
+
+/// A session with everything that is needed to run statements in it.
+pub struct Runner {
+    context: AnonContext,
+    runtime: Runtime,
+    watch: Arc<Watch>,
+    log: Log,
+    printing: Printing,
+    quiet: bool,
+}
+
+/// What a statement did.
+struct Done {
+    rows: u64,
+    verified: bool,
+}
+
+impl Runner {
+    /// Runs statements of `context`, which `watch` follows, on `runtime`.
+    pub fn new(
+        context: AnonContext,
+        runtime: Runtime,
+        watch: Arc<Watch>,
+        log: Log,
+        printing: Printing,
+        quiet: bool,
+    ) -> Self {
+        Self {
+            context,
+            runtime,
+            watch,
+            log,
+            printing,
+            quiet,
+        }
+    }
+
+    /// The session.
+    pub fn context(&self) -> &AnonContext {
+        &self.context
+    }
+
+    /// The runtime, to ask the session something.
+    pub fn handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// The log.
+    pub fn log(&self) -> Log {
+        self.log
+    }
+
+    /// The format of results.
+    pub fn format(&mut self) -> &mut Format {
+        &mut self.printing.format
+    }
+
+    /// Rows of a table that are printed, at most.
+    pub fn max_rows(&mut self) -> &mut Option<usize> {
+        &mut self.printing.max_rows
+    }
+
+    /// The columns of the terminal, which may have changed.
+    pub fn set_width(&mut self, width: Option<usize>) {
+        self.printing.width = width;
+    }
+
+    /// Says something that is no result, unless the user wants quiet.
+    pub fn note(&self, text: &str) {
+        if !self.quiet && !self.log.enabled() {
+            self.watch.note(text);
+        }
+    }
+
+    /// Runs all statements of a text, up to the first error.
+    pub fn run_text(&self, text: &str) -> Result<()> {
+        let statements = sql::parse_each(text)?;
+        let several = statements.len() > 1;
+        for (index, statement) in statements.into_iter().enumerate() {
+            // What does not parse says at which line and column; what fails later is found by its number.
+            self.run(statement?)
+                .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {
+                    true => e.context(format!("statement {}", index + 1)),
+                    false => e,
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Runs one statement.
+    pub fn run(&self, statement: Statement) -> Result<()> {
+        let kind = kind(&statement);
+        self.log
+            .event("statement", [("kind", kind.into()), ("state", "begin".into())]);
+        let started = Instant::now();
+        let (context, printing) = (self.context.clone(), self.printing);
+        let done = self.supervise(async move {
+            let answer = context.execute(statement).await?;
+            let verified = answer.verified;
+            let rows = printing.print(answer).await?;
+            Ok(Done { rows, verified })
+        });
+        let outcome = done.as_ref().map_or_else(
+            |e| format!("{:?}", e.kind()).to_lowercase(),
+            |d| if d.verified { "done" } else { "verification" }.to_string(),
+        );
+        self.log.event(
+            "statement",
+            [
+                ("kind", kind.into()),
+                ("state", "end".into()),
+                ("outcome", outcome.into()),
+                ("rows", done.as_ref().ok().map(|d| d.rows).into()),
+                ("seconds", started.elapsed().as_secs_f64().into()),
+            ],
+        );
+        if done?.verified {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Verification, "a check of VERIFY does not hold"))
+    }
+
+    /// Prints a text that was asked for, which is a result like any other.
+    pub fn say(&self, text: &str) -> Result<()> {
+        writeln!(std::io::stdout(), "{text}").map_err(|e| Error::io("standard output", e))
+    }
+
+    /// Runs a job of the session to its end, or until Ctrl-C.
+    fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+        self.watch.start();
+        let done = self.runtime.block_on(async {
+            let mut task = tokio::spawn(job);
+            let mut presses = 0;
+            loop {
+                tokio::select! {
+                    done = &mut task => return outcome(done),
+                    Ok(()) = tokio::signal::ctrl_c() => {
+                        presses += 1;
+                        self.interrupted(presses, &task);
+                    }
+                }
+            }
+        });
+        self.watch.finish();
+        done
+    }
+
+    /// The first Ctrl-C ends a search with its best node; anything else, or the second, is cancelled; the third does not
+    /// wait for threads that still compute.
+    fn interrupted<T>(&self, presses: u32, task: &JoinHandle<T>) {
+        let answers = self.watch.interrupt_search();
+        match presses {
+            1 if answers => self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel"),
+            1 | 2 => task.abort(),
+            _ => std::process::exit(i32::from(interruption().exit_code())),
+        }
+    }
+
+    /// Ends the session; threads that still compute are waited for no longer than `patience`.
+    pub fn shutdown(self, patience: Duration) {
+        drop(self.context);
+        self.runtime.shutdown_timeout(patience);
+    }
+}
+
+fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
+    match done {
+        Ok(result) => result,
+        Err(e) if e.is_cancelled() => Err(interruption()),
+        Err(_) => Err(panic::error()),
+    }
+}
+
+fn interruption() -> Error {
+    Error::new(ErrorKind::Interrupted, "interrupted")
+}
+
+/// What the log calls a statement.
+fn kind(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::CreateHierarchy(_) => "create hierarchy",
+        Statement::DropHierarchy { .. } => "drop hierarchy",
+        Statement::ShowHierarchies => "show hierarchies",
+        Statement::DescribeHierarchy(_) => "describe hierarchy",
+        Statement::CheckHierarchy { .. } => "check hierarchy",
+        Statement::Anonymize(_) => "anonymize",
+        Statement::Wrapped(_) => "query of anonymize",
+        Statement::Explain { analyze: false, .. } => "explain anonymize",
+        Statement::Explain { analyze: true, .. } => "explain analyze anonymize",
+        Statement::Pareto { .. } => "pareto front",
+        Statement::Lattice(_) => "lattice",
+        Statement::Compare { .. } => "compare",
+        Statement::Verify(_) => "verify",
+        Statement::Risk(_) => "risk",
+        Statement::SuggestRoles(_) => "suggest roles",
+        Statement::DataFusion(..) => "sql",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    fn runner() -> Runner {
+        let log = Log::new(false);
+        let printing = Printing {
+            format: Format::Csv,
+            max_rows: None,
+            width: None,
+            show_values: false,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let context = AnonContext::new(SessionContext::new());
+        Runner::new(context, runtime, Arc::new(Watch::new(false, log)), log, printing, true)
+    }
+
+    #[test]
+    fn a_script_stops_at_its_first_error() {
+        let runner = runner();
+        let error = runner
+            .run_text("CREATE TABLE a AS SELECT 1 AS x; SELECT y FROM a; CREATE TABLE b AS SELECT 1 AS x")
+            .unwrap_err();
+        assert!(error.to_string().starts_with("statement 2: "), "{error}");
+        assert!(runner.run_text("DROP TABLE a").is_ok());
+        assert!(runner.run_text("DROP TABLE b").is_err());
+        assert!(runner.run_text("CREATE TABLE c AS SELECT 1 AS x; ANONYMIZE;").is_err());
+        assert!(
+            runner.run_text("DROP TABLE c").is_ok(),
+            "what stands before a syntax error runs"
+        );
+    }
+
+    #[test]
+    fn a_panic_and_an_abort_are_errors() {
+        let runner = runner();
+        let error = runner.supervise::<()>(async { panic!("secret") }).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        let task = runner.handle().spawn(std::future::pending::<Result<()>>());
+        runner.interrupted(1, &task);
+        let error = outcome(runner.runtime.block_on(task)).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::Interrupted, "interrupted")
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! The choice of a node.
+
+use super::evaluator::{Evaluator, Verdict};
+use super::job::{Choice, Job};
+use super::observe::{Observer, Phase};
+use super::prepare::Prepared;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::FrequencySet;
+use crate::lattice::Node;
+use crate::search::{Budget, Context, Finding, Oracle, Search, Stop};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How good the chosen node is known to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Proof {
+    /// No anonymous node has a better value.
+    Optimal,
+    /// No anonymous node has a value better than this (as the metric counts it).
+    Bound(f64),
+    /// Nothing is known of other nodes.
+    None,
+    /// The node was given in the statement.
+    Given,
+}
+
+/// The chosen node.
+pub struct Decision {
+    /// Its classes.
+    pub classes: Arc<FrequencySet>,
+    /// Which of them are kept.
+    pub verdict: Verdict,
+    /// The metric's value there.
+    pub value: f64,
+    /// What is known of other nodes.
+    pub proof: Proof,
+    /// Distinct nodes that were assessed.
+    pub nodes: u64,
+    /// Why the search ended early, where it did.
+    pub stopped: Option<&'static str>,
+}
+
+/// Searches the lattice, or takes the node that is given, and checks it.
+pub async fn decide(job: Arc<Job>, prepared: Arc<Prepared>, observer: Arc<dyn Observer>) -> Result<Decision> {
+    // A search computes; it has a thread of its own so that the runtime's stay free.
+    tokio::task::spawn_blocking(move || match &job.choice {
+        Choice::Node(levels) => given(&job, &prepared, levels),
+        Choice::Search { search, .. } => searched(&job, &prepared, search.as_ref(), observer),
+    })
+    .await
+    .map_err(|e| Error::internal(format!("the search ended: {e}")))?
+}
+
+fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
+    let node = Node::new(levels.to_vec());
+    let evaluator = &prepared.evaluator;
+    if !evaluator.lattice().contains(&node) {
+        return Err(Error::usage(format!(
+            "the node {} is not in the lattice from {} to {}",
+            describe(job, &node),
+            describe(job, evaluator.lattice().bottom()),
+            describe(job, evaluator.lattice().top())
+        )));
+    }
+    let (classes, verdict) = evaluator.judge(&node)?;
+    if !verdict.anonymous {
+        return Err(Error::infeasible(format!(
+            "the node {} does not satisfy the models: {} rows would have to be suppressed, and {} may be",
+            describe(job, &node),
+            verdict.suppressed,
+            evaluator.suppression_limit()
+        )));
+    }
+    let value = evaluator.measure(&classes, &verdict)[0];
+    Ok(Decision {
+        classes,
+        verdict,
+        value,
+        proof: Proof::Given,
+        nodes: 1,
+        stopped: None,
+    })
+}
+
+fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<dyn Observer>) -> Result<Decision> {
+    let evaluator = &prepared.evaluator;
+    let budget = Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    };
+    observer.begin(Phase::Search);
+    let told = Arc::clone(&observer);
+    let mut context = Context::new(job.seed, budget).on_progress(move |p| told.searched(p));
+    let (finding, stopped) = match search.run(evaluator, &mut context) {
+        Ok(finding) => (finding, None),
+        Err(Stop::Failed(e)) => return Err(e),
+        Err(Stop::TimeLimit) => (
+            Finding {
+                bound: context.proven(),
+            },
+            Some("time limit"),
+        ),
+        Err(Stop::NodeLimit) => (
+            Finding {
+                bound: context.proven(),
+            },
+            Some("node limit"),
+        ),
+        Err(Stop::Interrupted) => (
+            Finding {
+                bound: context.proven(),
+            },
+            Some("interrupted"),
+        ),
+    };
+    observer.end(Phase::Search);
+    let Some((node, assessment)) = context.incumbent().cloned() else {
+        return Err(match stopped {
+            Some(reason) => Error::new(
+                if reason == "interrupted" {
+                    ErrorKind::Interrupted
+                } else {
+                    ErrorKind::Infeasible
+                },
+                format!("the search ended ({reason}) before it found a node that satisfies the models"),
+            ),
+            None => infeasible(job, evaluator)?,
+        });
+    };
+    let (classes, verdict) = evaluator.judge(&node)?;
+    let value = evaluator.measure(&classes, &verdict)[0];
+    let proof = if assessment.cost() <= finding.bound {
+        Proof::Optimal
+    } else if finding.bound.is_finite() {
+        Proof::Bound(if job.metric.higher_is_better() {
+            -finding.bound
+        } else {
+            finding.bound
+        })
+    } else {
+        Proof::None
+    };
+    Ok(Decision {
+        classes,
+        verdict,
+        value,
+        proof,
+        nodes: context.assessed(),
+        stopped,
+    })
+}
+
+/// The nearest miss: the least rows that would have to be suppressed, and the quasi-identifier that blocks.
+fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
+    let rows = evaluator.rows();
+    let top = evaluator.lattice().top();
+    let (_, at_top) = evaluator.judge(top)?;
+    let models: Vec<String> = job
+        .constraints
+        .iter()
+        .map(|c| c.describe(&job.quasi_identifiers))
+        .collect();
+    let mut text = format!(
+        "no node satisfies {} with at most {} of {rows} rows suppressed; the nearest miss, {}, would suppress {}",
+        models.join(" AND "),
+        evaluator.suppression_limit(),
+        describe(job, top),
+        at_top.suppressed
+    );
+    // Where LEVELS caps a column below its hierarchy's top, lifting the cap may help: name the one that helps most.
+    let mut best: Option<(u64, usize)> = None;
+    for (i, lookup) in evaluator.sets().base().space.lookups().iter().enumerate() {
+        if top.level(i) < lookup.top() {
+            let (_, lifted) = evaluator.judge(&top.with_level(i, lookup.top()))?;
+            if best.is_none_or(|(least, _)| lifted.suppressed < least) {
+                best = Some((lifted.suppressed, i));
+            }
+        }
+    }
+    match best {
+        Some((suppressed, i)) => {
+            text += &format!(
+                "; {} blocks: without its LEVELS cap {suppressed} rows would be",
+                job.quasi_identifiers[i].column
+            );
+        }
+        None if job.constraints.iter().any(|c| c.model.min_class_size() > rows) => {
+            text += &format!("; the table has only {rows} rows");
+        }
+        None => text += "; every quasi-identifier is at its top already, so the models are too strict for this table",
+    }
+    Ok(Error::infeasible(text))
+}
+
+/// The node by column: `age 2, zip 1`.
+pub fn describe(job: &Job, node: &Node) -> String {
+    let levels = job.quasi_identifiers.iter().zip(node.levels());
+    levels
+        .map(|(q, level)| format!("{} {level}", q.column))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,536 @@
+//! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
+
+use super::job::{Constraint, Job};
+use crate::error::{Error, Result};
+use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::hierarchy::Lookup;
+use crate::lattice::{Lattice, Node};
+use crate::metric::{self, Measure, Metric, View};
+use crate::model::{self, Class, Monotonicity, Predicate};
+use crate::search::{Assessment, Counters, Oracle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A model in force, ready for this table.
+#[derive(Debug)]
+struct Rule {
+    predicate: Box<dyn Predicate>,
+    monotonicity: Monotonicity,
+    detail: Option<usize>,
+    /// For a subset of the quasi-identifiers: which of them.
+    subset: Option<Vec<bool>>,
+}
+
+/// Something that is minimised or maximised, ready for this table.
+#[derive(Debug)]
+struct Objective {
+    measure: Box<dyn Measure>,
+    higher_is_better: bool,
+}
+
+/// Which classes of a node are kept.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// For each entry of the frequency set whether it is a class that is kept.
+    pub kept: Vec<bool>,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// Rows in them.
+    pub released: u64,
+    /// All other rows.
+    pub suppressed: u64,
+    /// Whether the suppressed rows are within the limit, and the models hold for what is released as a whole.
+    pub anonymous: bool,
+}
+
+/// What LATTICE OF says of a node.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Whether the suppressed rows are within the limit.
+    pub anonymous: bool,
+    /// k under the suppression limit.
+    pub k: u64,
+    /// Rows that are suppressed.
+    pub suppressed: u64,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// The values of all metrics, in the order they were given.
+    pub metrics: Vec<f64>,
+}
+
+/// Assesses nodes: see [`Oracle`].
+#[derive(Debug)]
+pub struct Evaluator {
+    sets: FrequencySets,
+    lattice: Lattice,
+    rules: Vec<Rule>,
+    objectives: Vec<Objective>,
+    entity: Option<usize>,
+    limit: u64,
+    threads: usize,
+}
+
+/// What the classes of a job's nodes must know beyond their sizes.
+pub fn detail_requests(job: &Job) -> Vec<DetailRequest> {
+    let mut requests: Vec<DetailRequest> = vec![];
+    let mut add = |request: DetailRequest| {
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    };
+    if let Some(entity) = &job.entity {
+        add(DetailRequest::Distinct(entity.clone()));
+    }
+    for constraint in &job.constraints {
+        add_attribute(job, constraint, &mut add);
+    }
+    if job.metric.reads().class_label {
+        job.class_label
+            .iter()
+            .for_each(|label| add(DetailRequest::Values(label.clone())));
+    }
+    if job.metric.reads().attribute {
+        measured_attribute(job).into_iter().for_each(add);
+    }
+    requests
+}
+
+/// The sensitive attribute that a metric reads, by rows.
+fn measured_attribute(job: &Job) -> Option<DetailRequest> {
+    let first = job.sensitive.first()?;
+    Some(DetailRequest::Values(first.column.clone()))
+}
+
+fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+    if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
+        add(attribute_request(job, attribute));
+    }
+}
+
+fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
+    match &job.entity {
+        Some(entity) => DetailRequest::Pairs {
+            entity: entity.clone(),
+            values: attribute.into(),
+        },
+        None => DetailRequest::Values(attribute.into()),
+    }
+}
+
+fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
+    base.attributes.iter().position(|a| a.request == *request)
+}
+
+impl Evaluator {
+    /// An evaluator for `job` over its frequency sets. The first metric is what a search minimises.
+    pub fn new(
+        job: &Job,
+        sets: FrequencySets,
+        lattice: Lattice,
+        metrics: &[&dyn Metric],
+        threads: usize,
+    ) -> Result<Self> {
+        let base = Arc::clone(sets.base());
+        let rules = job
+            .constraints
+            .iter()
+            .map(|c| Self::rule(job, &base, c))
+            .collect::<Result<Vec<_>>>()?;
+        let limit = job.suppression.rows(base.rows);
+        let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+        let full = |c: &&Constraint| c.subset.is_none();
+        let subject = metric::Subject {
+            base: &base,
+            weights: &weights,
+            k: job
+                .constraints
+                .iter()
+                .filter(full)
+                .map(|c| c.model.min_class_size())
+                .max()
+                .unwrap_or(1),
+            suppression_limit: limit,
+            label: job
+                .class_label
+                .as_ref()
+                .and_then(|c| position(&base, &DetailRequest::Values(c.clone()))),
+            attribute: measured_attribute(job).and_then(|request| position(&base, &request)),
+        };
+        let objectives = metrics
+            .iter()
+            .map(|m| {
+                Ok(Objective {
+                    measure: m.prepare(&subject)?,
+                    higher_is_better: m.higher_is_better(),
+                })
+            })
+            .collect::<Result<_>>()?;
+        let entity = job
+            .entity
+            .as_ref()
+            .and_then(|e| position(&base, &DetailRequest::Distinct(e.clone())));
+        Ok(Self {
+            sets,
+            lattice,
+            rules,
+            objectives,
+            entity,
+            limit,
+            threads: threads.max(1),
+        })
+    }
+
+    fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
+        let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
+            (Some(attribute), true) => position(base, &attribute_request(job, attribute)),
+            _ => None,
+        };
+        let hierarchy = Self::attribute_hierarchy(job, base, constraint, detail)?;
+        let subject = model::Subject {
+            base,
+            attribute: detail,
+            hierarchy: hierarchy.as_ref(),
+        };
+        let named = |e: Error| e.context(constraint.describe(&job.quasi_identifiers));
+        let subset = constraint.subset.as_ref().map(|subset| {
+            let width = job.quasi_identifiers.len();
+            (0..width).map(|i| subset.contains(&i)).collect()
+        });
+        Ok(Rule {
+            predicate: constraint.model.prepare(&subject).map_err(named)?,
+            monotonicity: match job.entity {
+                Some(_) => constraint.model.monotonicity_per_entity(),
+                None => constraint.model.monotonicity(),
+            },
+            detail,
+            subset,
+        })
+    }
+
+    fn attribute_hierarchy(
+        job: &Job,
+        base: &Base,
+        constraint: &Constraint,
+        detail: Option<usize>,
+    ) -> Result<Option<Lookup>> {
+        let (true, Some(detail)) = (constraint.model.reads().hierarchy, detail) else {
+            return Ok(None);
+        };
+        let named = constraint.attribute.as_deref();
+        let sensitive = job.sensitive.iter().find(|s| Some(s.column.as_str()) == named);
+        let Some(hierarchy) = sensitive.and_then(|s| s.hierarchy.as_ref()) else {
+            return Err(Error::usage(format!(
+                "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({} USING hierarchy)",
+                constraint.call,
+                named.unwrap_or("column")
+            )));
+        };
+        Ok(Some(hierarchy.bind(Arc::clone(&base.attributes[detail].values))?))
+    }
+
+    /// The frequency sets.
+    pub fn sets(&self) -> &FrequencySets {
+        &self.sets
+    }
+
+    /// The classes of `node`, and which of them are kept.
+    pub fn judge(&self, node: &Node) -> Result<(Arc<FrequencySet>, Verdict)> {
+        let set = self.sets.get(node)?;
+        let verdict = self.verdict(&set)?;
+        Ok((set, verdict))
+    }
+
+    fn verdict(&self, set: &FrequencySet) -> Result<Verdict> {
+        let mut kept: Vec<bool> = set.counts().iter().map(|n| *n > 0).collect();
+        for rule in self.rules.iter().filter(|r| r.subset.is_none()) {
+            self.apply(rule, set, &mut kept);
+        }
+        self.apply_subsets(set, &mut kept)?;
+        let (mut classes, mut released) = (0, 0);
+        for (n, _) in set.counts().iter().zip(&kept).filter(|(_, kept)| **kept) {
+            classes += 1;
+            released += n;
+        }
+        let suppressed = self.sets.base().rows - released;
+        let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, released));
+        Ok(Verdict {
+            kept,
+            classes,
+            released,
+            suppressed,
+            anonymous: suppressed <= self.limit && overall,
+        })
+    }
+
+    /// Clears `kept` where a class fails the rule.
+    fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
+        if let (Some(least), None) = (rule.predicate.least_size(), self.entity) {
+            kept.iter_mut()
+                .zip(set.counts())
+                .for_each(|(kept, n)| *kept &= *n >= least);
+            return;
+        }
+        let attribute = rule
+            .detail
+            .map(|d| (&set.details()[d], &self.sets.base().attributes[d]));
+        let mut histogram: Vec<(u32, u64)> = vec![];
+        for (i, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept) {
+            histogram.clear();
+            if let Some((detail, attribute)) = attribute {
+                match &attribute.value_of_code {
+                    None => histogram.extend(detail.class(i)),
+                    // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
+                    Some(values) => {
+                        for (code, _) in detail.class(i) {
+                            match histogram.last_mut() {
+                                Some((value, n)) if *value == values[code as usize] => *n += 1,
+                                _ => histogram.push((values[code as usize], 1)),
+                            }
+                        }
+                    }
+                }
+            }
+            let class = Class {
+                size: self.size(set, i),
+                population: set.populations().map_or(0, |p| p[i]),
+                histogram: &histogram,
+            };
+            *kept = rule.predicate.holds(&class);
+        }
+    }
+
+    /// The size of a class: its rows, or its distinct entities.
+    fn size(&self, set: &FrequencySet, class: usize) -> u64 {
+        match self.entity {
+            Some(detail) => set.details()[detail].distinct(class),
+            None => set.counts()[class],
+        }
+    }
+
+    /// Rules about groups of a subset of the quasi-identifiers: a group that fails takes all its classes with it, which
+    /// may leave a group of another subset short, so this is repeated until nothing changes.
+    fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
+        let subsets: Vec<(&Rule, &Vec<bool>)> = self
+            .rules
+            .iter()
+            .filter_map(|r| Some((r, r.subset.as_ref()?)))
+            .collect();
+        let mut changed = !subsets.is_empty();
+        while changed {
+            changed = false;
+            for (rule, columns) in &subsets {
+                let mut levels = set.node().levels().to_vec();
+                for (i, lookup) in self
+                    .sets
+                    .base()
+                    .space
+                    .lookups()
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| !columns[*i])
+                {
+                    levels[i] = lookup.top();
+                }
+                let (entries, released) = set.filter(kept);
+                let (groups, group_of) = released.roll_up(&self.sets.base().space, &Node::new(levels));
+                let mut holds = vec![true; groups.len()];
+                self.apply(rule, &groups, &mut holds);
+                for (entry, group) in entries.into_iter().zip(group_of) {
+                    if !holds[group as usize] {
+                        kept[entry] = false;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of all metrics at a node, as defined, in the order they were given.
+    pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
+        let view = view(set, verdict);
+        self.objectives.iter().map(|o| o.measure.value(&view)).collect()
+    }
+
+    /// The value at a node of a metric that is not among the objectives.
+    pub fn measure_other(&self, job: &Job, metric: &dyn Metric, set: &FrequencySet, verdict: &Verdict) -> Result<f64> {
+        Ok(objective(job, self.sets.base(), metric)?
+            .measure
+            .value(&view(set, verdict)))
+    }
+
+    /// k under the suppression limit: the largest k such that the rows in classes smaller than k number no more than
+    /// the limit (definitions.md, "k of a node under eta").
+    pub fn reached_k(&self, set: &FrequencySet) -> u64 {
+        let mut sizes: Vec<(u64, u64)> = (0..set.len())
+            .filter(|i| set.counts()[*i] > 0)
+            .map(|i| (self.size(set, i), set.counts()[i]))
+            .collect();
+        sizes.sort_unstable();
+        let mut below = self.sets.base().unmapped_rows;
+        for (size, rows) in &sizes {
+            below += rows;
+            if below > self.limit {
+                return *size;
+            }
+        }
+        sizes.last().map_or(0, |(size, _)| *size)
+    }
+
+    /// What LATTICE OF says of `nodes`.
+    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+        self.for_each(nodes, |node| {
+            let (set, verdict) = self.judge(node)?;
+            Ok(Profile {
+                anonymous: verdict.anonymous,
+                k: self.reached_k(&set),
+                suppressed: verdict.suppressed,
+                classes: verdict.classes,
+                metrics: self.measure(&set, &verdict),
+            })
+        })
+    }
+
+    /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
+    fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let threads = self.threads.min(nodes.len());
+        if threads <= 1 {
+            return nodes.iter().map(f).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = vec![];
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                match nodes.get(i) {
+                    Some(node) => found.push((i, f(node))),
+                    None => return found,
+                }
+            }
+        };
+        let mut found: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            own.into_iter()
+                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
+                .collect()
+        });
+        found.sort_by_key(|(i, _)| *i);
+        if found.len() < nodes.len() {
+            return Err(Error::internal("a thread that evaluates nodes ended"));
+        }
+        found.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    fn assess_node(&self, node: &Node) -> Result<Assessment> {
+        let (set, verdict) = self.judge(node)?;
+        let view = view(&set, &verdict);
+        let cost = |o: &Objective| {
+            let value = o.measure.value(&view);
+            if o.higher_is_better { -value } else { value }
+        };
+        Ok(Assessment {
+            anonymous: verdict.anonymous,
+            suppressed: verdict.suppressed,
+            classes: verdict.classes,
+            costs: self.objectives.iter().map(cost).collect(),
+            floor: self
+                .objectives
+                .first()
+                .map_or(f64::NEG_INFINITY, |o| o.measure.floor(&view)),
+        })
+    }
+
+    /// Whether every rule is monotone given what may be suppressed.
+    fn rules_are_monotone(&self, limit: u64) -> bool {
+        self.rules.iter().all(|rule| match rule.monotonicity {
+            Monotonicity::Always => true,
+            Monotonicity::WithoutSuppression => limit == 0 && self.sets.base().unmapped_rows == 0,
+            Monotonicity::Never => false,
+        })
+    }
+}
+
+/// Readies a metric for the table.
+fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
+    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let full = |c: &&Constraint| c.subset.is_none();
+    let subject = metric::Subject {
+        base,
+        weights: &weights,
+        k: job
+            .constraints
+            .iter()
+            .filter(full)
+            .map(|c| c.model.min_class_size())
+            .max()
+            .unwrap_or(1),
+        suppression_limit: job.suppression.rows(base.rows),
+        label: job
+            .class_label
+            .as_ref()
+            .and_then(|c| position(base, &DetailRequest::Values(c.clone()))),
+        attribute: measured_attribute(job).and_then(|request| position(base, &request)),
+    };
+    Ok(Objective {
+        measure: metric.prepare(&subject)?,
+        higher_is_better: metric.higher_is_better(),
+    })
+}
+
+fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
+    View {
+        node: set.node(),
+        set,
+        kept: &verdict.kept,
+        classes: verdict.classes,
+        released: verdict.released,
+        suppressed: verdict.suppressed,
+    }
+}
+
+impl Oracle for Evaluator {
+    fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+
+    fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
+        self.for_each(nodes, |node| self.assess_node(node))
+    }
+
+    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
+        self.objectives
+            .first()
+            .map_or(f64::NEG_INFINITY, |o| o.measure.bound(node, suppressed))
+    }
+
+    fn is_monotone(&self) -> bool {
+        self.rules_are_monotone(self.limit)
+    }
+
+    fn suppression_is_monotone(&self) -> bool {
+        self.rules.iter().all(|rule| rule.monotonicity == Monotonicity::Always)
+    }
+
+    fn distinct_values(&self, position: usize, level: u8) -> u64 {
+        self.sets.base().space.lookup(position).level(level).labels.len() as u64
+    }
+
+    fn rows(&self) -> u64 {
+        self.sets.base().rows
+    }
+
+    fn suppression_limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn counters(&self) -> Counters {
+        let sets = self.sets.counters();
+        Counters {
+            evaluated: sets.evaluated,
+            rolled_up: sets.rolled_up,
+            cached: sets.cached,
+            rows_read: sets.rows_read,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The one path of every front end: a [`Job`] becomes a [`Release`].
+
+mod decide;
+mod evaluator;
+mod job;
+mod manifest;
+mod observe;
+mod prepare;
+mod release;
+mod stage;
+mod table;
+mod verify;
+mod write;
+
+pub use decide::{Decision, Proof, decide, describe};
+pub use evaluator::{Evaluator, Profile, Verdict, detail_requests};
+pub use job::{
+    Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
+    SuppressionLimit, Target,
+};
+pub use manifest::{Check, FileSummary, MANIFEST, Manifest, SearchSummary, SuppressedRows};
+pub use observe::{Observer, Phase, Silent};
+pub use prepare::{Prepared, prepare};
+pub use release::{Decided, Release, decide_job, release_rows, release_to};
+pub use table::ReleaseTable;
+pub(crate) use verify::quote;
+pub use verify::{Promise, ReleasedTable};

@@ -1,0 +1,163 @@
+//! From a job to an evaluator: the first scan, the lookup tables, the base frequency set, the lattice.
+
+use super::evaluator::{Evaluator, detail_requests};
+use super::job::{Job, Source};
+use super::observe::{Observer, Phase};
+use crate::error::{Error, Result};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan};
+use crate::hierarchy::{Lookup, OnUnmapped};
+use crate::lattice::{Lattice, Node};
+use crate::metric::Metric;
+use datafusion::dataframe::DataFrame;
+use datafusion::physical_plan::execute_stream_partitioned;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Bytes of frequency sets that are kept for roll-up when memory is not limited.
+const CACHE_BYTES: usize = 512 << 20;
+
+/// A job whose table was read.
+pub struct Prepared {
+    /// Assesses nodes; the job's metric is its first objective.
+    pub evaluator: Evaluator,
+    /// Rows of the source.
+    pub rows: u64,
+}
+
+/// Reads the source once and readies the evaluation of `metrics`.
+pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer) -> Result<Prepared> {
+    job.check()?;
+    let details = detail_requests(job);
+    let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+    let plan = select(&job.source.rows, &names, &details)?;
+    let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;
+    let progress = observer.begin(Phase::Scan);
+    let mut sample = scan(&columns, plan, Arc::clone(&progress)).await?;
+    let population = match &job.population {
+        Some(population) => Some(scan_population(job, population, &names, &columns, progress).await?),
+        None => None,
+    };
+    if population.is_some() {
+        columns.refresh(&mut sample)?;
+    }
+    observer.end(Phase::Scan);
+
+    let rows = sample.rows();
+    let lookups = bind(job, &sample)?;
+    let lattice = lattice(job, &lookups)?;
+    let base = Base::new(sample, population, lookups, lattice.bottom().clone())?;
+    let (state, _) = job.source.rows.clone().into_parts();
+    let context = state.task_ctx();
+    let threads = state.config().target_partitions();
+    let cache = match context.memory_pool().memory_limit() {
+        datafusion::execution::memory_pool::MemoryLimit::Finite(limit) => (limit / 4).min(CACHE_BYTES),
+        _ => CACHE_BYTES,
+    };
+    let sets = FrequencySets::new(Arc::new(base), context, cache)?;
+    Ok(Prepared {
+        evaluator: Evaluator::new(job, sets, lattice, metrics, threads)?,
+        rows,
+    })
+}
+
+/// Only the columns that the first scan counts.
+fn select(rows: &DataFrame, quasi_identifiers: &[String], details: &[DetailRequest]) -> Result<DataFrame> {
+    let mut names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
+    for name in details.iter().flat_map(DetailRequest::columns) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    select_columns(rows, &names)
+}
+
+/// A projection by exact names.
+pub(super) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFrame> {
+    use datafusion::common::Column;
+    use datafusion::logical_expr::Expr;
+    let fields = names.iter().map(|name| {
+        let (qualifier, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
+        Ok::<_, datafusion::error::DataFusionError>(Expr::Column(Column::from((qualifier, field))).alias(*name))
+    });
+    Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
+}
+
+async fn scan(columns: &Columns, rows: DataFrame, progress: Arc<AtomicU64>) -> Result<Scan> {
+    let context = Arc::new(rows.task_ctx());
+    let plan = rows.create_physical_plan().await?;
+    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
+    columns.scan(streams, context.memory_pool(), progress).await
+}
+
+async fn scan_population(
+    job: &Job,
+    population: &Source,
+    names: &[String],
+    columns: &Columns,
+    progress: Arc<AtomicU64>,
+) -> Result<Scan> {
+    for name in names {
+        if population
+            .rows
+            .schema()
+            .qualified_field_with_unqualified_name(name)
+            .is_err()
+        {
+            let fields = population.rows.schema().fields();
+            return Err(Error::unknown(
+                "column of the population table",
+                name,
+                fields.iter().map(|f| f.name().as_str()),
+            ));
+        }
+    }
+    // The population is counted by quasi-identifiers alone; it need not have the sample's other columns.
+    let columns = columns.without_details();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    scan(&columns, typed, progress).await
+}
+
+/// The population's columns cast to the sample's types, so that equal values have equal codes.
+fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
+    use datafusion::logical_expr::{cast, ident};
+    let casts = names.iter().map(|name| {
+        let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;
+        Ok::<_, datafusion::error::DataFusionError>(cast(ident(*name), field.data_type().clone()).alias(*name))
+    });
+    Ok(population.select(casts.collect::<Result<Vec<_>, _>>()?)?)
+}
+
+/// The lookup tables of the quasi-identifiers; unknown values and NULLs that a hierarchy refuses are errors.
+fn bind(job: &Job, sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
+    let mut lookups = vec![];
+    for (i, quasi_identifier) in job.quasi_identifiers.iter().enumerate() {
+        let (column, hierarchy) = (&quasi_identifier.column, &quasi_identifier.hierarchy);
+        let values = sample.values(i);
+        let lookup = hierarchy
+            .bind(Arc::clone(values))
+            .map_err(|e| e.context(format!("column {column}")))?;
+        hierarchy.admit(column, &lookup.coverage(&sample.value_counts(i))?)?;
+        lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
+    }
+    Ok(lookups)
+}
+
+/// The lattice of the levels that LEVELS allows.
+fn lattice(job: &Job, lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> {
+    let (mut bottom, mut top) = (vec![], vec![]);
+    for (quasi_identifier, (lookup, _)) in job.quasi_identifiers.iter().zip(lookups) {
+        let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
+        if low > high || high > lookup.top() {
+            return Err(Error::usage(format!(
+                "column {}: LEVELS {low} TO {high} is not within the levels 0 to {} of hierarchy {}",
+                quasi_identifier.column,
+                lookup.top(),
+                quasi_identifier.hierarchy.name()
+            )));
+        }
+        bottom.push(low);
+        top.push(high);
+    }
+    Ok(Lattice::new(Node::new(bottom), Node::new(top)))
+}

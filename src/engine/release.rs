@@ -1,0 +1,464 @@
+//! Describing and applying a decision: written, recounted, and only then published.
+
+use super::decide::{Decision, Proof, decide, describe};
+use super::job::{Choice, Existing, Format, Job, Target, target_exists};
+use super::manifest::{Check, FileSummary, Manifest, SearchSummary, SuppressedRows};
+use super::observe::{Observer, Phase};
+use super::prepare::{Prepared, prepare};
+use super::stage::Stage;
+use super::table::{self, ReleaseTable};
+use super::verify::{Promise, ReleasedTable};
+use super::write::{self, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::metric::{self, Metric};
+use crate::recode::{Pseudonym, Recipe, Released, Treatment};
+use crate::search::{Counters, Oracle};
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A release that was recounted, and what is said of it.
+#[derive(Debug)]
+pub struct Release {
+    /// Rows read.
+    pub rows_in: u64,
+    /// Rows released.
+    pub rows_out: u64,
+    /// Rows suppressed.
+    pub rows_suppressed: u64,
+    /// Equivalence classes released.
+    pub classes: u64,
+    /// The smallest class, recounted on what was released.
+    pub reached_k: Option<u64>,
+    /// The node by column.
+    pub node: String,
+    /// The metric that was minimised.
+    pub metric: String,
+    /// Its value.
+    pub value: f64,
+    /// What the search proved.
+    pub proof: String,
+    /// Distinct nodes assessed.
+    pub nodes: u64,
+    /// What the evaluator did.
+    pub counters: Counters,
+    /// What was recounted.
+    pub checks: Vec<Check>,
+}
+
+/// A decided job.
+pub struct Decided {
+    /// The job.
+    pub job: Arc<Job>,
+    /// The table.
+    pub prepared: Arc<Prepared>,
+    /// The choice.
+    pub decision: Decision,
+}
+
+/// Reads, searches and decides.
+pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decided> {
+    let prepared = Arc::new(prepare(&job, &[job.metric.as_ref()], observer.as_ref()).await?);
+    let job = Arc::new(job);
+    let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
+    Ok(Decided {
+        job,
+        prepared,
+        decision,
+    })
+}
+
+/// Anonymizes to a target. `None` when the target was there and is to be kept.
+pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) -> Result<Option<Release>> {
+    if !check_target(&job, target)? {
+        return Ok(None);
+    }
+    let stage = Stage::open(&target.path)?;
+    let files = job.source.files.clone();
+    let inputs = tokio::task::spawn_blocking(move || summarise_inputs(&files));
+    let decided = decide_job(job, &observer).await?;
+    let recipe = Arc::new(decided.recipe(&[])?);
+    let plan = table::plan(&decided.job.source.rows, recipe, &target.partitioned_by).await?;
+    let (state, _) = decided.job.source.rows.clone().into_parts();
+    let rows = execute_stream(plan, state.task_ctx()).map_err(Error::from_data)?;
+    let progress = observer.begin(Phase::Write);
+    let written = write::write(rows, stage.folder(), target, |n| {
+        progress.fetch_add(n, Ordering::Relaxed);
+    })
+    .await?;
+    observer.end(Phase::Write);
+
+    observer.begin(Phase::Verify);
+    let session = SessionContext::new_with_config_rt(state.config().clone(), Arc::clone(state.runtime_env()));
+    read_back(&session, stage.folder(), target).await?;
+    let mut release = decided.verify(&session, RELEASED).await?;
+    if decided.entity_is_not_released() {
+        release.checks = decided.verify_plan(&session).await?.checks;
+    }
+    release.require()?;
+    observer.end(Phase::Verify);
+
+    let inputs = inputs
+        .await
+        .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
+    decided
+        .manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?
+        .write(stage.folder())?;
+    stage.publish(target.existing == Existing::Overwrite)?;
+    Ok(Some(release))
+}
+
+/// Anonymizes to rows: the same release, recounted, as a table to query.
+pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
+    let decided = decide_job(job, &observer).await?;
+    observer.begin(Phase::Verify);
+    let (state, _) = decided.job.source.rows.clone().into_parts();
+    let session = SessionContext::new_with_config_rt(state.config().clone(), Arc::clone(state.runtime_env()));
+    let release = decided.verify_plan(&session).await?;
+    release.require()?;
+    observer.end(Phase::Verify);
+    let plan = table::plan(&decided.job.source.rows, Arc::new(decided.recipe(&[])?), &[]).await?;
+    Ok((release, ReleaseTable::try_new(plan)?))
+}
+
+/// The name of the released rows in the session that recounts them.
+const RELEASED: &str = "released";
+
+impl Release {
+    /// An error when a promise is not held by what was released.
+    fn require(&self) -> Result<()> {
+        let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
+        if broken.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "recounting the release found that it does not hold {}; nothing was published",
+                broken.join(", ")
+            ),
+        ))
+    }
+}
+
+impl Decided {
+    /// What becomes of every released column, and of columns of `extra` that are only recounted.
+    fn recipe(&self, extra: &[String]) -> Result<Recipe> {
+        let job = &self.job;
+        let mut columns = vec![];
+        for field in job.source.rows.schema().fields() {
+            let name = field.name();
+            let treatment = if let Some(i) = job.quasi_identifier(name) {
+                Treatment::Generalize(i)
+            } else if let Some(secret) = job
+                .identifiers
+                .iter()
+                .find(|i| i.column == *name)
+                .and_then(|i| i.secret.as_ref())
+            {
+                Treatment::Hash(Arc::new(Pseudonym::new(&secret.read()?)?))
+            } else if job.sensitive.iter().any(|s| s.column == *name) {
+                Treatment::Protect
+            } else if job.releases(name) || extra.contains(name) {
+                Treatment::Keep
+            } else {
+                continue;
+            };
+            columns.push(Released {
+                name: name.clone(),
+                treatment,
+            });
+        }
+        let rules = job
+            .quasi_identifiers
+            .iter()
+            .map(|q| (q.column.clone(), q.hierarchy.on_unmapped()))
+            .collect();
+        let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
+        Recipe::new(
+            space,
+            rules,
+            &self.decision.classes,
+            &self.decision.verdict.kept,
+            job.starred,
+            columns,
+        )
+    }
+
+    /// Whether classes count an entity that is not in the release, so that files alone cannot prove the models.
+    fn entity_is_not_released(&self) -> bool {
+        self.job
+            .entity
+            .as_ref()
+            .is_some_and(|e| !self.job.releases(e) || self.job.identifiers.iter().any(|i| i.column == *e))
+    }
+
+    /// Recounts table `name` of `session`.
+    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
+        let (job, decision) = (&self.job, &self.decision);
+        let starred = if job.starred { decision.verdict.suppressed } else { 0 };
+        let released = ReleasedTable {
+            name: name.into(),
+            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            entity: job
+                .entity
+                .clone()
+                .filter(|_| name != RELEASED || !self.entity_is_not_released()),
+            starred,
+        };
+        let (rows, reached_k) = released.count(session).await?;
+        let expected = decision.verdict.released + starred;
+        if rows != expected {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{rows} rows were written where {expected} were to be; nothing was published"),
+            ));
+        }
+        Ok(Release {
+            rows_in: self.prepared.rows,
+            rows_out: rows,
+            rows_suppressed: decision.verdict.suppressed,
+            classes: decision.verdict.classes,
+            reached_k,
+            node: describe(job, decision.classes.node()),
+            metric: job.metric_name.clone(),
+            value: decision.value,
+            proof: self.proof(),
+            nodes: decision.nodes,
+            counters: self.prepared.evaluator.counters(),
+            checks: released.check(session, &self.promises()).await?,
+        })
+    }
+
+    /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
+    async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
+        let entity: Vec<String> = self.job.entity.iter().cloned().collect();
+        let rewritten = table::plan(&self.job.source.rows, Arc::new(self.recipe(&entity)?), &[]).await?;
+        session.register_table("rewritten", Arc::new(ReleaseTable::try_new(rewritten)?))?;
+        self.verify(session, "rewritten").await
+    }
+
+    fn promises(&self) -> Vec<Promise<'_>> {
+        let quasi_identifiers = &self.job.quasi_identifiers;
+        let promise = |c: &'_ super::job::Constraint| {
+            let columns = |subset: &Vec<usize>| subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect();
+            let all = || quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+            (
+                c.describe(quasi_identifiers),
+                c.subset.as_ref().map_or_else(all, columns),
+            )
+        };
+        let constraints = self.job.constraints.iter();
+        constraints
+            .map(|c| {
+                let (name, group) = promise(c);
+                Promise {
+                    name,
+                    model: c.model.as_ref(),
+                    group,
+                    attribute: c.attribute.clone(),
+                }
+            })
+            .collect()
+    }
+
+    /// What is known of the chosen node, in words.
+    pub fn proof(&self) -> String {
+        let text = match self.decision.proof {
+            Proof::Optimal => "proven optimal".into(),
+            Proof::Bound(bound) => format!("no node has a better {} than {bound}", self.job.metric_name),
+            Proof::None => "no proof".into(),
+            Proof::Given => "given".into(),
+        };
+        match self.decision.stopped {
+            Some(reason) => format!("{text} ({reason})"),
+            None => text,
+        }
+    }
+
+    fn manifest(&self, release: &Release, input: Vec<FileSummary>, output: Vec<FileSummary>) -> Result<Manifest> {
+        let (job, decision) = (&self.job, &self.decision);
+        let levels = decision.classes.node().levels();
+        let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
+        for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
+            let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
+            if !other.reads().class_label {
+                let value =
+                    self.prepared
+                        .evaluator
+                        .measure_other(job, other.as_ref(), &decision.classes, &decision.verdict)?;
+                metrics.insert(entry.info.name.into(), value);
+            }
+        }
+        Ok(Manifest {
+            version: env!("CARGO_PKG_VERSION").into(),
+            statement: job.statement.clone(),
+            seed: job.seed,
+            node: job
+                .quasi_identifiers
+                .iter()
+                .map(|q| q.column.clone())
+                .zip(levels.iter().copied())
+                .collect(),
+            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            rows_in: release.rows_in,
+            rows_out: release.rows_out,
+            rows_suppressed: release.rows_suppressed,
+            suppressed_rows: if job.starred {
+                SuppressedRows::Starred
+            } else {
+                SuppressedRows::Dropped
+            },
+            classes: release.classes,
+            reached_k: release.reached_k,
+            checks: release.checks.clone(),
+            metrics,
+            search: SearchSummary {
+                algorithm: match &job.choice {
+                    Choice::Search { call, .. } => call.to_string(),
+                    Choice::Node(_) => "AT NODE".into(),
+                },
+                nodes_assessed: release.nodes,
+                proof: release.proof.clone(),
+            },
+            input,
+            output,
+        })
+    }
+}
+
+/// Whether to go on; fails where the target may not be written.
+fn check_target(job: &Job, target: &Target) -> Result<bool> {
+    let path = &target.path;
+    for column in &target.partitioned_by {
+        if !job.releases(column) {
+            let released = job
+                .source
+                .rows
+                .schema()
+                .fields()
+                .iter()
+                .map(|f| f.name().as_str())
+                .filter(|n| job.releases(n));
+            return Err(Error::unknown("released column to partition by", column, released));
+        }
+    }
+    if !path.exists() {
+        return Ok(true);
+    }
+    let own = path.canonicalize().map_err(|e| Error::io(path.display(), e))?;
+    if job
+        .source
+        .files
+        .iter()
+        .filter_map(|f| f.canonicalize().ok())
+        .any(|f| f.starts_with(&own))
+    {
+        return Err(Error::usage(format!(
+            "the target {} holds the source; write to another folder",
+            path.display()
+        )));
+    }
+    match target.existing {
+        Existing::Fail => Err(target_exists(path)),
+        Existing::Skip => Ok(false),
+        Existing::Overwrite if !looks_released(path)? => Err(Error::usage(format!(
+            "{} holds files that are no release (other than .parquet, .csv and hidden ones); OVERWRITE would delete \
+             them: remove them yourself or choose another target",
+            path.display()
+        ))),
+        Existing::Overwrite => Ok(true),
+    }
+}
+
+/// Whether everything in the folder could have been written by a release.
+fn looks_released(folder: &Path) -> Result<bool> {
+    if !folder.is_dir() {
+        return Ok(false);
+    }
+    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))? {
+        let path = entry
+            .map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))?
+            .path();
+        let name = path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let data = path.extension().is_some_and(|e| e == "parquet" || e == "csv");
+        let partition = path.is_dir() && name.contains('=') && looks_released(&path)?;
+        if !(data || partition || name.starts_with(['.', '_'])) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Registers what was written, read like any other folder.
+async fn read_back(session: &SessionContext, folder: &Path, target: &Target) -> Result<()> {
+    let path = format!("{}/", folder.display());
+    let partitions: Vec<(String, DataType)> = target
+        .partitioned_by
+        .iter()
+        .map(|c| (c.clone(), DataType::Utf8))
+        .collect();
+    match target.format {
+        Format::Parquet => {
+            let options = ParquetReadOptions::default().table_partition_cols(partitions);
+            session.register_parquet(RELEASED, &path, options).await?;
+        }
+        Format::Csv => {
+            let header = first_line(folder)?;
+            let fields: Vec<Field> = header
+                .iter()
+                .map(|name| Field::new(name, DataType::Utf8, true))
+                .collect();
+            let schema = Schema::new(fields);
+            let options = CsvReadOptions::new().schema(&schema).table_partition_cols(partitions);
+            session.register_csv(RELEASED, &path, options).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The column names of the first CSV file under `folder`.
+fn first_line(folder: &Path) -> Result<Vec<String>> {
+    let failed = |e| Error::io("cannot read the staged release back", e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            return first_line(&path);
+        }
+        if path.extension().is_some_and(|e| e == "csv") {
+            let file = std::fs::File::open(&path).map_err(failed)?;
+            let format = arrow::csv::reader::Format::default().with_header(true);
+            let (schema, _) = format.infer_schema(file, Some(0))?;
+            return Ok(schema.fields().iter().map(|f| f.name().clone()).collect());
+        }
+    }
+    Err(Error::internal("nothing was written"))
+}
+
+fn summarise_inputs(files: &[std::path::PathBuf]) -> Result<Vec<FileSummary>> {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    files
+        .iter()
+        .map(|path| FileSummary::of(path, name(path), None))
+        .collect()
+}
+
+fn summarise_outputs(folder: &Path, written: &[Written]) -> Result<Vec<FileSummary>> {
+    written
+        .iter()
+        .map(|w| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows)))
+        .collect()
+}

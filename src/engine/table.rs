@@ -1,0 +1,116 @@
+//! A release as rows: the ordered plan that rewrites the source, and a table over it.
+
+use super::prepare::select_columns;
+use crate::error::{Error, Result};
+use crate::recode::{ORDER_PREFIX, Recipe, RecodeExec};
+use arrow::compute::SortOptions;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use std::sync::Arc;
+
+/// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
+/// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
+pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut names: Vec<&str> = vec![];
+    for name in recipe.reads() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let source = select_columns(rows, &names)?.create_physical_plan().await?;
+    let recoded: Arc<dyn ExecutionPlan> = Arc::new(RecodeExec::try_new(source, recipe)?);
+    let schema = recoded.schema();
+    let ascending = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let partition = first
+        .iter()
+        .map(|name| Ok(schema.index_of(name)?))
+        .collect::<Result<Vec<usize>>>()?;
+    let order = (0..schema.fields().len()).filter(is_order);
+    let others = (0..schema.fields().len()).filter(|i| !is_order(i));
+    let mut sorted: Vec<usize> = vec![];
+    for i in partition.into_iter().chain(order).chain(others) {
+        if !sorted.contains(&i) {
+            sorted.push(i);
+        }
+    }
+    let exprs = sorted.into_iter().map(|i| {
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(schema.field(i).name(), i));
+        PhysicalSortExpr::new(column, ascending)
+    });
+    let ordering = LexOrdering::new(exprs).ok_or_else(|| Error::internal("a release without columns"))?;
+    let several = recoded.output_partitioning().partition_count() > 1;
+    let sort = SortExec::new(ordering.clone(), recoded).with_preserve_partitioning(several);
+    Ok(match several {
+        true => Arc::new(SortPreservingMergeExec::new(ordering, Arc::new(sort))),
+        false => Arc::new(sort),
+    })
+}
+
+/// A verified release as a table.
+#[derive(Debug)]
+pub struct ReleaseTable {
+    plan: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+}
+
+impl ReleaseTable {
+    /// The table over a plan of [`plan`].
+    pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let schema = plan.schema();
+        let kept: Vec<usize> = (0..schema.fields().len())
+            .filter(|i| !schema.field(*i).name().starts_with(ORDER_PREFIX))
+            .collect();
+        let plan = project(plan, &kept)?;
+        Ok(Self {
+            schema: plan.schema(),
+            plan,
+        })
+    }
+}
+
+fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let exprs = columns.iter().map(|i| {
+        let name = schema.field(*i).name();
+        ProjectionExpr::new(Arc::new(Column::new(name, *i)), name.clone())
+    });
+    Ok(Arc::new(ProjectionExec::try_new(exprs, plan)?))
+}
+
+#[async_trait]
+impl TableProvider for ReleaseTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        match projection {
+            Some(columns) => project(Arc::clone(&self.plan), columns),
+            None => Ok(Arc::clone(&self.plan)),
+        }
+    }
+}

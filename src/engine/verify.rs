@@ -1,0 +1,120 @@
+//! Recounting promises on released rows, as SQL text that DataFusion plans like any other query.
+//!
+//! Nothing here is shared with the search: classes are found by GROUP BY over released columns as they are read back,
+//! and each model states its guarantee as an aggregate query of its own ([`crate::model::PrivacyModel::audit`]).
+
+use super::manifest::Check;
+use crate::error::{Error, Result};
+use crate::hierarchy::TOP;
+use crate::model::{PrivacyModel, Relation};
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float64Type};
+use datafusion::prelude::SessionContext;
+
+/// A promise to recount.
+pub struct Promise<'a> {
+    /// As it is shown.
+    pub name: String,
+    /// The model.
+    pub model: &'a dyn PrivacyModel,
+    /// The quasi-identifiers that make the classes.
+    pub group: Vec<String>,
+    /// The sensitive attribute.
+    pub attribute: Option<String>,
+}
+
+/// The released rows, as a table of a session.
+#[derive(Debug, Clone)]
+pub struct ReleasedTable {
+    /// Its name in the session.
+    pub name: String,
+    /// All its quasi-identifiers.
+    pub quasi_identifiers: Vec<String>,
+    /// All its sensitive columns.
+    pub sensitive: Vec<String>,
+    /// The entity column, when classes count entities.
+    pub entity: Option<String>,
+    /// Rows that are in it with every quasi-identifier as `*`, and are no class.
+    pub starred: u64,
+}
+
+impl ReleasedTable {
+    /// The rows without suppressed ones, as a relation to select from. A class that happens to be `*` in every
+    /// quasi-identifier looks like suppressed rows, so no more than the number of those is taken away.
+    fn released(&self) -> String {
+        let table = quote(&self.name);
+        if self.starred == 0 {
+            return table;
+        }
+        let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
+        let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
+        let starred = stars.chain(nulls).collect::<Vec<_>>().join(" AND ");
+        format!(
+            "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
+             UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} OFFSET {}))",
+            self.starred
+        )
+    }
+
+    /// Recounts every promise.
+    pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
+        let mut checks = vec![];
+        for promise in promises {
+            let relation = Relation {
+                released: self.released(),
+                group: promise.group.iter().map(|c| quote(c)).collect(),
+                attribute: promise.attribute.as_deref().map(quote),
+                entity: self.entity.as_deref().map(quote),
+                ..Relation::default()
+            };
+            let audit = promise.model.audit(&relation);
+            let reached = number(session, &audit.sql).await?;
+            checks.push(Check {
+                check: promise.name.clone(),
+                required: audit.required,
+                reached,
+                ok: audit.holds(reached),
+            });
+        }
+        Ok(checks)
+    }
+
+    /// The rows of the table, and the smallest class without suppressed rows.
+    pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
+        let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
+        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
+        let relation = Relation {
+            released: self.released(),
+            group,
+            attribute: None,
+            entity: self.entity.as_deref().map(quote),
+            ..Relation::default()
+        };
+        let smallest = format!(
+            "SELECT min(f) FROM (SELECT {} AS f FROM {} {})",
+            relation.size(),
+            relation.released,
+            relation.group_by()
+        );
+        Ok((
+            rows.unwrap_or(0.0) as u64,
+            number(session, &smallest).await?.map(|k| k as u64),
+        ))
+    }
+}
+
+/// The only number that a query answers; `None` for NULL.
+async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
+        return Ok(None);
+    };
+    let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
+    let values = values.as_primitive::<Float64Type>();
+    Ok((!values.is_null(0)).then(|| values.value(0)))
+}
+
+/// A name as a quoted SQL identifier.
+pub(crate) fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

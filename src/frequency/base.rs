@@ -1,0 +1,279 @@
+//! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
+
+use super::grouper::Grouper;
+use super::scan::{DetailRequest, DetailTally, Scan, Tally};
+use super::set::{Detail, FrequencySet};
+use super::space::Space;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Lookup, OnUnmapped};
+use crate::lattice::Node;
+use arrow::array::ArrayRef;
+use std::sync::Arc;
+
+/// What is known of one further attribute over the whole table.
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    /// What was asked for.
+    pub request: DetailRequest,
+    /// The distinct values, ascending, NULL last (those of the attribute, for pairs).
+    pub values: ArrayRef,
+    /// For each code of the detail the index of its value; the identity but for pairs.
+    pub value_of_code: Option<Vec<u32>>,
+    /// Rows by value (distinct entities by value, for pairs), over the whole table.
+    pub counts: Vec<u64>,
+}
+
+/// The base frequency set with what every evaluation needs to know of the table.
+#[derive(Debug, Clone)]
+pub struct Base {
+    /// The keys' space.
+    pub space: Arc<Space>,
+    /// The classes of the lattice's bottom node, keys ascending.
+    pub set: Arc<FrequencySet>,
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows with a value that its hierarchy does not know and whose rows it suppresses; they are in no class.
+    pub unmapped_rows: u64,
+    /// Rows by ground value, per quasi-identifier, over the whole table.
+    pub marginals: Vec<Vec<u64>>,
+    /// The details of the set, in its order.
+    pub attributes: Vec<Attribute>,
+}
+
+impl Base {
+    /// The base set at `bottom` of a sample, with the counts of a population scanned with the same dictionaries.
+    ///
+    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns.
+    pub fn new(
+        sample: Scan,
+        population: Option<Scan>,
+        lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
+        bottom: Node,
+    ) -> Result<Self> {
+        let marginals = (0..lookups.len()).map(|c| sample.value_counts(c)).collect();
+        let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
+        let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
+        let words = space.layout().words();
+        let mut merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+            grouper: Grouper::new(words),
+            groups: vec![],
+        };
+
+        let maps = sample.tallies.iter().map(|t| merge.add(&sample, t)).collect::<Vec<_>>();
+        let population_maps: Vec<_> = population
+            .iter()
+            .flat_map(|p| p.tallies.iter().map(|t| merge.add(p, t)).collect::<Vec<_>>())
+            .collect();
+        let order = merge.order();
+        let classes = merge.grouper.len();
+        let rank = |class: u32| order[class as usize];
+
+        let mut counts = vec![0; classes];
+        let mut unmapped_rows = 0;
+        for (tally, map) in sample.tallies.iter().zip(&maps) {
+            for (class, count) in map.iter().zip(&tally.counts) {
+                match class {
+                    Some(class) => counts[rank(*class) as usize] += count,
+                    None => unmapped_rows += count,
+                }
+            }
+        }
+        let populations = population.as_ref().map(|population| {
+            let mut counts = vec![0; classes];
+            for (tally, map) in population.tallies.iter().zip(&population_maps) {
+                for (class, count) in map
+                    .iter()
+                    .zip(&tally.counts)
+                    .filter_map(|(c, n)| Some((c.as_ref()?, n)))
+                {
+                    counts[rank(*class) as usize] += count;
+                }
+            }
+            counts
+        });
+
+        let mut attributes = vec![];
+        let mut details = vec![];
+        for (index, (request, dictionaries)) in sample.details.iter().enumerate() {
+            let entries = DetailEntries::collect(&sample.tallies, &maps, index, dictionaries, rank);
+            let (attribute, detail) = entries.finish(request.clone(), dictionaries, classes)?;
+            attributes.push(attribute);
+            details.push(detail);
+        }
+        let mut keys = vec![0; classes * words];
+        for (class, key) in merge.grouper.keys().chunks_exact(words).enumerate() {
+            let at = order[class] as usize * words;
+            keys[at..at + words].copy_from_slice(key);
+        }
+        let set = Arc::new(FrequencySet::new(
+            bottom.clone(),
+            words,
+            keys,
+            counts,
+            populations,
+            details,
+        ));
+        Ok(Self {
+            set,
+            rows: sample.rows,
+            unmapped_rows,
+            marginals,
+            attributes,
+            space,
+        })
+    }
+}
+
+/// Brings the keys of partitions to the codes of the space.
+struct Merge<'a> {
+    space: &'a Space,
+    suppresses: Vec<bool>,
+    bottom: &'a Node,
+    grouper: Grouper,
+    groups: Vec<u32>,
+}
+
+impl Merge<'_> {
+    /// The class of each group of `tally`; `None` where the row is suppressed for an unknown value.
+    fn add(&mut self, scan: &Scan, tally: &Tally) -> Vec<Option<u32>> {
+        // Per column and code of the scan: the representative, in place.
+        let parts: Vec<Vec<Option<(usize, u64)>>> = scan
+            .dictionaries
+            .iter()
+            .enumerate()
+            .map(|(column, dictionary)| {
+                let lookup = self.space.lookup(column);
+                let representatives = &lookup.level(self.bottom.level(column)).representatives;
+                let part = |rank: &u32| {
+                    let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
+                    (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
+                };
+                dictionary.ranks.iter().map(part).collect()
+            })
+            .collect();
+        let words = self.space.layout().words();
+        let mut keys = vec![0u64; tally.counts.len() * words];
+        let mut mapped = vec![true; tally.counts.len()];
+        for (i, (old, _)) in tally.groups().enumerate() {
+            for (column, parts) in parts.iter().enumerate() {
+                match parts[tally.layout.code(old, column) as usize] {
+                    Some((word, bits)) => keys[i * words + word] |= bits,
+                    None => mapped[i] = false,
+                }
+            }
+        }
+        let kept: Vec<u64> = keys
+            .chunks_exact(words)
+            .zip(&mapped)
+            .filter(|(_, m)| **m)
+            .flat_map(|(k, _)| k.iter().copied())
+            .collect();
+        self.grouper.group(&kept, &mut self.groups);
+        let mut groups = self.groups.iter();
+        mapped
+            .into_iter()
+            .map(|mapped| if mapped { groups.next().copied() } else { None })
+            .collect()
+    }
+
+    /// For each class its rank among the ascending keys, which does not depend on the threads.
+    fn order(&self) -> Vec<u32> {
+        let words = self.space.layout().words();
+        let keys = self.grouper.keys();
+        let mut sorted: Vec<u32> = (0..self.grouper.len() as u32).collect();
+        let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
+        sorted.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
+        let mut ranks = vec![0; sorted.len()];
+        for (rank, class) in sorted.into_iter().enumerate() {
+            ranks[class as usize] = rank as u32;
+        }
+        ranks
+    }
+}
+
+/// The entries of one detail, from all partitions: class (`None` where suppressed), entity where there is one, code.
+struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
+
+impl DetailEntries {
+    fn collect(
+        tallies: &[Tally],
+        maps: &[Vec<Option<u32>>],
+        index: usize,
+        dictionaries: &[super::interner::Dictionary],
+        rank: impl Fn(u32) -> u32,
+    ) -> Self {
+        let mut entries = vec![];
+        for (tally, map) in tallies.iter().zip(maps) {
+            let DetailTally { grouper, counts, .. } = &tally.details[index];
+            for (key, count) in grouper.keys().chunks_exact(dictionaries.len()).zip(counts) {
+                let class = map[(key[0] >> 32) as usize].map(&rank);
+                let first = dictionaries[0].ranks[key[0] as u32 as usize];
+                let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);
+                entries.push((class, first, second, *count));
+            }
+        }
+        Self(entries)
+    }
+
+    fn finish(
+        self,
+        request: DetailRequest,
+        dictionaries: &[super::interner::Dictionary],
+        classes: usize,
+    ) -> Result<(Attribute, (Detail, usize))> {
+        if self.0.len() > i32::MAX as usize {
+            return Err(Error::data(
+                "classes and sensitive values have more than 2^31 combinations",
+            ));
+        }
+        let (value_of_code, values, codes) = match &request {
+            DetailRequest::Values(_) | DetailRequest::Distinct(_) => {
+                let codes: Vec<u32> = self.0.iter().map(|e| e.1).collect();
+                (None, &dictionaries[0].values, codes)
+            }
+            DetailRequest::Pairs { .. } => {
+                let mut pairs: Vec<(u32, u32)> = self.0.iter().map(|e| (e.2, e.1)).collect();
+                pairs.sort_unstable();
+                pairs.dedup();
+                let codes = self.0.iter().map(|e| {
+                    let found = pairs.binary_search(&(e.2, e.1));
+                    found.map(|i| i as u32).unwrap_or_default()
+                });
+                let codes = codes.collect();
+                (
+                    Some(pairs.iter().map(|p| p.0).collect::<Vec<u32>>()),
+                    &dictionaries[1].values,
+                    codes,
+                )
+            }
+        };
+        let cardinality = value_of_code.as_ref().map_or(values.len(), Vec::len);
+        let mut counts = vec![0u64; values.len()];
+        match &value_of_code {
+            Some(value_of_code) => value_of_code.iter().for_each(|v| counts[*v as usize] += 1),
+            None => self
+                .0
+                .iter()
+                .zip(&codes)
+                .for_each(|(entry, code)| counts[*code as usize] += entry.3),
+        }
+        let triples = self
+            .0
+            .iter()
+            .zip(&codes)
+            .filter_map(|(entry, code)| Some((entry.0?, *code, entry.3)));
+        let detail = Detail::from_triples(classes, cardinality, triples);
+        Ok((
+            Attribute {
+                request,
+                values: Arc::clone(values),
+                value_of_code,
+                counts,
+            },
+            (detail, cardinality),
+        ))
+    }
+}

@@ -1,0 +1,146 @@
+//! Grouping packed keys: the hash table under every frequency set.
+
+/// Gives each distinct key a dense group number, in order of first appearance.
+#[derive(Debug)]
+pub(crate) struct Grouper {
+    words: usize,
+    keys: Vec<u64>,
+    /// Group number + 1, or 0 for a free slot; a power of two long.
+    slots: Vec<u32>,
+}
+
+const FIRST_SLOTS: usize = 1 << 10;
+
+impl Grouper {
+    /// An empty table for keys of `words` words.
+    pub(crate) fn new(words: usize) -> Self {
+        Self {
+            words,
+            keys: vec![],
+            slots: vec![0; FIRST_SLOTS],
+        }
+    }
+
+    /// The number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len() / self.words
+    }
+
+    /// The distinct keys, one after the other, in order of their group numbers.
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// The distinct keys, without the table.
+    pub(crate) fn into_keys(self) -> Vec<u64> {
+        self.keys
+    }
+
+    /// Memory held, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.keys.capacity() * 8 + self.slots.capacity() * 4
+    }
+
+    /// Replaces `groups` by the group number of each key of `keys`.
+    pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
+        groups.clear();
+        groups.reserve(keys.len() / self.words);
+        // One loop for each usual width, so that comparing and hashing a key is straight-line code.
+        match self.words {
+            1 => self.group_words::<1>(keys, groups),
+            2 => self.group_words::<2>(keys, groups),
+            3 => self.group_words::<3>(keys, groups),
+            4 => self.group_words::<4>(keys, groups),
+            _ => self.group_words::<0>(keys, groups),
+        }
+    }
+
+    /// `W` is the width in words, or 0 for any width.
+    fn group_words<const W: usize>(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
+        let words = if W == 0 { self.words } else { W };
+        for key in keys.chunks_exact(words) {
+            if self.keys.len() / words * 2 >= self.slots.len() {
+                self.grow(words);
+            }
+            let mask = self.slots.len() - 1;
+            let mut slot = hash(key) as usize & mask;
+            let group = loop {
+                let found = self.slots[slot];
+                if found == 0 {
+                    let group = (self.keys.len() / words) as u32;
+                    self.slots[slot] = group + 1;
+                    self.keys.extend_from_slice(key);
+                    break group;
+                }
+                let at = (found - 1) as usize * words;
+                if self.keys[at..at + words] == *key {
+                    break found - 1;
+                }
+                slot = (slot + 1) & mask;
+            };
+            groups.push(group);
+        }
+    }
+
+    fn grow(&mut self, words: usize) {
+        let size = self.slots.len() * 4;
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        for (group, key) in self.keys.chunks_exact(words).enumerate() {
+            let mut slot = hash(key) as usize & (size - 1);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.slots[slot] = group as u32 + 1;
+        }
+    }
+
+    /// The group of a key, if it was seen.
+    pub(crate) fn find(&self, key: &[u64]) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(key) as usize & mask;
+        loop {
+            let found = self.slots[slot].checked_sub(1)?;
+            let at = found as usize * self.words;
+            if self.keys[at..at + self.words] == *key {
+                return Some(found);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// The high half of a product folded onto the low half spreads every bit of the key over the low bits.
+#[inline]
+fn hash(key: &[u64]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    key.iter().fold(0, |h, word| {
+        let product = u128::from(h ^ word ^ ODD).wrapping_mul(u128::from(ODD | 1));
+        (product as u64) ^ ((product >> 64) as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn groups_like_a_map(words in 1usize..7, rows in prop::collection::vec(prop::collection::vec(0u64..4, 7), 0..3000)) {
+            let mut grouper = Grouper::new(words);
+            let keys: Vec<u64> = rows.iter().flat_map(|r| r[..words].to_vec()).collect();
+            let mut groups = vec![];
+            grouper.group(&keys, &mut groups);
+            let mut map: HashMap<&[u64], u32> = HashMap::new();
+            for (key, group) in keys.chunks(words).zip(&groups) {
+                let next = map.len() as u32;
+                prop_assert_eq!(*map.entry(key).or_insert(next), *group);
+                prop_assert_eq!(grouper.find(key), Some(*group));
+            }
+            prop_assert_eq!(grouper.len(), map.len());
+            prop_assert_eq!(grouper.find(&vec![9; words]), None);
+        }
+    }
+}

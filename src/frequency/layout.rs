@@ -1,0 +1,218 @@
+//! Packed keys: the code of every quasi-identifier in its own bits of one or more machine words.
+
+use std::ops::Range;
+
+/// Where one column's code lies in a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Field {
+    word: usize,
+    shift: u32,
+    bits: u32,
+}
+
+/// Neighbouring columns of one word whose codes are looked up together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    word: usize,
+    shift: u32,
+    bits: u32,
+    /// The columns, lowest bits first.
+    columns: Range<usize>,
+}
+
+impl Chunk {
+    /// The columns of the chunk.
+    pub(crate) fn columns(&self) -> Range<usize> {
+        self.columns.clone()
+    }
+
+    /// The word that holds the chunk.
+    pub(crate) fn word(&self) -> usize {
+        self.word
+    }
+
+    /// The chunk's bits of its word, moved to the lowest place.
+    #[inline]
+    pub(crate) fn index(&self, word: u64) -> usize {
+        ((word >> self.shift) & low_bits(self.bits)) as usize
+    }
+
+    /// The chunk's bits in place.
+    pub(crate) fn mask(&self) -> u64 {
+        low_bits(self.bits) << self.shift
+    }
+}
+
+/// The layout of packed keys: `words` words of 64 bits; a column never straddles two words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    fields: Vec<Field>,
+    chunks: Vec<Chunk>,
+    words: usize,
+}
+
+/// Columns are looked up together while their bits number no more than this, so that a table stays in the first cache.
+const CHUNK_BITS: u32 = 12;
+
+fn low_bits(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// The bits that hold the codes `0..count`.
+pub(crate) fn bits_for(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
+impl Layout {
+    /// The layout for columns of these widths (each at most 32 bits), packed in order from the lowest bits up.
+    pub fn new(bits: &[u32]) -> Self {
+        let (mut word, mut shift) = (0, 0);
+        let mut fields = Vec::with_capacity(bits.len());
+        for &bits in bits {
+            if shift + bits > 64 {
+                (word, shift) = (word + 1, 0);
+            }
+            fields.push(Field { word, shift, bits });
+            shift += bits;
+        }
+        let mut chunks: Vec<Chunk> = vec![];
+        for (i, field) in fields.iter().enumerate() {
+            match chunks.last_mut() {
+                Some(chunk) if chunk.word == field.word && chunk.bits + field.bits <= CHUNK_BITS => {
+                    chunk.bits += field.bits;
+                    chunk.columns.end = i + 1;
+                }
+                _ => chunks.push(Chunk {
+                    word: field.word,
+                    shift: field.shift,
+                    bits: field.bits,
+                    columns: i..i + 1,
+                }),
+            }
+        }
+        Self {
+            fields,
+            chunks,
+            words: word + 1,
+        }
+    }
+
+    /// Words per key.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// How many columns a key holds.
+    pub fn columns(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The width of column `column`.
+    pub(crate) fn bits(&self, column: usize) -> u32 {
+        self.fields[column].bits
+    }
+
+    /// The chunks, in the order of the columns.
+    pub(crate) fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// The code of column `column` in `key`.
+    #[inline]
+    pub fn code(&self, key: &[u64], column: usize) -> u32 {
+        let field = self.fields[column];
+        ((key[field.word] >> field.shift) & low_bits(field.bits)) as u32
+    }
+
+    /// `code` in the place of column `column`, and the word it belongs to.
+    #[inline]
+    pub(crate) fn place(&self, column: usize, code: u32) -> (usize, u64) {
+        let field = self.fields[column];
+        (field.word, u64::from(code) << field.shift)
+    }
+
+    /// Adds a column's codes to the keys of a batch; `keys` holds one key after the other.
+    pub(crate) fn pack_column(&self, column: usize, codes: &[u32], keys: &mut [u64]) {
+        let field = self.fields[column];
+        if self.words == 1 {
+            for (key, code) in keys.iter_mut().zip(codes) {
+                *key |= u64::from(*code) << field.shift;
+            }
+        } else {
+            for (key, code) in keys.chunks_exact_mut(self.words).zip(codes) {
+                key[field.word] |= u64::from(*code) << field.shift;
+            }
+        }
+    }
+
+    /// A table for one chunk: for every combination of its columns' codes, the sum of `part(column, code)`. Codes at or
+    /// past `cardinality(column)` do not occur and get 0.
+    pub(crate) fn tabulate(
+        &self,
+        chunk: &Chunk,
+        cardinality: impl Fn(usize) -> usize,
+        part: impl Fn(usize, u32) -> u64,
+    ) -> Vec<u64> {
+        if chunk.columns.len() == 1 {
+            let column = chunk.columns.start;
+            return (0..cardinality(column) as u32).map(|code| part(column, code)).collect();
+        }
+        let mut table: Vec<u64> = vec![0];
+        for column in chunk.columns.clone() {
+            let lower = std::mem::take(&mut table);
+            table.reserve(lower.len() << self.fields[column].bits);
+            for code in 0..1u32 << self.fields[column].bits {
+                let own = if (code as usize) < cardinality(column) {
+                    part(column, code)
+                } else {
+                    0
+                };
+                table.extend(lower.iter().map(|below| below.wrapping_add(own)));
+            }
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn widths() {
+        assert_eq!([0, 1, 2, 3, 4, 5, 256, 257].map(bits_for), [0, 0, 1, 2, 2, 3, 8, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn codes_come_back(columns in prop::collection::vec((0u32..=32, any::<u32>()), 1..30)) {
+            let bits: Vec<u32> = columns.iter().map(|c| c.0).collect();
+            let layout = Layout::new(&bits);
+            let mut key = vec![0; layout.words()];
+            for (i, (bits, code)) in columns.iter().enumerate() {
+                layout.pack_column(i, &[code & low_bits(*bits) as u32], &mut key);
+            }
+            for (i, (bits, code)) in columns.iter().enumerate() {
+                prop_assert_eq!(layout.code(&key, i), code & low_bits(*bits) as u32);
+            }
+        }
+
+        #[test]
+        fn tables_sum_their_columns(bits in prop::collection::vec(0u32..5, 1..8), seed in any::<u64>()) {
+            let layout = Layout::new(&bits);
+            let cardinality = |c: usize| 1usize << bits[c];
+            let part = |c: usize, code: u32| (c as u64 + 1) * 1000 + u64::from(code);
+            let codes: Vec<u32> = bits.iter().enumerate().map(|(i, b)| ((seed >> i) & low_bits(*b)) as u32).collect();
+            let mut key = vec![0; layout.words()];
+            for (i, code) in codes.iter().enumerate() {
+                layout.pack_column(i, &[*code], &mut key);
+            }
+            let mut sum = 0;
+            for chunk in layout.chunks() {
+                sum += layout.tabulate(chunk, cardinality, part)[chunk.index(key[chunk.word()])];
+            }
+            prop_assert_eq!(sum, codes.iter().enumerate().map(|(i, c)| part(i, *c)).sum::<u64>());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! From rows to counts: encoded columns, the base frequency set, roll-up, and the bounded cache of evaluated nodes.
+//!
+//! One scan of the source answers the distinct combinations of quasi-identifier values with their counts; every node
+//! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
+
+mod base;
+mod batch;
+mod encoder;
+mod grouper;
+mod interner;
+mod layout;
+mod node;
+mod scan;
+mod set;
+mod sets;
+mod space;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use base::{Attribute, Base};
+pub use encoder::{Encoder, KeySet};
+pub use layout::Layout;
+pub(crate) use layout::bits_for;
+pub use scan::{Columns, DetailRequest, Scan};
+pub use set::{Detail, FrequencySet};
+pub use sets::{FrequencySets, SetCounters};
+pub use space::Space;

@@ -1,0 +1,179 @@
+//! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
+
+use super::base::Base;
+use super::node::NodeExec;
+use super::set::FrequencySet;
+use crate::error::{Error, Result};
+use crate::lattice::Node;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use futures::TryStreamExt;
+use parking_lot::RwLock;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Answers the frequency set of any node, from the smallest set at hand.
+#[derive(Debug)]
+pub struct FrequencySets {
+    base: Arc<Base>,
+    context: Arc<TaskContext>,
+    cache: RwLock<Cache>,
+    evaluated: AtomicU64,
+    rolled_up: AtomicU64,
+    cached: AtomicU64,
+    rows_read: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Cache {
+    sets: HashMap<Node, Arc<FrequencySet>>,
+    oldest_first: VecDeque<Node>,
+    bytes: usize,
+    limit: usize,
+    reservation: MemoryReservation,
+}
+
+/// What was done to answer frequency sets.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct SetCounters {
+    /// Sets computed.
+    pub evaluated: u64,
+    /// Of those, sets computed from a cached set instead of the base set.
+    pub rolled_up: u64,
+    /// Sets answered from the cache.
+    pub cached: u64,
+    /// Classes read as input.
+    pub rows_read: u64,
+}
+
+impl FrequencySets {
+    /// The sets over `base`, executed in `context`, keeping no more than `limit` bytes of evaluated nodes.
+    pub fn new(base: Arc<Base>, context: Arc<TaskContext>, limit: usize) -> Result<Self> {
+        let pool = context.memory_pool();
+        let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
+        base_set.try_resize(base.set.bytes()).map_err(|_| {
+            Error::new(
+                crate::error::ErrorKind::Resources,
+                format!(
+                    "the base frequency set has {} distinct combinations and does not fit the memory limit; raise \
+                     --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
+                    base.set.len()
+                ),
+            )
+        })?;
+        let cache = Cache {
+            sets: HashMap::new(),
+            oldest_first: VecDeque::new(),
+            bytes: 0,
+            limit,
+            reservation: MemoryConsumer::new("anonsql frequency set cache").register(pool),
+        };
+        // The base set lives as long as the sets do; its share is handed to the cache's reservation.
+        let held = base_set.free();
+        cache.reservation.grow(held);
+        Ok(Self {
+            base,
+            context,
+            cache: RwLock::new(cache),
+            evaluated: AtomicU64::new(0),
+            rolled_up: AtomicU64::new(0),
+            cached: AtomicU64::new(0),
+            rows_read: AtomicU64::new(0),
+        })
+    }
+
+    /// The table.
+    pub fn base(&self) -> &Arc<Base> {
+        &self.base
+    }
+
+    /// The frequency set of `node`.
+    pub fn get(&self, node: &Node) -> Result<Arc<FrequencySet>> {
+        if node == self.base.set.node() {
+            return Ok(Arc::clone(&self.base.set));
+        }
+        let (source, hit) = self.cache.read().nearest(node, &self.base.set);
+        if hit {
+            self.cached.fetch_add(1, Ordering::Relaxed);
+            return Ok(source);
+        }
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
+        if !Arc::ptr_eq(&source, &self.base.set) {
+            self.rolled_up.fetch_add(1, Ordering::Relaxed);
+        }
+        self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
+        let set = Arc::new(self.execute(&source, node)?);
+        self.cache.write().insert(Arc::clone(&set), self.base.set.bytes());
+        Ok(set)
+    }
+
+    /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
+    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
+        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
+        let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
+        let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
+        match batches.as_slice() {
+            [batch] => FrequencySet::from_batch(node, batch, source.cardinalities()),
+            _ => Err(Error::internal("a node's plan answered more than one batch")),
+        }
+    }
+
+    /// What was done so far.
+    pub fn counters(&self) -> SetCounters {
+        SetCounters {
+            evaluated: self.evaluated.load(Ordering::Relaxed),
+            rolled_up: self.rolled_up.load(Ordering::Relaxed),
+            cached: self.cached.load(Ordering::Relaxed),
+            rows_read: self.rows_read.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Cache {
+    /// The smallest set below `node`, and whether it is the node's own. Direct predecessors are asked first: a search
+    /// that walks the lattice finds one there, and does not pay for looking at every cached node.
+    fn nearest(&self, node: &Node, base: &Arc<FrequencySet>) -> (Arc<FrequencySet>, bool) {
+        if let Some(own) = self.sets.get(node) {
+            return (Arc::clone(own), true);
+        }
+        let levels = node.levels().iter().enumerate();
+        let direct = levels
+            .filter(|(_, level)| **level > 0)
+            .filter_map(|(i, level)| self.sets.get(&node.with_level(i, level - 1)))
+            .min_by_key(|set| set.len());
+        let below = || {
+            self.sets
+                .values()
+                .filter(|set| set.node().is_below_or_equal(node))
+                .min_by_key(|set| set.len())
+        };
+        match direct.or_else(below) {
+            Some(set) if set.len() < base.len() => (Arc::clone(set), false),
+            _ => (Arc::clone(base), false),
+        }
+    }
+
+    fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
+        let bytes = set.bytes();
+        // A set nearly as large as the base saves nothing to whoever starts from it.
+        if bytes * 4 > base_bytes * 3 || bytes > self.limit / 2 {
+            return;
+        }
+        while self.bytes + bytes > self.limit || self.reservation.try_grow(bytes).is_err() {
+            let Some(oldest) = self.oldest_first.pop_front() else {
+                return;
+            };
+            if let Some(gone) = self.sets.remove(&oldest) {
+                self.bytes -= gone.bytes();
+                self.reservation.shrink(gone.bytes());
+            }
+        }
+        self.bytes += bytes;
+        self.oldest_first.push_back(set.node().clone());
+        if let Some(twice) = self.sets.insert(set.node().clone(), set) {
+            self.bytes -= twice.bytes();
+            self.reservation.shrink(twice.bytes());
+        }
+    }
+}

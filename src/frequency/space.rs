@@ -1,0 +1,156 @@
+//! The space of packed keys of one table: the layout, the lookup tables, and generalizing keys.
+
+use super::layout::{Layout, bits_for};
+use crate::hierarchy::Lookup;
+use crate::lattice::Node;
+use arrow::array::Array;
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The quasi-identifiers of one table with their lookup tables, and the layout of their packed keys.
+///
+/// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key of
+/// any node is a key of ground codes: one table per chunk and levels generalizes keys of every more specific node.
+#[derive(Debug)]
+pub struct Space {
+    layout: Layout,
+    lookups: Vec<Arc<Lookup>>,
+    ground: Node,
+    tables: RwLock<HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>>,
+}
+
+impl Space {
+    /// The space of these columns.
+    pub fn new(lookups: Vec<Arc<Lookup>>) -> Self {
+        let bits: Vec<u32> = lookups.iter().map(|l| bits_for(l.values().len())).collect();
+        Self {
+            layout: Layout::new(&bits),
+            ground: Node::new(vec![0; lookups.len()]),
+            lookups,
+            tables: RwLock::default(),
+        }
+    }
+
+    /// The layout of keys.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The node with every column at level 0.
+    pub fn ground(&self) -> &Node {
+        &self.ground
+    }
+
+    /// The lookup table of column `column`.
+    pub fn lookup(&self, column: usize) -> &Lookup {
+        &self.lookups[column]
+    }
+
+    /// The lookup tables in the order of the columns.
+    pub fn lookups(&self) -> &[Arc<Lookup>] {
+        &self.lookups
+    }
+
+    /// The representative key of ground codes at `node`, written to `key`.
+    pub fn representative(&self, node: &Node, codes: impl Iterator<Item = u32>, key: &mut [u64]) {
+        key.fill(0);
+        for (column, code) in codes.enumerate() {
+            let rep = self.lookups[column].level(node.level(column)).representatives[code as usize];
+            let (word, bits) = self.layout.place(column, rep);
+            key[word] |= bits;
+        }
+    }
+
+    /// `keys`, whose levels are `from`, generalized to `to` (which is not below `from` in any column).
+    pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
+        let words = self.layout.words();
+        // What is unchanged is kept by a mask; what is at the top is 0, the least code of the only group.
+        let mut kept = vec![0u64; words];
+        let mut mapped = vec![];
+        for (index, chunk) in self.layout.chunks().iter().enumerate() {
+            let columns = chunk.columns();
+            if from.levels()[columns.clone()] == to.levels()[columns.clone()] {
+                kept[chunk.word()] |= chunk.mask();
+            } else if columns.clone().any(|c| to.level(c) < self.lookups[c].top()) {
+                mapped.push((chunk, self.table(index, &to.levels()[columns])));
+            }
+        }
+        if words == 1 {
+            return generalize_words(keys, kept[0], &mapped);
+        }
+        let mut out: Vec<u64> = keys
+            .chunks_exact(words)
+            .flat_map(|k| k.iter().zip(&kept).map(|(k, m)| k & m))
+            .collect();
+        for (chunk, table) in &mapped {
+            let word = chunk.word();
+            for (out, key) in out.chunks_exact_mut(words).zip(keys.chunks_exact(words)) {
+                out[word] |= table[chunk.index(key[word])];
+            }
+        }
+        out
+    }
+
+    /// The table of chunk `index` at these levels: packed codes to packed representatives, in place.
+    fn table(&self, index: usize, levels: &[u8]) -> Arc<Vec<u64>> {
+        let key = (index, Box::from(levels));
+        if let Some(table) = self.tables.read().get(&key) {
+            return Arc::clone(table);
+        }
+        let chunk = &self.layout.chunks()[index];
+        let first = chunk.columns().start;
+        let table = Arc::new(self.layout.tabulate(
+            chunk,
+            |column| self.lookups[column].values().len(),
+            |column, code| {
+                let level = self.lookups[column].level(levels[column - first]);
+                self.layout.place(column, level.representatives[code as usize]).1
+            },
+        ));
+        self.tables.write().entry(key).or_insert(table).clone()
+    }
+
+    /// For each key the wrapping sum over the columns of `part(column, representative)`, by table look-ups.
+    pub fn sum_by_key(&self, keys: &[u64], part: impl Fn(usize, u32) -> u64) -> Vec<u64> {
+        let words = self.layout.words();
+        let mut sums = vec![0u64; keys.len() / words];
+        for chunk in self.layout.chunks() {
+            let table = self
+                .layout
+                .tabulate(chunk, |column| self.lookups[column].values().len(), &part);
+            if table.iter().all(|t| *t == 0) {
+                continue;
+            }
+            let word = chunk.word();
+            for (sum, key) in sums.iter_mut().zip(keys.chunks_exact(words)) {
+                *sum = sum.wrapping_add(table[chunk.index(key[word])]);
+            }
+        }
+        sums
+    }
+}
+
+/// The usual case, one word per key: all chunks of a key in one pass.
+fn generalize_words(keys: &[u64], kept: u64, mapped: &[(&super::layout::Chunk, Arc<Vec<u64>>)]) -> Vec<u64> {
+    match mapped {
+        [] => keys.iter().map(|k| k & kept).collect(),
+        [(a, ta)] => keys.iter().map(|k| (k & kept) | ta[a.index(*k)]).collect(),
+        [(a, ta), (b, tb)] => keys
+            .iter()
+            .map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)])
+            .collect(),
+        [(a, ta), (b, tb), rest @ ..] => {
+            let mut out: Vec<u64> = keys
+                .iter()
+                .map(|k| (k & kept) | ta[a.index(*k)] | tb[b.index(*k)])
+                .collect();
+            for (chunk, table) in rest {
+                for (out, key) in out.iter_mut().zip(keys) {
+                    *out |= table[chunk.index(*key)];
+                }
+            }
+            out
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Random tables with their hierarchies, for the tests of what is computed from a frequency set.
+//!
+//! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
+//! plain loops; [`Table::base`] goes the way of the product.
+
+use super::{Base, Columns, DetailRequest};
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP, table};
+use crate::lattice::{Lattice, Node};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One row of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) quasi_identifiers: Vec<Option<i64>>,
+    pub(crate) sensitive: Option<i64>,
+    pub(crate) entity: Option<i64>,
+    pub(crate) label: Option<i64>,
+}
+
+/// A hierarchy over the values `0..n`: by level from 1 to below the top, the group of each value.
+#[derive(Debug, Clone)]
+pub(crate) struct Groups {
+    values: i64,
+    levels: Vec<Vec<u8>>,
+}
+
+/// A value that no hierarchy lists, so that its rows are suppressed.
+const UNMAPPED: i64 = 99;
+
+impl Groups {
+    /// The level of the top.
+    pub(crate) fn height(&self) -> u8 {
+        self.levels.len() as u8 + 1
+    }
+
+    /// The ground values that are listed.
+    pub(crate) fn values(&self) -> std::ops::Range<i64> {
+        0..self.values
+    }
+
+    /// The label of a value at a level.
+    pub(crate) fn label(&self, level: u8, value: Option<i64>) -> Option<String> {
+        match level {
+            0 => value.map(|v| v.to_string()),
+            l if l == self.height() => Some(TOP.into()),
+            l => value.map(|v| format!("{l}:{}", self.levels[usize::from(l) - 1][v as usize])),
+        }
+    }
+
+    /// The hierarchy as the product knows it.
+    pub(crate) fn hierarchy(&self) -> Hierarchy {
+        let row = |v| (0..=self.height()).map(|l| self.label(l, Some(v))).collect();
+        let rows: Vec<Vec<Option<String>>> = self.values().map(row).collect();
+        let ladder = table::Table::from_rows(&rows).unwrap();
+        Hierarchy::new("h", Arc::new(ladder), OnUnmapped::Suppress, OnNull::Value).unwrap()
+    }
+}
+
+/// A table with a hierarchy per quasi-identifier, one for the sensitive attribute, and a population.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) groups: Vec<Groups>,
+    pub(crate) tree: Groups,
+    pub(crate) population: Vec<Vec<Option<i64>>>,
+    /// Whether classes count entities.
+    pub(crate) per_entity: bool,
+    /// Whether the quasi-identifiers are strings.
+    pub(crate) texts: bool,
+}
+
+/// The place of the sensitive attribute among the details of [`Table::base`].
+pub(crate) const SENSITIVE: usize = 0;
+/// The place of the class label among them.
+pub(crate) const LABEL: usize = 1;
+
+impl Table {
+    /// Every node.
+    pub(crate) fn lattice(&self) -> Lattice {
+        Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
+    }
+
+    /// The generalized values of quasi-identifiers; `None` when the hierarchies suppress the row.
+    pub(crate) fn key(&self, quasi_identifiers: &[Option<i64>], node: &Node) -> Option<Vec<Option<String>>> {
+        let columns = quasi_identifiers.iter().zip(&self.groups).zip(node.levels());
+        columns
+            .map(|((value, groups), level)| {
+                value
+                    .is_none_or(|v| groups.values().contains(&v))
+                    .then(|| groups.label(*level, *value))
+            })
+            .collect()
+    }
+
+    /// The ground value of a code.
+    pub(crate) fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
+        let numbers = cast(values, &DataType::Int64).unwrap();
+        let numbers = numbers.as_primitive::<Int64Type>();
+        (!numbers.is_null(code as usize)).then(|| numbers.value(code as usize))
+    }
+
+    /// The classes of a node: keys and rows.
+    pub(crate) fn classes(&self, node: &Node) -> BTreeMap<Vec<Option<String>>, Vec<&Row>> {
+        let mut classes: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+        for row in &self.rows {
+            if let Some(key) = self.key(&row.quasi_identifiers, node) {
+                classes.entry(key).or_default().push(row);
+            }
+        }
+        classes
+    }
+
+    /// The base frequency set, scanned in two partitions.
+    pub(crate) fn base(&self) -> Base {
+        let names: Vec<String> = (0..self.groups.len()).map(|i| format!("q{i}")).collect();
+        let attribute = match self.per_entity {
+            true => DetailRequest::Pairs {
+                entity: "e".into(),
+                values: "s".into(),
+            },
+            false => DetailRequest::Values("s".into()),
+        };
+        let mut details = vec![attribute, DetailRequest::Values("c".into())];
+        if self.per_entity {
+            details.push(DetailRequest::Distinct("e".into()));
+        }
+        let fields = names.iter().map(String::as_str).chain(["s", "e", "c"]);
+        let fields: Vec<Field> = fields.map(|n| Field::new(n, DataType::Int64, true)).collect();
+        let mut fields = fields;
+        if self.texts {
+            fields[..names.len()]
+                .iter_mut()
+                .for_each(|f| *f = Field::new(f.name(), DataType::Utf8, true));
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = |rows: &[Row]| {
+            let column = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
+            let quasi = (0..names.len()).map(|i| {
+                let numbers = column(rows.iter().map(|r| r.quasi_identifiers[i]).collect());
+                cast(&numbers, schema.field(i).data_type()).unwrap()
+            });
+            let others = [|r: &Row| r.sensitive, |r: &Row| r.entity, |r: &Row| r.label];
+            let columns = quasi.chain(others.into_iter().map(|f| column(rows.iter().map(f).collect())));
+            RecordBatch::try_new(Arc::clone(&schema), columns.collect()).unwrap()
+        };
+        let stream = |rows: &[Row]| {
+            let batches = futures::stream::iter(vec![Ok(batch(rows))]);
+            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), batches)) as _
+        };
+        let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let columns = Columns::new(&schema, &names, &details).unwrap();
+        let (first, second) = self.rows.split_at(self.rows.len() / 2);
+        let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
+        let (sample, population) = runtime.block_on(async {
+            let sample = columns.scan(vec![stream(first), stream(second)], &pool, Arc::default());
+            let mut sample = sample.await.unwrap();
+            let bare = columns.without_details();
+            let population = bare.scan(vec![stream(&people)], &pool, Arc::default()).await.unwrap();
+            columns.refresh(&mut sample).unwrap();
+            (sample, population)
+        });
+        let lookups = (0..names.len()).map(|i| {
+            let lookup = self.groups[i]
+                .hierarchy()
+                .bind(Arc::clone(population.values(i)))
+                .unwrap();
+            (Arc::new(lookup), OnUnmapped::Suppress)
+        });
+        let bottom = Node::new(vec![0; names.len()]);
+        let lookups = lookups.collect();
+        Base::new(sample, Some(population), lookups, bottom).unwrap()
+    }
+}
+
+impl Row {
+    fn of(quasi_identifiers: Vec<Option<i64>>) -> Self {
+        Self {
+            quasi_identifiers,
+            sensitive: None,
+            entity: None,
+            label: None,
+        }
+    }
+}
+
+/// Groups of `values` values that nest.
+fn groups(values: std::ops::Range<usize>, levels: std::ops::Range<usize>) -> impl Strategy<Value = Groups> {
+    values
+        .prop_flat_map(move |n| {
+            prop::collection::vec(prop::collection::vec(0u8..3, n), levels.clone()).prop_map(move |m| (n, m))
+        })
+        .prop_map(|(n, merges)| {
+            let mut levels: Vec<Vec<u8>> = vec![];
+            for merge in merges {
+                let below = levels.last().cloned().unwrap_or_else(|| (0..n as u8).collect());
+                levels.push(below.iter().map(|group| merge[usize::from(*group)] % n as u8).collect());
+            }
+            Groups {
+                values: n as i64,
+                levels,
+            }
+        })
+}
+
+fn value(values: i64, unmapped: u32) -> impl Strategy<Value = Option<i64>> {
+    prop_oneof![
+        20 => (0..values).prop_map(Some),
+        2 => Just(None),
+        unmapped => Just(Some(UNMAPPED)),
+    ]
+}
+
+/// Random tables of up to 40 rows, some without rows; the population holds the sample.
+pub(crate) fn table() -> impl Strategy<Value = Table> {
+    let columns = prop::collection::vec(groups(1..5, 0..3), 1..4);
+    (columns, groups(2..6, 0..3), any::<(bool, bool)>(), 1i64..30).prop_flat_map(
+        |(groups, tree, (per_entity, texts), entities)| {
+            let quasi: Vec<_> = groups
+                .iter()
+                .map(|g| value(g.values, u32::from(g.values % 2 == 0)))
+                .collect();
+            let other: Vec<_> = groups.iter().map(|g| value(g.values, 1)).collect();
+            let row = (quasi, value(tree.values, 0), value(entities, 0), value(3, 0));
+            let row = row.prop_map(|(quasi_identifiers, sensitive, entity, label)| Row {
+                quasi_identifiers,
+                sensitive,
+                entity,
+                label,
+            });
+            let rows = prop::collection::vec(row, 0..40);
+            let others = prop::collection::vec(other, 0..20);
+            (rows, others, Just(groups), Just(tree)).prop_map(move |(rows, others, groups, tree)| Table {
+                population: rows.iter().map(|r| r.quasi_identifiers.clone()).chain(others).collect(),
+                rows,
+                groups,
+                tree,
+                per_entity,
+                texts,
+            })
+        },
+    )
+}

@@ -1,0 +1,411 @@
+//! The bench table: quasi-identifiers as strings and nothing else, with exactly as many distinct combinations as asked.
+//!
+//! The combinations are a sample of the population that never takes the same one twice. `n` combinations are shared out
+//! over the values of the first column in proportion to their weights (systematic sampling: cumulative weights times n,
+//! rounded with one random offset), each value's share over the next column, and so on; a value never gets more than
+//! the columns after it can tell apart. So combination p of n is found from p alone, and nothing is stored.
+//!
+//! Every combination has one row; the other rows are people drawn column by column from the population, who take only
+//! values that some combination has. So a few combinations are common and most are rare, as in real tables.
+
+use super::draw::{Scatter, Weights, mix, scale, stream};
+use super::population::{OLDEST, Population, YOUNGEST};
+use super::vocabulary::{self as words, Value};
+use super::write::Rows;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
+use arrow::datatypes::{Field, Int32Type, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use rand::Rng;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+/// What the bench table looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BenchShape {
+    columns: usize,
+    combinations: Option<u64>,
+}
+
+impl Default for BenchShape {
+    /// The nine columns of the Adult table and as many combinations as a population of that size has.
+    fn default() -> Self {
+        Self {
+            columns: ADULT.len(),
+            combinations: None,
+        }
+    }
+}
+
+impl BenchShape {
+    /// How many columns there can be.
+    pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
+
+    /// The first `columns` columns; without `combinations`, as many as a population of the table's size has (10 million
+    /// rows and more: 800,000), or as the columns can tell apart.
+    pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
+        if !Self::COLUMNS.contains(&columns) {
+            let (low, high) = (Self::COLUMNS.start(), Self::COLUMNS.end());
+            return Err(Error::usage(format!(
+                "the bench table has {low} to {high} columns, not {columns}"
+            )));
+        }
+        Ok(Self { columns, combinations })
+    }
+}
+
+/// The columns of the Adult table: name and vocabulary (ages have none).
+const ADULT: [(&str, &[Value]); 9] = [
+    ("sex", words::SEX),
+    ("age", &[]),
+    ("race", words::RACE),
+    ("marital_status", words::MARITAL_STATUS),
+    ("education", words::EDUCATION),
+    ("native_country", words::NATIVE_COUNTRY),
+    ("workclass", words::WORKCLASS),
+    ("occupation", words::OCCUPATION),
+    ("salary_class", words::SALARY_CLASS),
+];
+const SEX: usize = 0;
+const AGE: usize = 1;
+const RACE: usize = 2;
+const EDUCATION: usize = 4;
+
+/// Further columns: name and number of values, which are numbered.
+const MORE: [(&str, usize); 15] = [
+    ("district", 60),
+    ("household", 8),
+    ("housing", 6),
+    ("language", 20),
+    ("commute", 7),
+    ("insurance", 6),
+    ("rooms", 9),
+    ("religion", 10),
+    ("health", 5),
+    ("vehicle", 4),
+    ("industry", 30),
+    ("internet", 3),
+    ("disability", 4),
+    ("veteran", 2),
+    ("pension", 3),
+];
+
+/// Distinct combinations of a table by its rows: as in Adult at its size, 800,000 from ten million on.
+const NATURAL: [(u64, u64); 7] = [
+    (0, 0),
+    (1, 1),
+    (1_000, 920),
+    (30_000, 19_400),
+    (100_000, 42_000),
+    (1_000_000, 185_000),
+    (10_000_000, 800_000),
+];
+
+/// More combinations than this would not be shared out exactly in 64 bits.
+const MOST: u64 = 1_000_000_000;
+
+pub(super) struct Bench {
+    seed: u64,
+    combinations: u64,
+    columns: Vec<Column>,
+    population: Population,
+    places: Scatter,
+}
+
+struct Column {
+    name: &'static str,
+    labels: Arc<StringArray>,
+    /// How many combinations of the later columns there are, at most u64::MAX.
+    capacity: u64,
+    /// The shares of a column that depends on no other.
+    own: Weights,
+}
+
+impl Bench {
+    pub(super) fn new(shape: BenchShape, rows: u64, seed: u64) -> Result<Self> {
+        let mut columns: Vec<Column> = (0..shape.columns).map(column).collect();
+        let mut capacity = 1u64;
+        for column in columns.iter_mut().rev() {
+            column.capacity = capacity;
+            capacity = capacity.saturating_mul(column.labels.len() as u64);
+        }
+        let combinations = match shape.combinations {
+            Some(n) if n > MOST => return Err(Error::usage(format!("at most {MOST} combinations, not {n}"))),
+            Some(0) => return Err(Error::usage("a table has at least 1 combination")),
+            Some(n) if n > rows => {
+                return Err(Error::usage(format!(
+                    "{rows} rows cannot have {n} distinct combinations"
+                )));
+            }
+            Some(n) if n > capacity => {
+                let columns = shape.columns;
+                return Err(Error::usage(format!(
+                    "{columns} columns have at most {capacity} combinations, not {n}"
+                )));
+            }
+            Some(n) => n,
+            None => natural(rows).min(capacity),
+        };
+        let places = Scatter::new(rows, mix(seed));
+        Ok(Self {
+            seed,
+            combinations,
+            columns,
+            population: Population::new(),
+            places,
+        })
+    }
+
+    /// The values of combination `p`, column by column.
+    fn combination(&self, mut p: u64, codes: &mut [usize]) {
+        self.descend(codes, |_, split| {
+            let value = split.find(p);
+            p -= split.before(value);
+            value
+        });
+    }
+
+    /// The values of someone drawn from the population, as far as the combinations allow.
+    fn person(&self, rng: &mut impl Rng, codes: &mut [usize]) {
+        self.descend(codes, |weights, split| {
+            if split.n > 1 {
+                for _ in 0..TRIES {
+                    let value = weights.draw(rng);
+                    if split.share(value) > 0 {
+                        return value;
+                    }
+                }
+            }
+            split.find(scale(rng.next_u64(), split.n))
+        });
+    }
+
+    /// Goes from column to column, with the combinations shared out over the values `choose` takes.
+    fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
+        let mut n = self.combinations;
+        let mut state = mix(self.seed);
+        for (i, column) in self.columns.iter().enumerate() {
+            let weights = self.weights(i, codes);
+            let split = Split::new(weights, n, column.capacity, state);
+            let value = choose(weights, &split);
+            codes[i] = value;
+            n = split.share(value);
+            state = mix(state ^ (value as u64 + 1));
+        }
+    }
+
+    /// The shares of column `i`'s values, given the values of the columns before it.
+    fn weights(&self, i: usize, codes: &[usize]) -> &Weights {
+        let people = &self.population;
+        match i {
+            SEX => &people.sex,
+            AGE => &people.age,
+            RACE => &people.race,
+            3 => people.marital(codes[AGE], codes[SEX]),
+            EDUCATION => people.education(codes[AGE]),
+            5 => people.country(codes[RACE]),
+            6 => people.workclass(codes[AGE]),
+            7 => people.occupation(codes[EDUCATION], codes[SEX]),
+            8 => people.salary(codes[EDUCATION], codes[AGE], codes[SEX]),
+            _ => &self.columns[i].own,
+        }
+    }
+}
+
+/// How often a value that no combination has is drawn again before any that one has is taken.
+const TRIES: usize = 8;
+
+fn column(i: usize) -> Column {
+    let (name, labels): (&str, Vec<String>) = match ADULT.get(i) {
+        Some((name, [])) => (name, (YOUNGEST..=OLDEST).map(|age| age.to_string()).collect()),
+        Some((name, values)) => (name, values.iter().map(|v| v.label.to_string()).collect()),
+        None => {
+            let (name, values) = MORE[i - ADULT.len()];
+            (name, (1..=values).map(|v| format!("{name} {v:02}")).collect())
+        }
+    };
+    let own = Weights::new((1..=labels.len() as u32).map(|rank| 10_000 / rank));
+    Column {
+        name,
+        labels: Arc::new(StringArray::from(labels)),
+        capacity: 1,
+        own,
+    }
+}
+
+fn natural(rows: u64) -> u64 {
+    for pair in NATURAL.windows(2) {
+        let ((low, from), (high, to)) = (pair[0], pair[1]);
+        if rows < high {
+            return from + (to - from) * (rows - low) / (high - low);
+        }
+    }
+    NATURAL[NATURAL.len() - 1].1
+}
+
+/// `n` combinations shared out over the values of a column.
+struct Split<'a> {
+    weights: &'a Weights,
+    n: u64,
+    offset: u64,
+    /// How many the values up to each have, where the proportional share of some value is more than it may have.
+    capped: Option<Vec<u64>>,
+}
+
+impl<'a> Split<'a> {
+    /// Shares in proportion to `weights`, none above `capacity`, rounded as `state` says.
+    fn new(weights: &'a Weights, n: u64, capacity: u64, state: u64) -> Self {
+        let offset = scale(state, weights.total());
+        let mut split = Self {
+            weights,
+            n,
+            offset,
+            capped: None,
+        };
+        if weights.largest() * n / weights.total() + 1 > capacity {
+            split.capped = Some(split.cap(capacity, mix(state)));
+        }
+        split
+    }
+
+    /// What a value cannot take goes to the others, from a random one on.
+    fn cap(&self, capacity: u64, state: u64) -> Vec<u64> {
+        let values = self.weights.len();
+        let mut shares: Vec<u64> = (0..values).map(|value| self.share(value).min(capacity)).collect();
+        let mut left = self.n - shares.iter().sum::<u64>();
+        let start = (state % values as u64) as usize;
+        for at in (start..values).chain(0..start) {
+            let more = left.min(capacity - shares[at]);
+            shares[at] += more;
+            left -= more;
+        }
+        let mut sum = 0;
+        shares.iter_mut().for_each(|share| {
+            sum += *share;
+            *share = sum;
+        });
+        shares
+    }
+
+    fn up_to(&self, value: usize) -> u64 {
+        if let Some(capped) = &self.capped {
+            return capped[value];
+        }
+        (self.weights.up_to(value) * self.n + self.offset) / self.weights.total()
+    }
+
+    fn before(&self, value: usize) -> u64 {
+        if value == 0 { 0 } else { self.up_to(value - 1) }
+    }
+
+    fn share(&self, value: usize) -> u64 {
+        self.up_to(value) - self.before(value)
+    }
+
+    /// The value that has combination `p`: the first whose running share passes it.
+    fn find(&self, p: u64) -> usize {
+        let (mut low, mut high) = (0, self.weights.len() - 1);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.up_to(middle) > p {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        low
+    }
+}
+
+impl Rows for Bench {
+    fn schema(&self) -> SchemaRef {
+        let field = |column: &Column| Field::new(column.name, super::census::category(), false);
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
+        let n = (range.end - range.start) as usize;
+        let rng = &mut stream(self.seed, group);
+        let mut codes = vec![0; self.columns.len()];
+        let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
+        for row in range {
+            // The rows of the first few places, which are anywhere in the table, see to it that no combination lacks.
+            match self.places.at(row) {
+                place if place < self.combinations => self.combination(place, &mut codes),
+                _ => self.person(rng, &mut codes),
+            }
+            for (keys, code) in keys.iter_mut().zip(&codes) {
+                keys.push(*code as i32);
+            }
+        }
+        let arrays = self.columns.iter().zip(keys).map(|(column, keys)| {
+            let labels = column.labels.clone();
+            Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), labels)?) as ArrayRef)
+        });
+        Ok(RecordBatch::try_new(
+            self.schema(),
+            arrays.collect::<Result<Vec<_>>>()?,
+        )?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::AsArray;
+    use std::collections::HashMap;
+
+    fn counts(shape: BenchShape, rows: u64) -> Result<HashMap<Vec<i32>, u64>> {
+        let batch = Bench::new(shape, rows, 3)?.rows(0, 0..rows)?;
+        let keys: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|c| c.as_dictionary::<Int32Type>().keys().clone())
+            .collect();
+        let mut counts = HashMap::new();
+        for row in 0..batch.num_rows() {
+            *counts.entry(keys.iter().map(|k| k.value(row)).collect()).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    #[test]
+    fn the_combinations_are_as_many_as_asked() -> Result<()> {
+        // 148 is every combination of the first two columns, 20,720 of the first five is 1/4 of all.
+        for (columns, combinations) in [(2, 1), (2, 148), (5, 20_720), (9, 1_000), (24, 30_000)] {
+            let counts = counts(BenchShape::new(columns, Some(combinations))?, 40_000)?;
+            assert_eq!(counts.len() as u64, combinations, "{columns} columns");
+        }
+        assert_eq!(counts(BenchShape::default(), 30_000)?.len(), 19_400);
+        Ok(())
+    }
+
+    #[test]
+    fn few_combinations_are_common() -> Result<()> {
+        let counts = counts(BenchShape::default(), 200_000)?;
+        let mut sizes: Vec<u64> = counts.into_values().collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        // Were all equally common, the top tenth of the combinations would have about a sixth of the rows.
+        let top: u64 = sizes[..sizes.len() / 10].iter().sum();
+        assert!(top > 55_000, "the top tenth has {top} of 200,000 rows");
+        let alone = sizes.iter().filter(|n| **n == 1).count();
+        assert!(
+            alone > sizes.len() / 5,
+            "{alone} of {} combinations are of one row",
+            sizes.len()
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (columns, combinations, rows) in [(2, 149, 1_000), (9, 1_001, 1_000), (9, 0, 1_000)] {
+            let made = BenchShape::new(columns, Some(combinations)).and_then(|shape| Bench::new(shape, rows, 1));
+            assert!(
+                made.is_err(),
+                "{combinations} combinations of {columns} columns in {rows} rows"
+            );
+        }
+        assert!(BenchShape::new(1, None).is_err() && BenchShape::new(25, None).is_err());
+    }
+}

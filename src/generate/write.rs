@@ -1,0 +1,107 @@
+//! Row groups drawn and encoded side by side, written in order.
+
+use crate::error::{Error, Result};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::io::BufWriter;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+
+/// Rows in a row group: small enough that a few of them in work are no burden, large enough that dictionaries pay.
+/// A multiple of every block size a table draws in.
+pub(super) const GROUP_ROWS: u64 = 1 << 18;
+
+/// A table whose rows can be made from their numbers.
+pub(super) trait Rows: Sync {
+    /// The columns.
+    fn schema(&self) -> SchemaRef;
+
+    /// The rows with these numbers, drawn from the random stream `group`.
+    fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch>;
+}
+
+/// Writes the first `total` rows of `table` to the file `out`; a file that could not be finished is removed.
+pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
+    let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
+    let written = write_to(table, total, threads, file);
+    if written.is_err() {
+        // The first error is the one to tell; without its footer what is left would not be read as data anyway.
+        let _ = std::fs::remove_file(out);
+    }
+    written.map_err(|e| e.context(out.display()))
+}
+
+fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> Result<()> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by("anonsql generate".into())
+        .build();
+    // Dictionary arrays are only a quick way to write: without Arrow's own metadata they are read as plain strings.
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
+    let writer = ArrowWriter::try_new_with_options(BufWriter::new(file), table.schema(), options)?;
+    let (mut writer, factory) = writer.into_serialized_writer()?;
+    let groups = total.div_ceil(GROUP_ROWS);
+    let workers = (threads.get() as u64).min(groups.max(1));
+    std::thread::scope(|scope| {
+        let results: Vec<_> = (0..workers)
+            .map(|worker| {
+                // One finished group may wait while the next is drawn: enough to keep the workers busy.
+                let (send, receive) = sync_channel(1);
+                let factory = &factory;
+                scope.spawn(move || {
+                    for group in (worker..groups).step_by(workers as usize) {
+                        let encoded = encode(table, factory, group, total);
+                        let failed = encoded.is_err();
+                        if send.send(encoded).is_err() || failed {
+                            break;
+                        }
+                    }
+                });
+                receive
+            })
+            .collect();
+        for receive in results.iter().cycle().take(groups as usize) {
+            let chunks = receive
+                .recv()
+                .map_err(|_| Error::internal("a thread of the generator ended early"))??;
+            let mut group = writer.next_row_group()?;
+            for chunk in chunks {
+                chunk.append_to_row_group(&mut group)?;
+            }
+            group.close()?;
+        }
+        Ok::<(), Error>(())
+    })?;
+    writer.close()?;
+    Ok(())
+}
+
+fn encode(
+    table: &dyn Rows,
+    factory: &ArrowRowGroupWriterFactory,
+    group: u64,
+    total: u64,
+) -> Result<Vec<ArrowColumnChunk>> {
+    let start = group * GROUP_ROWS;
+    let batch = table.rows(group, start..total.min(start + GROUP_ROWS))?;
+    let writers = factory.create_column_writers(group as usize)?;
+    let schema = batch.schema();
+    let columns = schema.fields().iter().zip(batch.columns());
+    let mut chunks = Vec::with_capacity(writers.len());
+    for (mut writer, (field, array)) in writers.into_iter().zip(columns) {
+        for leaf in compute_leaves(field, array)? {
+            writer.write(&leaf)?;
+        }
+        chunks.push(writer.close()?);
+    }
+    Ok(chunks)
+}

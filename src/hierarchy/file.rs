@@ -1,0 +1,319 @@
+//! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
+//!
+//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` when the first line has
+//! no `;`; lines may end in CRLF, fields may be quoted, blank lines are passed over. A row that is longer or shorter
+//! than the first, and text that is not UTF-8, are errors that name the line.
+//!
+//! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
+//!
+//! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
+
+use super::quoted;
+use super::table::{Source, Table};
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, StringBuilder};
+use csv::{ByteRecord, ReaderBuilder};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a hierarchy file is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileOptions {
+    /// Between fields; found out from the first line when it is not given.
+    pub delimiter: Option<u8>,
+    /// Whether the first line names the columns.
+    pub has_header: bool,
+    /// Around fields that hold a delimiter.
+    pub quote: u8,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self {
+            delimiter: None,
+            has_header: false,
+            quote: b'"',
+        }
+    }
+}
+
+impl FileOptions {
+    /// The names of the options.
+    pub const NAMES: &'static [&'static str] = &["delimiter", "has_header", "quote"];
+
+    /// Sets the option `name` to what OPTIONS says, without its quotes.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name.to_lowercase().as_str() {
+            "delimiter" => self.delimiter = Some(byte(name, value)?),
+            "quote" => self.quote = byte(name, value)?,
+            "has_header" => {
+                self.has_header = value
+                    .to_lowercase()
+                    .parse()
+                    .map_err(|_| Error::usage("option has_header must be true or false"))?;
+            }
+            _ => {
+                return Err(Error::unknown(
+                    "option of a hierarchy file",
+                    name,
+                    Self::NAMES.iter().copied(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn byte(name: &str, value: &str) -> Result<u8> {
+    match value.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(*byte),
+        [b'\\', b't'] => Ok(b'\t'),
+        _ => Err(Error::usage(format!("option {name} must be one ASCII character"))),
+    }
+}
+
+/// The OPTIONS clause with what is not the default, with a space before it.
+impl fmt::Display for FileOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |byte: u8| quoted(&char::from(byte).to_string());
+        let mut options = vec![];
+        if let Some(delimiter) = self.delimiter {
+            options.push(format!("delimiter {}", text(delimiter)));
+        }
+        if self.has_header {
+            options.push("has_header true".to_string());
+        }
+        if self.quote != Self::default().quote {
+            options.push(format!("quote {}", text(self.quote)));
+        }
+        if options.is_empty() {
+            return Ok(());
+        }
+        write!(f, " OPTIONS ({})", options.join(", "))
+    }
+}
+
+/// The hierarchy in the file at `path`.
+pub fn read(path: &str, options: &FileOptions) -> Result<Table> {
+    let bytes = std::fs::read(Path::new(path)).map_err(|e| Error::io(format!("hierarchy file {path}"), e))?;
+    let source = Source::File(path.to_string(), options.clone());
+    columns(&bytes, options)
+        .and_then(|(ground, labels)| Table::try_new(source, &ground, &labels))
+        .map_err(|e| e.context(format!("hierarchy file {path}")))
+}
+
+fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>)> {
+    let delimiter = options.delimiter.unwrap_or_else(|| {
+        let line = bytes.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
+        let has = |delimiter| line.is_some_and(|line| line.contains(&delimiter));
+        if !has(b';') && has(b',') { b',' } else { b';' }
+    });
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .quote(options.quote)
+        .has_headers(options.has_header)
+        .flexible(true)
+        .from_reader(bytes);
+    let mut builders: Vec<StringBuilder> = vec![];
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|e| malformed(&e))? {
+        let line = record.position().map_or(0, csv::Position::line);
+        if builders.is_empty() {
+            builders.resize_with(record.len(), StringBuilder::new);
+        }
+        if record.len() != builders.len() {
+            return Err(Error::data(format!(
+                "line {line} has {} columns, the first has {}",
+                record.len(),
+                builders.len()
+            )));
+        }
+        for (field, builder) in record.iter().zip(&mut builders) {
+            let text =
+                std::str::from_utf8(field).map_err(|_| Error::data(format!("line {line} is not valid UTF-8")))?;
+            builder.append_value(text);
+        }
+    }
+    let mut columns = builders.iter_mut().map(|b| Arc::new(b.finish()) as ArrayRef);
+    match columns.next() {
+        Some(ground) => Ok((ground, columns.collect())),
+        None => Err(Error::data("the file has no rows")),
+    }
+}
+
+/// What the reader could not read; its own message may quote the file.
+fn malformed(error: &csv::Error) -> Error {
+    match error.position() {
+        Some(position) => Error::data(format!("line {} is not valid CSV", position.line())),
+        None => Error::data("the file is not valid CSV"),
+    }
+}
+
+/// What SHOW and help say of it.
+pub static INFO: Info = Info {
+    name: "file",
+    summary: "a CSV file: one row per ground value, one column per level",
+    params: &[],
+    example: "CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)",
+    reference: "Prasser and Kohlmayer (ARX), 2015, doi:10.1007/978-3-319-23633-9_6; RFC 4180",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::hierarchy::Ladder;
+    use arrow::array::{Array, StringArray};
+
+    fn written(content: &[u8]) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("h.csv");
+        std::fs::write(&path, content).unwrap();
+        (folder, path.to_string_lossy().into_owned())
+    }
+
+    fn load(content: &[u8], options: &FileOptions) -> Result<Table> {
+        let (_folder, path) = written(content);
+        read(&path, options)
+    }
+
+    /// All labels of a value, joined.
+    fn labels(table: &Table, value: &str) -> String {
+        let values: ArrayRef = Arc::new(StringArray::from(vec![value]));
+        let labels = table.labels(&values).unwrap();
+        labels
+            .iter()
+            .map(|l| if l.is_null(0) { "-" } else { l.value(0) })
+            .collect::<Vec<_>>()
+            .join("|")
+    }
+
+    #[test]
+    fn both_delimiters_line_ends_and_quotes_are_read() {
+        for content in [
+            "a;x;*\nb;y;*\n",
+            "a,x,*\r\nb,y,*\r\n",
+            "\u{feff}a;x;*\n\nb;y;*",
+            "\n\"a\";\"x\";*\r\nb;y;*",
+        ] {
+            let table = load(content.as_bytes(), &FileOptions::default()).unwrap();
+            assert_eq!(
+                (labels(&table, "a"), labels(&table, "b")),
+                ("x|*".into(), "y|*".into()),
+                "{content:?}"
+            );
+        }
+        let table = load(b"\"a;\"\"b\";x,y;*\nc;z;*", &FileOptions::default()).unwrap();
+        assert_eq!(labels(&table, "a;\"b"), "x,y|*");
+    }
+
+    #[test]
+    fn options_are_read_and_written() {
+        let mut options = FileOptions::default();
+        assert_eq!(options.to_string(), "");
+        options.set("DELIMITER", "\\t").unwrap();
+        options.set("has_header", "TRUE").unwrap();
+        options.set("quote", "'").unwrap();
+        assert_eq!(
+            options.to_string(),
+            " OPTIONS (delimiter '\t', has_header true, quote '''')"
+        );
+        let table = load(b"value\tgroup\na\t'x\ty'\nb\tz\n", &options).unwrap();
+        assert_eq!(
+            (labels(&table, "a"), labels(&table, "value")),
+            ("x\ty|*".into(), "-|-".into())
+        );
+        assert!(table.sql().starts_with("FROM '"), "{}", table.sql());
+        assert!(
+            options
+                .set("delimitor", ";")
+                .unwrap_err()
+                .to_string()
+                .contains("\"delimiter\"")
+        );
+        assert!(options.set("delimiter", "ab").is_err());
+        assert!(options.set("delimiter", "\n").is_err());
+        assert!(options.set("has_header", "yes").is_err());
+    }
+
+    #[test]
+    fn bad_files_are_told_by_line_and_never_quoted() {
+        for (content, said) in [
+            (&b"a;x;*\nb;*\n"[..], "line 2 has 2 columns, the first has 3"),
+            (
+                b"a;x;*\n\"b\nc\";y;*\nd;x;*;*\n",
+                "line 4 has 4 columns, the first has 3",
+            ),
+            (b"a;x;*\nsecret\xff;y;*\n", "line 2 is not valid UTF-8"),
+            (b"", "the file has no rows"),
+            (b"\n\r\n", "the file has no rows"),
+            (b"secret;x;*\nsecret;x;*\n", "1 ground values are repeated"),
+            (b"a;;*\n", "1 labels of level 1 are NULL or empty"),
+        ] {
+            let e = load(content, &FileOptions::default()).unwrap_err().to_string();
+            assert!(e.contains(said) && e.contains("h.csv") && !e.contains("secret"), "{e}");
+        }
+        let header = FileOptions {
+            has_header: true,
+            ..FileOptions::default()
+        };
+        assert!(load(b"a;b\n", &header).unwrap_err().to_string().contains("no rows"));
+        let e = read("/nowhere/age.csv", &FileOptions::default()).unwrap_err();
+        assert!(
+            e.kind() == ErrorKind::Io && e.to_string().contains("/nowhere/age.csv"),
+            "{e}"
+        );
+    }
+
+    #[test]
+    fn the_shared_hierarchies_are_read_as_they_are() {
+        let Some(data) = std::env::var_os("ANONSQL_SHARED")
+            .map(|s| Path::new(&s).join("data"))
+            .filter(|d| d.is_dir())
+        else {
+            assert!(
+                std::env::var("CI").as_deref() != Ok("true"),
+                "ANONSQL_SHARED/data is needed under CI=true"
+            );
+            eprintln!("ignored: ANONSQL_SHARED/data is not there");
+            return;
+        };
+        let sorted = |path: &Path| {
+            let mut paths: Vec<_> = std::fs::read_dir(path).unwrap().map(|e| e.unwrap().path()).collect();
+            paths.sort();
+            paths
+        };
+        let mut heights = std::collections::BTreeMap::new();
+        for folder in sorted(&data).into_iter().filter(|p| p.is_dir()) {
+            for path in sorted(&folder)
+                .into_iter()
+                .filter(|p| p.extension().is_some_and(|e| e == "csv"))
+            {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let table = read(&path.to_string_lossy(), &FileOptions::default()).unwrap();
+                assert_eq!(table.listed(), Some(text.lines().count() as u64), "{path:?}");
+                // The files use no quotes: each line is its own oracle.
+                let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(';').collect()).collect();
+                let ground: ArrayRef = Arc::new(rows.iter().map(|r| Some(r[0])).collect::<StringArray>());
+                let labels = table.labels(&ground).unwrap();
+                assert_eq!(labels.len() + 1, rows[0].len(), "{path:?}");
+                for (i, row) in rows.iter().enumerate() {
+                    assert!(
+                        labels.iter().zip(&row[1..]).all(|(l, field)| l.value(i) == *field),
+                        "{path:?}"
+                    );
+                }
+                let name = |p: &Path| p.file_stem().unwrap().to_string_lossy().into_owned();
+                heights.insert((name(&folder), name(&path)), labels.len());
+            }
+        }
+        let nodes = |folder: &str| {
+            let of = heights.iter().filter(|((f, _), _)| f == folder);
+            of.map(|(_, height)| height + 1).product::<usize>()
+        };
+        assert_eq!((nodes("adult_arx_hier"), nodes("adult_pbg")), (12_960, 17_920));
+        assert!(heights.len() >= 80, "{}", heights.len());
+    }
+}

@@ -1,0 +1,161 @@
+//! Ground values as text, matched against a column of any type.
+
+use super::number::Number;
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray, UInt32Array};
+use arrow::compute::cast;
+use arrow::datatypes::*;
+use arrow::row::{RowConverter, SortField};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The type of the values themselves, whatever they are encoded as.
+pub(super) fn plain_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain_type(values),
+        DataType::RunEndEncoded(_, values) => plain_type(values.data_type()),
+        other => other,
+    }
+}
+
+/// The values without dictionary or run-end encoding.
+pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
+    let data_type = plain_type(values.data_type());
+    if data_type == values.data_type() {
+        return Ok(Arc::clone(values));
+    }
+    Ok(cast(values, data_type)?)
+}
+
+/// Whether values of this type have a text form that reads back as the same value.
+pub(super) fn has_text(data_type: &DataType) -> Result<()> {
+    match plain_type(data_type) {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean => Ok(()),
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => {
+            Ok(())
+        }
+        t if t.is_numeric() => Ok(()),
+        other => Err(Error::usage(format!(
+            "a column of type {other} cannot be generalized; numbers, strings, booleans, dates, times and timestamps can"
+        ))),
+    }
+}
+
+/// The values as text, such that [`parse`] reads them back.
+pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
+    has_text(values.data_type())?;
+    Ok(cast(&plain(values)?, &DataType::Utf8)?.as_string::<i32>().clone())
+}
+
+/// The values written in `texts`, as plain values of `data_type`; null where a text is not exactly such a value.
+pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
+    has_text(data_type)?;
+    macro_rules! integers {
+        ($type:ty) => {
+            Arc::new(whole::<$type>(texts, 0, u32::MAX))
+        };
+    }
+    macro_rules! decimals {
+        ($type:ty, $precision:expr, $scale:expr) => {
+            Arc::new(
+                whole::<$type>(texts, i32::from(*$scale), u32::from(*$precision))
+                    .with_precision_and_scale(*$precision, *$scale)?,
+            )
+        };
+    }
+    Ok(match plain_type(data_type) {
+        DataType::Int8 => integers!(Int8Type),
+        DataType::Int16 => integers!(Int16Type),
+        DataType::Int32 => integers!(Int32Type),
+        DataType::Int64 => integers!(Int64Type),
+        DataType::UInt8 => integers!(UInt8Type),
+        DataType::UInt16 => integers!(UInt16Type),
+        DataType::UInt32 => integers!(UInt32Type),
+        DataType::UInt64 => integers!(UInt64Type),
+        DataType::Decimal32(p, s) => decimals!(Decimal32Type, p, s),
+        DataType::Decimal64(p, s) => decimals!(Decimal64Type, p, s),
+        DataType::Decimal128(p, s) => decimals!(Decimal128Type, p, s),
+        DataType::Decimal256(p, s) => {
+            let small = whole::<Decimal128Type>(texts, i32::from(*s), u32::from(*p));
+            let wide: PrimitiveArray<Decimal256Type> = small.unary(arrow::datatypes::i256::from_i128);
+            Arc::new(wide.with_precision_and_scale(*p, *s)?)
+        }
+        DataType::Float64 => {
+            let floats = texts
+                .iter()
+                .map(|t| t?.trim().parse::<f64>().ok().filter(|x| x.is_finite()));
+            Arc::new(floats.collect::<PrimitiveArray<Float64Type>>())
+        }
+        narrow @ (DataType::Float16 | DataType::Float32) => {
+            let floats = texts
+                .iter()
+                .map(|t| t?.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
+            let floats: ArrayRef = Arc::new(floats.collect::<PrimitiveArray<Float32Type>>());
+            cast(&floats, narrow)?
+        }
+        other => cast(texts, other)?,
+    })
+}
+
+/// The texts that are a whole number of units of 10^-`scale` with at most `precision` digits.
+fn whole<T>(texts: &StringArray, scale: i32, precision: u32) -> PrimitiveArray<T>
+where
+    T: ArrowPrimitiveType,
+    T::Native: TryFrom<i128>,
+{
+    let limit = 10u128.checked_pow(precision);
+    texts
+        .iter()
+        .map(|text| {
+            let units = Number::parse(text?)?.exact_at(scale)?;
+            let fits = limit.is_none_or(|limit| units.unsigned_abs() < limit);
+            T::Native::try_from(units).ok().filter(|_| fits)
+        })
+        .collect()
+}
+
+/// For each of `values` (of the same type, without nulls counting as equal) its position among `listed`.
+///
+/// Fails with a count when two listed values are equal under this type, as `1` and `1.0` are for a number.
+pub(super) fn positions(listed: &ArrayRef, values: &ArrayRef) -> Result<UInt32Array> {
+    let converter = RowConverter::new(vec![SortField::new(listed.data_type().clone())])?;
+    let known = converter.convert_columns(&[positive_zero(listed)?])?;
+    let mut index = HashMap::with_capacity(listed.len());
+    let mut repeated = 0;
+    for (row, position) in known.iter().zip(0u32..) {
+        if listed.is_valid(position as usize) && index.insert(row, position).is_some() {
+            repeated += 1;
+        }
+    }
+    if repeated > 0 {
+        return Err(Error::usage(format!(
+            "{repeated} listed ground values are equal to another one as values of type {}",
+            listed.data_type()
+        )));
+    }
+    let sought = converter.convert_columns(&[positive_zero(&plain(values)?)?])?;
+    Ok((0..values.len())
+        .map(|i| index.get(&sought.row(i)).filter(|_| values.is_valid(i)).copied())
+        .collect())
+}
+
+/// The values with every floating-point -0 as 0, which it is equal to but sorts and hashes apart from.
+pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
+    Ok(match values.data_type() {
+        DataType::Float64 => Arc::new(
+            values
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|x| x + 0.0),
+        ),
+        DataType::Float32 => Arc::new(
+            values
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|x| x + 0.0),
+        ),
+        DataType::Float16 => {
+            let wide = cast(values, &DataType::Float32)?;
+            cast(&positive_zero(&wide)?, &DataType::Float16)?
+        }
+        _ => Arc::clone(values),
+    })
+}

@@ -1,0 +1,383 @@
+//! INTERVALS: numbers in groups of equal width, wider level by level.
+//!
+//! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every width is a multiple
+//! of the one before, so groups nest whatever the data. Values below BOTTOM CODE are `<code` and values from TOP CODE on
+//! `>=code` at every level; the group that a code lies in ends there. Integers get labels with both ends included
+//! (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly, floats in
+//! their shortest decimal form. NaN and infinity are in no group.
+//!
+//! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
+//!
+//! Reference: Hundepool et al., Statistical Disclosure Control, 2012, sections 3.3.1 (global recoding) and 3.3.2 (top
+//! and bottom coding), doi:10.1002/9781118348239.
+
+use super::number::{Number, common_scale, decimal, floored};
+use super::{Ladder, LevelRule, ground};
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::DataType;
+
+/// Groups of equal width. Numbers are in units of 10^-`scale`.
+#[derive(Debug, Clone)]
+pub struct Intervals {
+    widths: Vec<i128>,
+    origin: i128,
+    bottom: Option<i128>,
+    top: Option<i128>,
+    scale: i32,
+}
+
+impl Intervals {
+    /// Groups of `widths`, one level each, that start at `origin`, with everything below `bottom` and everything from
+    /// `top` on as one group each.
+    pub fn try_new(widths: &[Number], origin: Number, bottom: Option<Number>, top: Option<Number>) -> Result<Self> {
+        let all: Vec<Number> = widths
+            .iter()
+            .chain([&origin])
+            .chain(&bottom)
+            .chain(&top)
+            .copied()
+            .collect();
+        let scale = common_scale(&all)?;
+        let units = |n: Number| {
+            n.exact_at(scale)
+                .filter(|u| u.unsigned_abs() < 1 << 100)
+                .ok_or_else(|| Error::usage(format!("INTERVALS: {n} is too large")))
+        };
+        let intervals = Self {
+            widths: widths.iter().map(|w| units(*w)).collect::<Result<_>>()?,
+            origin: units(origin)?,
+            bottom: bottom.map(units).transpose()?,
+            top: top.map(units).transpose()?,
+            scale,
+        };
+        intervals.check().map(|()| intervals)
+    }
+
+    fn number(&self, units: i128) -> Number {
+        Number::new(units, -self.scale)
+    }
+
+    fn check(&self) -> Result<()> {
+        let show = |units| self.number(units);
+        let Some(first) = self.widths.first() else {
+            return Err(Error::usage("INTERVALS needs at least one width"));
+        };
+        if *first <= 0 {
+            return Err(Error::usage("INTERVALS: widths must be above 0"));
+        }
+        for (pair, level) in self.widths.windows(2).zip(1..) {
+            if pair[1] <= pair[0] || pair[1] % pair[0] != 0 {
+                return Err(Error::usage(format!(
+                    "INTERVALS: groups do not nest: width {} of level {} is not a larger multiple of width {} of level {level}",
+                    show(pair[1]),
+                    level + 1,
+                    show(pair[0]),
+                )));
+            }
+        }
+        match (self.bottom, self.top) {
+            (Some(bottom), Some(top)) if bottom >= top => Err(Error::usage(format!(
+                "INTERVALS: BOTTOM CODE {} must be less than TOP CODE {}",
+                show(bottom),
+                show(top)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The label of a value of `units` in groups of `width`; `None` when the group's ends are too large to compute.
+    fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
+        if let Some(bottom) = self.bottom.filter(|b| units < *b) {
+            return Some(format!("<{}", form.number(bottom)));
+        }
+        if let Some(top) = self.top.filter(|t| units >= *t) {
+            return Some(format!(">={}", form.number(top)));
+        }
+        let group = units.checked_sub(self.origin)?.div_euclid(width);
+        let low = group.checked_mul(width)?.checked_add(self.origin)?;
+        let high = low.checked_add(width)?;
+        Some(form.range(
+            self.bottom.map_or(low, |b| b.max(low)),
+            self.top.map_or(high, |t| t.min(high)),
+        ))
+    }
+}
+
+/// How the ends of a group are written.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Whole numbers, both ends included.
+    Inclusive,
+    /// Numbers with this scale, the upper end excluded.
+    HalfOpen(i32),
+}
+
+impl Form {
+    fn number(self, units: i128) -> String {
+        match self {
+            Form::Inclusive => units.to_string(),
+            Form::HalfOpen(scale) => decimal(units, scale, 1),
+        }
+    }
+
+    /// The values from `low` to below `high`.
+    fn range(self, low: i128, high: i128) -> String {
+        match self {
+            Form::Inclusive if high - low == 1 => low.to_string(),
+            Form::Inclusive if low < 0 => format!("{low} to {}", high - 1),
+            Form::Inclusive => format!("{low}-{}", high - 1),
+            Form::HalfOpen(_) => format!("[{}, {})", self.number(low), self.number(high)),
+        }
+    }
+}
+
+/// Whether a column of this type holds whole numbers only.
+pub(super) fn is_whole(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Decimal32(_, s)
+        | DataType::Decimal64(_, s)
+        | DataType::Decimal128(_, s)
+        | DataType::Decimal256(_, s) => *s <= 0,
+        other => other.is_integer(),
+    }
+}
+
+impl Ladder for Intervals {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn levels(&self) -> usize {
+        self.widths.len()
+    }
+
+    fn accepts(&self, data_type: &DataType) -> Result<()> {
+        if ground::plain_type(data_type).is_numeric() {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "INTERVALS generalizes numbers, not a column of type {data_type}"
+        )))
+    }
+
+    fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
+        let values = ground::plain(values)?;
+        let form = match self.scale {
+            0 if is_whole(values.data_type()) => Form::Inclusive,
+            scale => Form::HalfOpen(scale),
+        };
+        let units = floored(&values, self.scale)?;
+        // The widest group decides whether a value is mapped, so that it is at all levels or at none.
+        let widest = self.widths.last().copied().unwrap_or(1);
+        let mapped: Vec<Option<i128>> = units
+            .into_iter()
+            .map(|u| u.filter(|u| self.label(*u, widest, form).is_some()))
+            .collect();
+        let level = |width: &i128| mapped.iter().map(|u| self.label((*u)?, *width, form)).collect();
+        Ok(self.widths.iter().map(level).collect())
+    }
+
+    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+
+    fn ends_in_top(&self) -> bool {
+        false
+    }
+
+    fn sql(&self) -> String {
+        let widths: Vec<String> = self.widths.iter().map(|w| self.number(*w).to_string()).collect();
+        let mut sql = format!("AS INTERVALS ({})", widths.join(", "));
+        let origin = Some(self.origin).filter(|o| *o != 0);
+        for (word, number) in [("ORIGIN", origin), ("BOTTOM CODE", self.bottom), ("TOP CODE", self.top)] {
+            if let Some(units) = number {
+                sql += &format!(" {word} {}", self.number(units));
+            }
+        }
+        sql
+    }
+
+    fn describe(&self) -> Vec<LevelRule> {
+        let rules = self.widths.iter().map(|width| LevelRule {
+            rule: format!("intervals of width {}", self.number(*width)),
+            labels: None,
+        });
+        rules.collect()
+    }
+}
+
+/// What SHOW and help say of it.
+pub static INFO: Info = Info {
+    name: "intervals",
+    summary: "numbers in groups of equal width; each width a multiple of the one before",
+    params: &[],
+    example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 BOTTOM CODE 20 TOP CODE 90",
+    reference: "Hundepool et al., 2012, sections 3.3.1 and 3.3.2, doi:10.1002/9781118348239",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, Decimal128Array, Float64Array, Int32Array, Int64Array};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn intervals(widths: &str, origin: &str, bottom: Option<&str>, top: Option<&str>) -> Result<Intervals> {
+        let number = |t: &str| t.parse::<Number>();
+        let widths: Vec<Number> = widths
+            .split(' ')
+            .filter(|w| !w.is_empty())
+            .map(number)
+            .collect::<Result<_>>()?;
+        Intervals::try_new(
+            &widths,
+            number(origin)?,
+            bottom.map(number).transpose()?,
+            top.map(number).transpose()?,
+        )
+    }
+
+    fn labels(intervals: &Intervals, values: impl Array + 'static) -> Vec<Vec<String>> {
+        let values: ArrayRef = Arc::new(values);
+        let levels = intervals.labels(&values).unwrap();
+        let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
+        levels.iter().map(level).collect()
+    }
+
+    #[test]
+    fn integers_have_inclusive_labels() {
+        let i = intervals("1 5 20", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![Some(24), Some(0), Some(-1), None])),
+            [
+                ["24", "0", "-1", "-"],
+                ["20-24", "0-4", "-5 to -1", "-"],
+                ["20-39", "0-19", "-20 to -1", "-"]
+            ]
+        );
+        let i = intervals("10", "3", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![2, 3, 12, 13])),
+            [["-7 to 2", "3-12", "3-12", "13-22"]]
+        );
+    }
+
+    #[test]
+    fn other_numbers_have_half_open_labels() {
+        let i = intervals("5", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![20.0, 24.99, -0.1])),
+            [["[20.0, 25.0)", "[20.0, 25.0)", "[-5.0, 0.0)"]]
+        );
+        let i = intervals("0.1 0.5", "0", None, None).unwrap();
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![0.3, 0.7, 0.6])),
+            [
+                ["[0.3, 0.4)", "[0.7, 0.8)", "[0.6, 0.7)"],
+                ["[0.0, 0.5)", "[0.5, 1.0)", "[0.5, 1.0)"]
+            ]
+        );
+        let decimals = Decimal128Array::from(vec![30, 99, -1])
+            .with_precision_and_scale(8, 2)
+            .unwrap();
+        assert_eq!(labels(&i, decimals)[0], ["[0.3, 0.4)", "[0.9, 1.0)", "[-0.1, 0.0)"]);
+        assert_eq!(labels(&i, Int32Array::from(vec![3]))[1], ["[3.0, 3.5)"]);
+        let whole = Decimal128Array::from(vec![7]).with_precision_and_scale(8, 0).unwrap();
+        assert_eq!(labels(&intervals("5", "0", None, None).unwrap(), whole), [["5-9"]]);
+    }
+
+    #[test]
+    fn codes_end_the_groups_they_lie_in() {
+        let i = intervals("20 40", "0", Some("10"), Some("90")).unwrap();
+        assert_eq!(
+            labels(&i, Int32Array::from(vec![9, 10, 19, 20, 81, 89, 90, 500])),
+            [
+                ["<10", "10-19", "10-19", "20-39", "80-89", "80-89", ">=90", ">=90"],
+                ["<10", "10-39", "10-39", "10-39", "80-89", "80-89", ">=90", ">=90"],
+            ]
+        );
+        assert_eq!(
+            labels(&i, Float64Array::from(vec![9.99, 10.0]))[0],
+            ["<10.0", "[10.0, 20.0)"]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_numbers_is_said() {
+        for (widths, origin, bottom, top, said) in [
+            (
+                "5 12",
+                "0",
+                None,
+                None,
+                "width 12 of level 2 is not a larger multiple of width 5 of level 1",
+            ),
+            ("5 5", "0", None, None, "not a larger multiple"),
+            ("0", "0", None, None, "above 0"),
+            ("-5", "0", None, None, "above 0"),
+            ("", "0", None, None, "at least one width"),
+            (
+                "5",
+                "0",
+                Some("90"),
+                Some("90"),
+                "BOTTOM CODE 90 must be less than TOP CODE 90",
+            ),
+            ("1e-30", "0", None, None, "at most 18 digits"),
+            ("1e35", "0", None, None, "too large"),
+            ("5", "x", None, None, "not a number"),
+        ] {
+            let e = intervals(widths, origin, bottom, top).unwrap_err().to_string();
+            assert!(e.contains(said), "{e}");
+        }
+        let i = intervals("5", "0", None, None).unwrap();
+        assert!(i.accepts(&DataType::Utf8).is_err() && i.accepts(&DataType::Date32).is_err());
+        let nan = Float64Array::from(vec![f64::NAN, f64::INFINITY, 1e300]);
+        assert_eq!(labels(&i, nan), [["-", "-", "-"]]);
+        assert_eq!(labels(&i, Int64Array::from(vec![i64::MAX, i64::MIN])).len(), 1);
+    }
+
+    #[test]
+    fn the_definition_makes_it_again() {
+        let i = intervals("0.50 5", "-1", Some("1.5"), Some("9e1")).unwrap();
+        assert_eq!(i.sql(), "AS INTERVALS (0.5, 5) ORIGIN -1 BOTTOM CODE 1.5 TOP CODE 90");
+        assert_eq!(
+            intervals("5 10", "0", None, None).unwrap().sql(),
+            "AS INTERVALS (5, 10)"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn labels_hold_their_values(
+            values in prop::collection::vec(-2_000i64..2_000, 1..60),
+            first in 1i64..50, factor in 2i64..5, origin in -100i64..100,
+            bottom in prop::option::of(-500i64..0), top in prop::option::of(1i64..500),
+        ) {
+            let number = Number::from;
+            let i = Intervals::try_new(
+                &[number(first), number(first * factor)], number(origin), bottom.map(number), top.map(number)
+            ).unwrap();
+            let got = labels(&i, Int64Array::from(values.clone()));
+            for (level, width) in [first, first * factor].into_iter().enumerate() {
+                for (label, &v) in got[level].iter().zip(&values) {
+                    // Brute force: walk from the origin to the group that holds the value.
+                    let mut low = origin;
+                    while low > v { low -= width; }
+                    while low + width <= v { low += width; }
+                    let (low, high) = (low.max(bottom.unwrap_or(low)), (low + width).min(top.unwrap_or(low + width)));
+                    let expected = match (bottom, top) {
+                        (Some(b), _) if v < b => format!("<{b}"),
+                        (_, Some(t)) if v >= t => format!(">={t}"),
+                        _ if high - low == 1 => format!("{low}"),
+                        _ if low < 0 => format!("{low} to {}", high - 1),
+                        _ => format!("{low}-{}", high - 1),
+                    };
+                    prop_assert_eq!(label, &expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A hierarchy bound to the values of one column.
+
+use super::{Hierarchy, OnNull, OnUnmapped, TOP, does_not_nest, ground, nests};
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// One level of a lookup: labels, and for each ground code its label, its group's representative and its weight.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's own type.
+    pub labels: ArrayRef,
+    /// Ground code to index in `labels`.
+    pub codes: Vec<u32>,
+    /// Ground code to the least ground code with the same label. A key of representatives is itself a key of ground
+    /// codes, so one table per level serves roll-ups from any more specific level.
+    pub representatives: Vec<u32>,
+    /// Leaves of the hierarchy under each label (glm, infoloss): of the listed ground values, or of the column's
+    /// distinct values when the hierarchy is a rule. NULL is one leaf more in a column that has it. All leaves are under
+    /// the top's label where NULL or an unmapped value was raised to it below the top.
+    pub leaves: Vec<u64>,
+    /// Least and greatest ground value under each label, when the column holds numbers, dates or timestamps; from
+    /// infinity to minus infinity where there is none, as for NULL.
+    pub extents: Option<Vec<(f64, f64)>>,
+}
+
+/// The lookup table of one column: level 0 is the value itself, the last level has the single value `*`.
+#[derive(Debug, Clone)]
+pub struct Lookup {
+    levels: Vec<Level>,
+    unmapped: Vec<bool>,
+    total_leaves: u64,
+}
+
+impl Lookup {
+    pub(super) fn try_new(hierarchy: &Hierarchy, values: ArrayRef) -> Result<Self> {
+        let ladder = hierarchy.ladder();
+        let flat = ground::plain(&values)?;
+        let own = with_top(hierarchy, ladder.labels(&flat)?, flat.len());
+        let null = (0..flat.len()).find(|&i| flat.is_null(i));
+        let domain = match ladder.ground(flat.data_type())? {
+            Some(listed) => {
+                let labels = with_top(hierarchy, ladder.labels(&listed)?, listed.len());
+                Domain::new(&listed, labels, null.is_some())?
+            }
+            None => Domain::new(&flat, own.clone(), null.is_some())?,
+        };
+        let unmapped: Vec<bool> = (0..flat.len())
+            .map(|i| !flat.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
+            .collect();
+
+        let mut levels = vec![ground_level(&values, &flat)?];
+        for (number, labels) in own.iter().enumerate() {
+            let gaps = Gaps::of(hierarchy, number + 1 == own.len());
+            let raised = |i: usize| {
+                if flat.is_null(i) {
+                    gaps.null
+                } else {
+                    unmapped[i] && gaps.unmapped
+                }
+            };
+            let label = |i: usize| match raised(i) {
+                true => Some(domain.top.as_str()),
+                false => (!flat.is_null(i) && !unmapped[i]).then(|| labels.value(i)),
+            };
+            let own: Vec<Option<&str>> = (0..flat.len()).map(label).collect();
+            let raised = (0..flat.len()).find(|&i| raised(i));
+            levels.push(domain.level(number, &own, null, raised));
+        }
+        check_nesting(&levels)?;
+        Ok(Self {
+            levels,
+            unmapped,
+            total_leaves: domain.leaves,
+        })
+    }
+
+    /// The highest level.
+    pub fn top(&self) -> u8 {
+        (self.levels.len() - 1) as u8
+    }
+
+    /// Level `level`, from 0.
+    pub fn level(&self, level: u8) -> &Level {
+        &self.levels[usize::from(level)]
+    }
+
+    /// Every level, from 0.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// The distinct ground values, ascending, NULL last; a ground code is an index into it.
+    pub fn values(&self) -> &ArrayRef {
+        &self.levels[0].labels
+    }
+
+    /// Leaves of the whole hierarchy.
+    pub fn total_leaves(&self) -> u64 {
+        self.total_leaves
+    }
+
+    /// Whether the hierarchy knows the value of this ground code.
+    pub fn is_unmapped(&self, code: usize) -> bool {
+        self.unmapped[code]
+    }
+
+    /// How many values the hierarchy does not know.
+    pub fn unmapped_values(&self) -> usize {
+        self.unmapped.iter().filter(|u| **u).count()
+    }
+}
+
+/// Which of the values that have no label of their own get the top's at one level.
+struct Gaps {
+    null: bool,
+    unmapped: bool,
+}
+
+impl Gaps {
+    fn of(hierarchy: &Hierarchy, is_top: bool) -> Self {
+        Self {
+            null: is_top || hierarchy.on_null() == OnNull::Top,
+            // Suppressed rows never reach a release; their label only has to be one that is there at the top.
+            unmapped: is_top || hierarchy.on_unmapped() != OnUnmapped::Error,
+        }
+    }
+}
+
+/// What losses are counted over: the listed ground values, or the column's values for a rule, and NULL if it is there.
+struct Domain {
+    labels: Vec<StringArray>,
+    numbers: Option<Vec<Option<f64>>>,
+    mapped: Vec<bool>,
+    leaves: u64,
+    top: String,
+}
+
+/// A range that nothing has been put into yet.
+const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+impl Domain {
+    fn new(ground: &ArrayRef, labels: Vec<StringArray>, has_null: bool) -> Result<Self> {
+        let mapped: Vec<bool> = (0..ground.len())
+            .map(|i| !ground.is_null(i) && labels.first().is_none_or(|l| !l.is_null(i)))
+            .collect();
+        let top = labels.last().and_then(|l| l.iter().flatten().next()).unwrap_or(TOP);
+        Ok(Self {
+            numbers: numbers(ground)?,
+            leaves: mapped.iter().filter(|m| **m).count() as u64 + u64::from(has_null),
+            mapped,
+            top: top.to_string(),
+            labels,
+        })
+    }
+
+    /// The level above the ground with index `number`, for a column whose values have the labels `own`. `null` is the
+    /// position of NULL, `raised` that of a value that has the top's label without being mapped to it.
+    fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
+        let (labels, codes) = encode(own);
+        let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
+        let mut leaves = vec![0; labels.len()];
+        let mut extents = self.numbers.as_ref().map(|_| vec![EMPTY; labels.len()]);
+        let mut whole = EMPTY;
+        for (i, label) in self.labels[number].iter().enumerate().filter(|(i, _)| self.mapped[*i]) {
+            let number = self.numbers.as_ref().and_then(|n| n[i]);
+            widen(&mut whole, number);
+            let Some(&code) = label.and_then(|l| index.get(l)) else {
+                continue;
+            };
+            leaves[code] += 1;
+            if let Some(extents) = &mut extents {
+                widen(&mut extents[code], number);
+            }
+        }
+        if let Some(i) = null {
+            leaves[codes[i] as usize] += 1;
+        }
+        if let Some(i) = raised {
+            // The top's label says no more than that it is some value of the hierarchy, at whatever level it stands.
+            let code = codes[i] as usize;
+            leaves[code] = self.leaves;
+            if let Some(extents) = &mut extents {
+                extents[code] = whole;
+            }
+        }
+        Level {
+            representatives: representatives(&codes),
+            labels: Arc::new(StringArray::from(labels)),
+            codes,
+            leaves,
+            extents,
+        }
+    }
+}
+
+fn widen((low, high): &mut (f64, f64), number: Option<f64>) {
+    if let Some(x) = number {
+        (*low, *high) = (low.min(x), high.max(x));
+    }
+}
+
+/// The distinct labels, ascending, NULL last, and for each position the index of its label.
+fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
+    let distinct: HashSet<Option<&str>> = own.iter().copied().collect();
+    let mut labels: Vec<Option<&str>> = distinct.into_iter().collect();
+    labels.sort_unstable_by_key(|label| (label.is_none(), *label));
+    let index: HashMap<Option<&str>, u32> = labels.iter().copied().zip(0..).collect();
+    let codes = own.iter().map(|label| index[label]).collect();
+    (labels, codes)
+}
+
+fn ground_level(values: &ArrayRef, flat: &ArrayRef) -> Result<Level> {
+    let codes: Vec<u32> = (0..values.len() as u32).collect();
+    let extents = numbers(flat)?.map(|n| n.into_iter().map(|x| x.map_or(EMPTY, |x| (x, x))).collect());
+    Ok(Level {
+        labels: Arc::clone(values),
+        representatives: codes.clone(),
+        leaves: vec![1; values.len()],
+        codes,
+        extents,
+    })
+}
+
+/// For each code the first position with the same code.
+fn representatives(codes: &[u32]) -> Vec<u32> {
+    let mut first: HashMap<u32, u32> = HashMap::new();
+    codes
+        .iter()
+        .zip(0..)
+        .map(|(code, i)| *first.entry(*code).or_insert(i))
+        .collect()
+}
+
+/// The labels with a single-valued top level, added where the ladder does not end in one.
+fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
+    if !hierarchy.ladder().ends_in_top() {
+        let top: StringArray = match labels.last() {
+            Some(last) => last.iter().map(|l| l.map(|_| TOP)).collect(),
+            None => (0..rows).map(|_| Some(TOP)).collect(),
+        };
+        labels.push(top);
+    }
+    labels
+}
+
+fn check_nesting(levels: &[Level]) -> Result<()> {
+    for (pair, level) in levels.windows(2).zip(0..) {
+        if !nests(pair[0].codes.iter().zip(&pair[1].codes)) {
+            return Err(does_not_nest(level));
+        }
+    }
+    match levels.last() {
+        Some(top) if top.labels.len() > 1 => Err(Error::internal(format!(
+            "level {} is the top and has more than one value",
+            levels.len() - 1
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
+fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
+    let integers = match values.data_type() {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
+        t if t.is_numeric() => Arc::clone(values),
+        _ => return Ok(None),
+    };
+    let floats = cast(&integers, &DataType::Float64)?;
+    Ok(Some(floats.as_primitive::<Float64Type>().iter().collect()))
+}

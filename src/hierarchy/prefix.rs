@@ -1,0 +1,160 @@
+//! PREFIX: strings of which fewer characters stay, level by level.
+//!
+//! Level i keeps the first n_i characters (Unicode scalar values, not bytes) and puts the mask in place of every other
+//! one. The numbers descend. Groups nest whatever the data and however long the values are: a label has as many
+//! characters as its value, so the label of the next level follows from it alone.
+//!
+//! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` makes 76133 to 7613*, 761** and 76***.
+//!
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
+//! doi:10.1142/S021848850200165X (ZIP codes).
+
+use super::{Ladder, LevelRule, ground, quoted};
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::DataType;
+
+/// The mask when none is given.
+pub const MASK: &str = "*";
+
+/// Strings whose ends are masked.
+#[derive(Debug, Clone)]
+pub struct Prefix {
+    kept: Vec<usize>,
+    mask: char,
+}
+
+impl Prefix {
+    /// Keeps the first `kept[i]` characters on level i + 1, and puts `mask`, one character, for the others.
+    pub fn try_new(kept: &[u64], mask: &str) -> Result<Self> {
+        let mut characters = mask.chars();
+        let (Some(mask), None) = (characters.next(), characters.next()) else {
+            return Err(Error::usage("PREFIX: MASK must be one character"));
+        };
+        if kept.is_empty() {
+            return Err(Error::usage("PREFIX needs at least one number of characters"));
+        }
+        if let Some(level) = kept.windows(2).position(|pair| pair[1] >= pair[0]) {
+            return Err(Error::usage(format!(
+                "PREFIX: level {} keeps {} characters, no fewer than level {} with {}",
+                level + 2,
+                kept[level + 1],
+                level + 1,
+                kept[level]
+            )));
+        }
+        let kept = kept.iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
+        Ok(Self { kept, mask })
+    }
+
+    fn label(&self, value: &str, kept: usize) -> String {
+        let masked = |(i, c)| if i < kept { c } else { self.mask };
+        value.chars().enumerate().map(masked).collect()
+    }
+}
+
+impl Ladder for Prefix {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn levels(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn accepts(&self, data_type: &DataType) -> Result<()> {
+        match ground::plain_type(data_type) {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
+            other => Err(Error::usage(format!(
+                "PREFIX generalizes strings, not a column of type {other}"
+            ))),
+        }
+    }
+
+    fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
+        let values = ground::text(values)?;
+        let level = |kept: &usize| values.iter().map(|v| v.map(|v| self.label(v, *kept))).collect();
+        Ok(self.kept.iter().map(level).collect())
+    }
+
+    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+
+    fn ends_in_top(&self) -> bool {
+        false
+    }
+
+    fn sql(&self) -> String {
+        let kept: Vec<String> = self.kept.iter().map(ToString::to_string).collect();
+        let mask = self.mask.to_string();
+        let clause = if mask == MASK {
+            String::new()
+        } else {
+            format!(" MASK {}", quoted(&mask))
+        };
+        format!("AS PREFIX ({}){clause}", kept.join(", "))
+    }
+
+    fn describe(&self) -> Vec<LevelRule> {
+        let rules = self.kept.iter().map(|kept| LevelRule {
+            rule: format!("the first {kept} characters, the others masked"),
+            labels: None,
+        });
+        rules.collect()
+    }
+}
+
+/// What SHOW and help say of it.
+pub static INFO: Info = Info {
+    name: "prefix",
+    summary: "strings: how many characters stay, level by level",
+    params: &[],
+    example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*'",
+    reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{LargeStringArray, StringViewArray};
+    use std::sync::Arc;
+
+    fn labels(prefix: &Prefix, values: ArrayRef) -> Vec<Vec<String>> {
+        let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
+        prefix.labels(&values).unwrap().iter().map(level).collect()
+    }
+
+    #[test]
+    fn characters_stay_and_the_others_are_masked() {
+        let p = Prefix::try_new(&[4, 2, 0], "*").unwrap();
+        let values = StringViewArray::from(vec![Some("76133"), Some("761"), Some(""), None]);
+        assert_eq!(
+            labels(&p, Arc::new(values)),
+            [
+                ["7613*", "761", "", "-"],
+                ["76***", "76*", "", "-"],
+                ["*****", "***", "", "-"]
+            ]
+        );
+        let p = Prefix::try_new(&[2], "·").unwrap();
+        assert_eq!(
+            labels(&p, Arc::new(LargeStringArray::from(vec!["äöüß", "日本語"]))),
+            [["äö··", "日本·"]]
+        );
+    }
+
+    #[test]
+    fn parameters_are_checked_and_written() {
+        let said = |kept: &[u64], mask| Prefix::try_new(kept, mask).unwrap_err().to_string();
+        assert!(said(&[3, 3], "*").contains("level 2 keeps 3 characters, no fewer than level 1 with 3"));
+        assert!(said(&[], "*").contains("at least one number"));
+        assert!(said(&[3], "").contains("one character"));
+        assert!(said(&[3], "**").contains("one character"));
+        assert_eq!(Prefix::try_new(&[4, 3], "*").unwrap().sql(), "AS PREFIX (4, 3)");
+        assert_eq!(Prefix::try_new(&[4], "'").unwrap().sql(), "AS PREFIX (4) MASK ''''");
+        let p = Prefix::try_new(&[4], "*").unwrap();
+        assert!(p.accepts(&DataType::Int64).unwrap_err().to_string().contains("strings"));
+    }
+}

@@ -1,0 +1,61 @@
+//! SUPPRESSION: the value itself, then `*`.
+//!
+//! Two levels; a quasi-identifier that names no hierarchy gets this one. Columns of every type but nested ones.
+//!
+//! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
+//!
+//! Reference: Samarati and Sweeney, Protecting privacy when disclosing information, 1998 (suppression as the top of a
+//! value generalization hierarchy).
+
+use super::{Ladder, LevelRule, ground};
+use crate::catalogue::Info;
+use crate::error::Result;
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::DataType;
+
+/// The hierarchy of two levels: the value, and `*`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Suppression;
+
+impl Ladder for Suppression {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn levels(&self) -> usize {
+        0
+    }
+
+    fn accepts(&self, data_type: &DataType) -> Result<()> {
+        ground::has_text(data_type)
+    }
+
+    fn labels(&self, _values: &ArrayRef) -> Result<Vec<StringArray>> {
+        Ok(vec![])
+    }
+
+    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+
+    fn ends_in_top(&self) -> bool {
+        false
+    }
+
+    fn sql(&self) -> String {
+        "AS SUPPRESSION".to_string()
+    }
+
+    fn describe(&self) -> Vec<LevelRule> {
+        vec![]
+    }
+}
+
+/// What SHOW and help say of it.
+pub static INFO: Info = Info {
+    name: "suppression",
+    summary: "the value itself, then *",
+    params: &[],
+    example: "CREATE HIERARCHY all_or_nothing AS SUPPRESSION",
+    reference: "Samarati and Sweeney, 1998",
+};

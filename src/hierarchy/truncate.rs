@@ -1,0 +1,334 @@
+//! TRUNCATE: dates and timestamps to coarser units of the calendar.
+//!
+//! Each level is one unit; units become coarser and each must hold whole units of the one before. Weeks (ISO 8601)
+//! hold days, but neither months nor years hold whole weeks, so WEEK can only be last. A century is the hundred years
+//! with the same first digits (`2000-2099`), since only that holds whole decades. Timestamps with a time zone are
+//! truncated in that zone. The label of the next level follows from a label alone, so groups nest whatever the data.
+//!
+//! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` makes 2024-05-17 to 2024-05, 2024-Q2 and 2024.
+//!
+//! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
+
+use super::{Ladder, LevelRule, ground};
+use crate::catalogue::Info;
+use crate::error::{Error, Result};
+use arrow::array::timezone::Tz;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    ArrowTimestampType, DataType, Date64Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
+use arrow::temporal_conversions::{as_datetime, as_datetime_with_timezone};
+use chrono::{Datelike, NaiveDateTime};
+use std::fmt;
+use std::str::FromStr;
+
+/// A unit of the calendar, from fine to coarse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// A second.
+    Second,
+    /// A minute.
+    Minute,
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+    /// An ISO week, from Monday on.
+    Week,
+    /// A month.
+    Month,
+    /// Three months, from January on.
+    Quarter,
+    /// A year.
+    Year,
+    /// Ten years with the same first digits.
+    Decade,
+    /// A hundred years with the same first digits.
+    Century,
+}
+
+/// Every unit with its word, from fine to coarse.
+pub const UNITS: &[(Unit, &str)] = &[
+    (Unit::Second, "SECOND"),
+    (Unit::Minute, "MINUTE"),
+    (Unit::Hour, "HOUR"),
+    (Unit::Day, "DAY"),
+    (Unit::Week, "WEEK"),
+    (Unit::Month, "MONTH"),
+    (Unit::Quarter, "QUARTER"),
+    (Unit::Year, "YEAR"),
+    (Unit::Decade, "DECADE"),
+    (Unit::Century, "CENTURY"),
+];
+
+impl FromStr for Unit {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        UNITS
+            .iter()
+            .find(|(_, word)| word.eq_ignore_ascii_case(text))
+            .map(|(unit, _)| *unit)
+            .ok_or_else(|| Error::unknown("unit of TRUNCATE", text, UNITS.iter().map(|(_, word)| *word)))
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = UNITS
+            .iter()
+            .find(|(unit, _)| unit == self)
+            .map_or("", |(_, word)| *word);
+        f.write_str(word)
+    }
+}
+
+impl Unit {
+    fn label(self, at: &NaiveDateTime) -> String {
+        let year = at.year();
+        match self {
+            Unit::Second => at.format("%Y-%m-%dT%H:%M:%S").to_string(),
+            Unit::Minute => at.format("%Y-%m-%dT%H:%M").to_string(),
+            Unit::Hour => at.format("%Y-%m-%dT%H").to_string(),
+            Unit::Day => at.format("%Y-%m-%d").to_string(),
+            Unit::Week => at.format("%G-W%V").to_string(),
+            Unit::Month => at.format("%Y-%m").to_string(),
+            Unit::Quarter => format!("{}-Q{}", at.format("%Y"), at.month0() / 3 + 1),
+            Unit::Year => at.format("%Y").to_string(),
+            Unit::Decade => format!("{:04}s", year.div_euclid(10) * 10),
+            Unit::Century => {
+                let first = year.div_euclid(100) * 100;
+                format!("{first:04}-{:04}", first + 99)
+            }
+        }
+    }
+}
+
+/// Dates and timestamps, unit by unit.
+#[derive(Debug, Clone)]
+pub struct Truncate {
+    units: Vec<Unit>,
+}
+
+impl Truncate {
+    /// Truncates to `units[i]` on level i + 1.
+    pub fn try_new(units: &[Unit]) -> Result<Self> {
+        if units.is_empty() {
+            return Err(Error::usage("TRUNCATE needs at least one unit"));
+        }
+        for (pair, level) in units.windows(2).zip(1..) {
+            let (below, above) = (pair[0], pair[1]);
+            if below == Unit::Week && above > Unit::Week {
+                return Err(Error::usage(format!(
+                    "TRUNCATE: groups do not nest: a WEEK (level {level}) can lie in more than one {above} (level {})",
+                    level + 1
+                )));
+            }
+            if above <= below {
+                return Err(Error::usage(format!(
+                    "TRUNCATE: {above} (level {}) is not coarser than {below} (level {level})",
+                    level + 1
+                )));
+            }
+        }
+        Ok(Self { units: units.to_vec() })
+    }
+}
+
+impl Ladder for Truncate {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn levels(&self) -> usize {
+        self.units.len()
+    }
+
+    fn accepts(&self, data_type: &DataType) -> Result<()> {
+        match ground::plain_type(data_type) {
+            DataType::Timestamp(_, zone) => zone.as_deref().map_or(Ok(()), |zone| time_zone(zone).map(|_| ())),
+            DataType::Date32 | DataType::Date64 => match self.units.iter().find(|u| **u < Unit::Day) {
+                Some(unit) => Err(Error::usage(format!("TRUNCATE: a date has no {unit}"))),
+                None => Ok(()),
+            },
+            other => Err(Error::usage(format!(
+                "TRUNCATE generalizes dates and timestamps, not a column of type {other}"
+            ))),
+        }
+    }
+
+    fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
+        let instants = instants(&ground::plain(values)?)?;
+        let level = |unit: &Unit| instants.iter().map(|at| at.as_ref().map(|at| unit.label(at))).collect();
+        Ok(self.units.iter().map(level).collect())
+    }
+
+    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+
+    fn ends_in_top(&self) -> bool {
+        false
+    }
+
+    fn sql(&self) -> String {
+        let units: Vec<String> = self.units.iter().map(ToString::to_string).collect();
+        format!("AS TRUNCATE ({})", units.join(", "))
+    }
+
+    fn describe(&self) -> Vec<LevelRule> {
+        let rules = self.units.iter().map(|unit| LevelRule {
+            rule: unit.to_string().to_lowercase(),
+            labels: None,
+        });
+        rules.collect()
+    }
+}
+
+fn time_zone(name: &str) -> Result<Tz> {
+    name.parse()
+        .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
+}
+
+/// The local calendar times of dates or timestamps; `None` for NULL and what no calendar time can hold.
+fn instants(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
+    let (unit, zone) = match values.data_type() {
+        DataType::Date32 => {
+            let days = cast(values, &DataType::Int32)?;
+            let days = days.as_primitive::<arrow::datatypes::Int32Type>().iter();
+            return Ok(days
+                .map(|d| d.and_then(|d| as_datetime::<Date64Type>(i64::from(d) * 86_400_000)))
+                .collect());
+        }
+        DataType::Date64 => {
+            let millis = cast(values, &DataType::Int64)?;
+            let millis = millis.as_primitive::<Int64Type>().iter();
+            return Ok(millis.map(|ms| ms.and_then(as_datetime::<Date64Type>)).collect());
+        }
+        DataType::Timestamp(unit, zone) => (*unit, zone.as_deref().map(time_zone).transpose()?),
+        other => return Err(Error::internal(format!("TRUNCATE over a column of type {other}"))),
+    };
+    Ok(match unit {
+        TimeUnit::Second => local::<TimestampSecondType>(values, zone),
+        TimeUnit::Millisecond => local::<TimestampMillisecondType>(values, zone),
+        TimeUnit::Microsecond => local::<TimestampMicrosecondType>(values, zone),
+        TimeUnit::Nanosecond => local::<TimestampNanosecondType>(values, zone),
+    })
+}
+
+fn local<T: ArrowTimestampType>(values: &ArrayRef, zone: Option<Tz>) -> Vec<Option<NaiveDateTime>> {
+    let at = |v: i64| match zone {
+        Some(zone) => as_datetime_with_timezone::<T>(v, zone).map(|at| at.naive_local()),
+        None => as_datetime::<T>(v),
+    };
+    values.as_primitive::<T>().iter().map(|v| v.and_then(at)).collect()
+}
+
+/// What SHOW and help say of it.
+pub static INFO: Info = Info {
+    name: "truncate",
+    summary: "dates and timestamps to coarser units of the calendar",
+    params: &[],
+    example: "CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)",
+    reference: "ISO 8601-1:2019, sections 5.2 and 5.3",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::TimestampNanosecondArray;
+
+    fn truncate(units: &str) -> Result<Truncate> {
+        let units: Vec<Unit> = units.split(' ').map(str::parse).collect::<Result<_>>()?;
+        Truncate::try_new(&units)
+    }
+
+    /// The labels of one value, by level.
+    fn labels(units: &str, text: &str, data_type: DataType) -> Vec<String> {
+        let t = truncate(units).unwrap();
+        t.accepts(&data_type).unwrap();
+        let values = cast(
+            &(std::sync::Arc::new(StringArray::from(vec![text])) as ArrayRef),
+            &data_type,
+        )
+        .unwrap();
+        assert_eq!(values.null_count(), 0, "{text} as {data_type}");
+        t.labels(&values)
+            .unwrap()
+            .iter()
+            .map(|l| l.value(0).to_string())
+            .collect()
+    }
+
+    #[test]
+    fn dates_are_labelled_by_unit() {
+        for date in [DataType::Date32, DataType::Date64] {
+            assert_eq!(
+                labels("DAY MONTH QUARTER YEAR DECADE CENTURY", "2024-05-17", date.clone()),
+                ["2024-05-17", "2024-05", "2024-Q2", "2024", "2020s", "2000-2099"]
+            );
+            assert_eq!(
+                labels("quarter century", "1999-12-31", date.clone()),
+                ["1999-Q4", "1900-1999"]
+            );
+            assert_eq!(labels("month decade", "0987-01-01", date), ["0987-01", "0980s"]);
+        }
+        // ISO 8601: week 1 is the one with the year's first Thursday.
+        assert_eq!(labels("DAY WEEK", "2024-12-30", DataType::Date32)[1], "2025-W01");
+        assert_eq!(labels("WEEK", "2021-01-03", DataType::Date32), ["2020-W53"]);
+    }
+
+    #[test]
+    fn timestamps_of_every_unit_are_labelled_in_their_zone() {
+        use TimeUnit::*;
+        for unit in [Second, Millisecond, Microsecond, Nanosecond] {
+            let stamp = |zone: Option<&str>| DataType::Timestamp(unit, zone.map(Into::into));
+            assert_eq!(
+                labels("SECOND MINUTE HOUR DAY YEAR", "1969-12-31T23:05:09", stamp(None)),
+                [
+                    "1969-12-31T23:05:09",
+                    "1969-12-31T23:05",
+                    "1969-12-31T23",
+                    "1969-12-31",
+                    "1969"
+                ]
+            );
+            assert_eq!(
+                labels("HOUR YEAR", "2023-12-31T23:30:00Z", stamp(Some("+02:00"))),
+                ["2024-01-01T01", "2024"]
+            );
+            assert_eq!(
+                labels("HOUR", "2024-07-01T12:00:00Z", stamp(Some("Europe/Berlin"))),
+                ["2024-07-01T14"]
+            );
+        }
+        let nulls: ArrayRef = std::sync::Arc::new(TimestampNanosecondArray::from(vec![None, Some(i64::MIN)]));
+        let years = truncate("YEAR").unwrap().labels(&nulls).unwrap();
+        assert_eq!(years[0], StringArray::from(vec![None, Some("1677")]));
+    }
+
+    #[test]
+    fn units_that_do_not_nest_are_refused() {
+        let said = |units: &str| truncate(units).unwrap_err().to_string();
+        assert!(said("WEEK MONTH").contains("a WEEK (level 1) can lie in more than one MONTH (level 2)"));
+        assert!(said("DAY WEEK YEAR").contains("a WEEK (level 2) can lie in more than one YEAR"));
+        assert!(said("YEAR MONTH").contains("MONTH (level 2) is not coarser than YEAR (level 1)"));
+        assert!(said("MONTH MONTH").contains("not coarser"));
+        assert!(said("MONTHS").contains("did you mean \"MONTH\""));
+        assert!(Truncate::try_new(&[]).is_err());
+        let hours = truncate("HOUR DAY").unwrap();
+        assert!(
+            hours
+                .accepts(&DataType::Date32)
+                .unwrap_err()
+                .to_string()
+                .contains("a date has no HOUR")
+        );
+        assert!(hours.accepts(&DataType::Utf8).is_err());
+        let zone = DataType::Timestamp(TimeUnit::Second, Some("Nowhere/Land".into()));
+        assert!(hours.accepts(&zone).unwrap_err().to_string().contains("not known"));
+        assert_eq!(truncate("day week").unwrap().sql(), "AS TRUNCATE (DAY, WEEK)");
+    }
+}

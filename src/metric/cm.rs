@@ -1,0 +1,92 @@
+//! Classification metric: rows that a classifier trained on the release would get wrong.
+//!
+//! The share of rows that are suppressed or whose class label is not the majority label of their equivalence class.
+//! Of labels that are equally frequent the smallest is the majority, which does not change how many rows are not it.
+//! The label is that of CLASS; NULL is a label.
+//!
+//! Along generalization the rows that are not in the majority never get fewer, whatever is suppressed (a suppressed
+//! row counts too), which bounds every node above.
+//!
+//! Example: `CLASS (outcome) ... MINIMIZING cm`.
+//!
+//! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
+
+use super::cells::share;
+use super::{Build, Measure, Metric, Reads, Subject, View};
+use crate::catalogue::{Entry, Info};
+use crate::error::{Error, Result};
+use crate::frequency::FrequencySet;
+use crate::lattice::Node;
+
+#[derive(Debug)]
+struct Cm;
+
+impl Metric for Cm {
+    fn reads(&self) -> Reads {
+        Reads {
+            class_label: true,
+            ..Reads::default()
+        }
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+        let label = subject
+            .label
+            .ok_or_else(|| Error::usage("cm needs a class label: write CLASS (column)"))?;
+        let set = &subject.base.set;
+        let minority: u64 = (0..set.len()).map(|i| outvoted(set, label, i)).sum();
+        Ok(Box::new(Prepared {
+            label,
+            rows: subject.base.rows,
+            unmapped: subject.base.unmapped_rows,
+            least: minority + subject.base.unmapped_rows,
+        }))
+    }
+}
+
+/// Rows of entry `class` that do not have its most frequent label.
+fn outvoted(set: &FrequencySet, label: usize, class: usize) -> u64 {
+    let majority = set.details()[label].class(class).map(|(_, n)| n).max().unwrap_or(0);
+    set.counts()[class] - majority
+}
+
+#[derive(Debug)]
+struct Prepared {
+    label: usize,
+    rows: u64,
+    unmapped: u64,
+    /// Rows that count at the bottom of the lattice, and so at every node.
+    least: u64,
+}
+
+impl Measure for Prepared {
+    fn value(&self, view: &View) -> f64 {
+        let outvoted = view.sum_kept(|i, _| u128::from(outvoted(view.set, self.label, i)));
+        share(outvoted as f64 + view.suppressed as f64, self.rows as f64)
+    }
+
+    fn floor(&self, view: &View) -> f64 {
+        let all: u64 = (0..view.set.len()).map(|i| outvoted(view.set, self.label, i)).sum();
+        share((all + self.unmapped) as f64, self.rows as f64)
+    }
+
+    fn bound(&self, _: &Node, suppressed: u64) -> f64 {
+        share(self.least.max(suppressed) as f64, self.rows as f64)
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, 1.0)
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "cm",
+        summary: "classification: the share of rows that are suppressed or not of their class's majority label",
+        params: &[],
+        example: "MINIMIZING cm",
+        reference: "Iyengar, KDD 2002, doi:10.1145/775047.775089",
+    },
+    build: |_| Ok(Box::new(Cm)),
+};

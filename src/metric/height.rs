@@ -1,0 +1,50 @@
+//! Height: the sum of the levels.
+//!
+//! Samarati, Protecting respondents' identities in microdata release, TKDE 2001, doi:10.1109/69.971193.
+
+use super::{Build, Measure, Metric, Subject, View};
+use crate::catalogue::{Entry, Info};
+use crate::error::Result;
+use crate::lattice::Node;
+
+#[derive(Debug)]
+struct Height;
+
+impl Metric for Height {
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+        let tops = subject.base.space.lookups().iter().map(|l| u32::from(l.top()));
+        Ok(Box::new(Prepared { top: tops.sum() }))
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    /// The height of the top of all hierarchies.
+    top: u32,
+}
+
+impl Measure for Prepared {
+    fn value(&self, view: &View) -> f64 {
+        f64::from(view.node.height())
+    }
+
+    fn bound(&self, node: &Node, _: u64) -> f64 {
+        f64::from(node.height())
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, f64::from(self.top))
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "height",
+        summary: "the sum of the levels",
+        params: &[],
+        example: "MINIMIZING height",
+        reference: "Samarati, TKDE 2001, doi:10.1109/69.971193",
+    },
+    build: |_| Ok(Box::new(Height)),
+};

@@ -1,0 +1,155 @@
+//! Quality metrics: what a release loses, by definitions.md, "Quality metrics".
+//!
+//! A metric is prepared once per request and then measures nodes from their classes. Sums are exact integers (or fixed
+//! point, see [`cells`]), so a value depends neither on the order of the classes nor on the set they were rolled up
+//! from. A new metric is one file and one line in [`METRICS`].
+
+#[cfg(test)]
+mod brute;
+mod c_avg;
+pub mod cells;
+mod cm;
+mod dm;
+mod entropy;
+mod glm;
+mod height;
+mod ileft;
+mod infoloss;
+mod precision;
+mod s_k;
+mod s_l;
+#[cfg(test)]
+mod tests;
+mod weighted;
+
+pub use weighted::Weighted;
+
+use crate::catalogue::{self, Arguments, Call, Entry};
+use crate::error::Result;
+use crate::frequency::{Base, FrequencySet};
+use crate::lattice::Node;
+use std::fmt::Debug;
+
+/// What a metric is prepared for.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The table.
+    pub base: &'a Base,
+    /// One weight per quasi-identifier, 1 where none was given.
+    pub weights: &'a [f64],
+    /// The smallest class that the privacy models allow: the k of c_avg.
+    pub k: u64,
+    /// The most rows that may be suppressed.
+    pub suppression_limit: u64,
+    /// The detail of the base set that holds the class label, where there is one.
+    pub label: Option<usize>,
+    /// The detail of the base set that holds the sensitive attribute's values by rows, for a metric that reads one.
+    pub attribute: Option<usize>,
+}
+
+/// A node's classes, and which of them are kept.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// Its classes; entries with a count of 0 are no classes.
+    pub set: &'a FrequencySet,
+    /// For each entry of the set whether it is a class that is kept.
+    pub kept: &'a [bool],
+    /// Classes that are kept.
+    pub classes: u64,
+    /// Rows in them.
+    pub released: u64,
+    /// All other rows of the table.
+    pub suppressed: u64,
+}
+
+impl View<'_> {
+    /// Rows of the table.
+    pub fn rows(&self) -> u64 {
+        self.released + self.suppressed
+    }
+
+    /// The sum over kept classes of `value(entry, rows)`.
+    pub fn sum_kept(&self, value: impl Fn(usize, u64) -> u128) -> u128 {
+        let counts = self.set.counts().iter().enumerate();
+        counts
+            .zip(self.kept)
+            .filter(|(_, kept)| **kept)
+            .map(|((i, n), _)| value(i, *n))
+            .sum()
+    }
+}
+
+/// What a metric reads beyond class sizes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The class label column (CLASS).
+    pub class_label: bool,
+    /// The sensitive attribute (the first of SENSITIVE), its values counted by rows also under ENTITY.
+    pub attribute: bool,
+    /// The weights of quasi-identifiers (WEIGHT).
+    pub weights: bool,
+}
+
+/// A quality metric.
+pub trait Metric: Debug + Send + Sync {
+    /// What it reads beyond class sizes.
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
+
+    /// Whether more is better; searches then minimise the negated value.
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    /// Readies the metric for one table.
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>>;
+}
+
+/// A metric made ready for one table.
+pub trait Measure: Debug + Send + Sync {
+    /// The value of a node, as the definition says.
+    fn value(&self, view: &View) -> f64;
+
+    /// The cost below which no anonymous node at or above this one is; the cost is the value, negated where higher is
+    /// better. May use the whole frequency set.
+    fn floor(&self, view: &View) -> f64 {
+        self.bound(view.node, 0)
+    }
+
+    /// A bound on the cost of `node` if at least `suppressed` rows are suppressed there, from what is known of the
+    /// table without evaluating it. With `suppressed = 0` it never falls along generalization.
+    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
+        let _ = (node, suppressed);
+        f64::NEG_INFINITY
+    }
+
+    /// The ideal and the worst value on this table, which any value lies between: a weighted sum puts them at 0 and 1.
+    fn range(&self) -> (f64, f64);
+}
+
+/// The constructor in a metric's catalogue entry.
+pub type Build = fn(&Arguments) -> Result<Box<dyn Metric>>;
+
+/// Every metric, by name.
+pub static METRICS: &[Entry<Build>] = &[
+    glm::ENTRY,
+    dm::ENTRY,
+    entropy::ENTRY,
+    c_avg::ENTRY,
+    precision::ENTRY,
+    height::ENTRY,
+    infoloss::ENTRY,
+    cm::ENTRY,
+    ileft::ENTRY,
+    s_k::ENTRY,
+    s_l::ENTRY,
+];
+
+/// The metric that a statement names.
+pub fn build(call: &Call) -> Result<Box<dyn Metric>> {
+    let entry = catalogue::find("metric", METRICS, &call.name)?;
+    (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
+}

@@ -1,0 +1,67 @@
+//! Spread of class sizes, S_k of the property-based generalization paper: the sum over released rows of the size of
+//! their class. Higher is more privacy.
+//!
+//! **Reading**: a suppressed row is in no class and adds nothing; rows are counted, also under ENTITY. `MINIMIZING s_k`
+//! takes higher as better, so it looks for the most privacy, which is the top; it is meant for Pareto fronts and
+//! weighted sums beside a loss.
+//!
+//! No node has more than the square of the rows that may be released, which is what bounds it.
+//!
+//! Example: `OPTIMIZING MAX s_k, MIN glm`.
+//!
+//! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and its experiments.
+
+use super::{Build, Measure, Metric, Subject, View};
+use crate::catalogue::{Entry, Info};
+use crate::error::Result;
+use crate::lattice::Node;
+
+#[derive(Debug)]
+struct SK;
+
+impl Metric for SK {
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+        Ok(Box::new(Prepared {
+            rows: subject.base.rows,
+            unmapped: subject.base.unmapped_rows,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    rows: u64,
+    unmapped: u64,
+}
+
+impl Measure for Prepared {
+    fn value(&self, view: &View) -> f64 {
+        view.sum_kept(|_, n| u128::from(n) * u128::from(n)) as f64
+    }
+
+    fn bound(&self, _: &Node, suppressed: u64) -> f64 {
+        let most = u128::from(self.rows.saturating_sub(suppressed.max(self.unmapped)));
+        -((most * most) as f64)
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let rows = u128::from(self.rows);
+        ((rows * rows) as f64, 0.0)
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "s_k",
+        summary: "spread of class sizes: the sum over released rows of the size of their class; higher is better",
+        params: &[],
+        example: "OPTIMIZING MAX s_k, MIN glm",
+        reference: "Property-based generalization (PBG-EA, 2010)",
+    },
+    build: |_| Ok(Box::new(SK)),
+};

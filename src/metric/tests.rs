@@ -1,0 +1,223 @@
+//! Every metric against brute force, and its floors, bounds and range against the values of whole lattices.
+
+use super::brute::Brute;
+use super::*;
+use crate::catalogue::{Argument, Value};
+use crate::frequency::testing::{LABEL, SENSITIVE, Table, table};
+use proptest::prelude::*;
+
+/// A request over a random table: what is kept is decided by class size, and by chance where `chance` is given.
+#[derive(Debug)]
+struct Request {
+    table: Table,
+    weights: Vec<f64>,
+    k: u64,
+    limit: u64,
+    chance: Option<u64>,
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let weights = prop::collection::vec(prop_oneof![3 => Just(1.0), 1 => Just(0.3), 1 => Just(2.0)], 4);
+    (
+        table(),
+        weights,
+        1u64..6,
+        0u64..12,
+        prop::option::weighted(0.3, any::<u64>()),
+    )
+        .prop_map(|(mut table, weights, k, limit, chance)| {
+            // Metrics count rows.
+            table.per_entity = false;
+            Request {
+                weights: weights[..table.groups.len()].to_vec(),
+                limit: limit.min(table.rows.len() as u64),
+                table,
+                k,
+                chance,
+            }
+        })
+}
+
+/// Every metric of the registry in every direction, and sums of them.
+fn metrics() -> Vec<(String, Box<dyn Metric>)> {
+    let single = |name: &str| build(&Call::bare(name)).unwrap();
+    let mut metrics: Vec<(String, Box<dyn Metric>)> = METRICS
+        .iter()
+        .map(|e| (e.info.name.to_string(), single(e.info.name)))
+        .collect();
+    let maximize = Argument {
+        name: None,
+        value: Value::Word("maximize".into()),
+    };
+    let s_l = Call {
+        name: "s_l".into(),
+        args: vec![maximize],
+    };
+    metrics.push(("s_l".into(), build(&s_l).unwrap()));
+    let all = METRICS
+        .iter()
+        .zip(1..)
+        .map(|(e, i)| (f64::from(i) / 7.0, single(e.info.name)))
+        .collect();
+    metrics.push(("all".into(), Box::new(Weighted::try_new(all).unwrap())));
+    let two = vec![(0.7, single("glm")), (0.3, single("s_k"))];
+    metrics.push(("two".into(), Box::new(Weighted::try_new(two).unwrap())));
+    metrics
+}
+
+/// A node evaluated as the engine would.
+struct Evaluated {
+    node: Node,
+    set: FrequencySet,
+    kept: Vec<bool>,
+    classes: u64,
+    released: u64,
+    suppressed: u64,
+}
+
+impl Evaluated {
+    fn view(&self) -> View<'_> {
+        View {
+            node: &self.node,
+            set: &self.set,
+            kept: &self.kept,
+            classes: self.classes,
+            released: self.released,
+            suppressed: self.suppressed,
+        }
+    }
+}
+
+impl Request {
+    fn keeps(&self, size: u64, key: &[Option<String>]) -> bool {
+        let chance = self.chance.is_none_or(|seed| {
+            let text = format!("{key:?}");
+            text.bytes()
+                .fold(seed, |h, b| h.rotate_left(5) ^ u64::from(b))
+                .count_ones()
+                % 4
+                != 0
+        });
+        size >= self.k && chance
+    }
+
+    fn evaluate(&self, base: &Base, node: &Node) -> Evaluated {
+        let (set, _) = base.set.roll_up(&base.space, node);
+        let keys = (0..set.len()).map(|class| {
+            let codes = (0..self.table.groups.len()).map(|c| base.space.layout().code(set.key(class), c));
+            let ground: Vec<Option<i64>> = codes
+                .enumerate()
+                .map(|(c, code)| Table::ground(base.space.lookup(c).values(), code))
+                .collect();
+            self.table.key(&ground, node).unwrap()
+        });
+        let keys: Vec<_> = keys.collect();
+        let classes = set.counts().iter().zip(&keys);
+        let kept: Vec<bool> = classes.map(|(n, key)| *n > 0 && self.keeps(*n, key)).collect();
+        let released = set
+            .counts()
+            .iter()
+            .zip(&kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(n, _)| n)
+            .sum();
+        Evaluated {
+            node: node.clone(),
+            classes: kept.iter().filter(|k| **k).count() as u64,
+            released,
+            suppressed: base.rows - released,
+            kept,
+            set,
+        }
+    }
+
+    fn subject<'a>(&'a self, base: &'a Base) -> Subject<'a> {
+        Subject {
+            base,
+            weights: &self.weights,
+            k: self.k,
+            suppression_limit: self.limit,
+            label: Some(LABEL),
+            attribute: Some(SENSITIVE),
+        }
+    }
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * b.abs().max(1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn values_agree_with_the_definitions(request in request(), pick in any::<u64>()) {
+        let (base, lattice) = (request.table.base(), request.table.lattice());
+        let node = lattice.node_at(u128::from(pick) % lattice.size());
+        let evaluated = request.evaluate(&base, &node);
+        let classes = request.table.classes(&node).into_iter();
+        let brute = Brute {
+            table: &request.table,
+            node: &node,
+            weights: &request.weights,
+            k: request.k as f64,
+            kept: classes.filter(|(key, rows)| request.keeps(rows.len() as u64, key)).map(|(_, rows)| rows).collect(),
+        };
+        for (name, metric) in metrics() {
+            let measure = metric.prepare(&request.subject(&base)).unwrap();
+            let found = measure.value(&evaluated.view());
+            let (ideal, worst) = measure.range();
+            prop_assert!(found >= ideal.min(worst) - 1e-9 && found <= ideal.max(worst) + 1e-9 * worst.abs().max(1.0),
+                "{}: {} is not between {} and {}", name, found, ideal, worst);
+            prop_assert_eq!(metric.higher_is_better(), ideal > worst || ideal == worst && metric.higher_is_better());
+            if !["all", "two"].contains(&name.as_str()) {
+                let expected = brute.value(&name);
+                prop_assert!(close(found, expected), "{} is {}, not {}", name, found, expected);
+            }
+        }
+        let normalised = |name: &str| {
+            let measure = build(&Call::bare(name)).unwrap().prepare(&request.subject(&base)).unwrap();
+            let (ideal, worst) = measure.range();
+            if ideal == worst { 0.0 } else { (brute.value(name) - ideal) / (worst - ideal) }
+        };
+        let two = metrics().pop().unwrap().1.prepare(&request.subject(&base)).unwrap();
+        prop_assert!(close(two.value(&evaluated.view()), 0.7 * normalised("glm") + 0.3 * normalised("s_k")));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn floors_and_bounds_hold_on_whole_lattices(request in request(), pick in any::<(u64, u64)>()) {
+        let (base, lattice) = (request.table.base(), request.table.lattice());
+        let node = lattice.node_at(u128::from(pick.0) % lattice.size());
+        let here = request.evaluate(&base, &node);
+        let above: Vec<Evaluated> =
+            lattice.iter().filter(|n| node.is_below_or_equal(n)).map(|n| request.evaluate(&base, &n)).collect();
+        for (name, metric) in metrics() {
+            let measure = metric.prepare(&request.subject(&base)).unwrap();
+            let sign = if metric.higher_is_better() { -1.0 } else { 1.0 };
+            let cost = |e: &Evaluated| sign * measure.value(&e.view());
+            for suppressed in [0, pick.1 % (here.suppressed + 1), here.suppressed] {
+                let bound = measure.bound(&node, suppressed);
+                prop_assert!(bound <= cost(&here), "{}: bound {} at {} with {} suppressed, cost {}", name, bound, node, suppressed, cost(&here));
+            }
+            let floor = measure.floor(&here.view());
+            for there in &above {
+                prop_assert!(measure.bound(&node, 0) <= measure.bound(&there.node, 0), "{}: bound falls from {} to {}", name, node, there.node);
+                if there.suppressed <= request.limit {
+                    prop_assert!(floor <= cost(there), "{}: floor {} at {}, cost {} at {}", name, floor, node, cost(there), there.node);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_weight_must_be_above_zero() {
+    let term = |weight| vec![(weight, build(&Call::bare("glm")).unwrap())];
+    assert!(Weighted::try_new(term(0.0)).is_err());
+    assert!(Weighted::try_new(term(f64::NAN)).is_err());
+    assert!(Weighted::try_new(vec![]).is_err());
+}

@@ -1,0 +1,105 @@
+//! A weighted sum of normalised metrics: `0.7 * glm + 0.3 * cm`.
+//!
+//! Each metric is put on a scale of its own from 0, its ideal value on this table, to 1, its worst
+//! ([`super::Measure::range`]), so that lower is better for every term whatever its metric's direction and unit. The
+//! value is the sum of weight times term. It is as monotone as its terms: the weighted sum of their floors and bounds,
+//! put on the same scales, is a floor and a bound of the sum.
+
+use super::{Measure, Metric, Reads, Subject, View};
+use crate::error::{Error, Result};
+use crate::lattice::Node;
+
+/// A weighted sum of normalised metrics.
+#[derive(Debug)]
+pub struct Weighted {
+    terms: Vec<(f64, Box<dyn Metric>)>,
+}
+
+impl Weighted {
+    /// The sum of these terms, each a weight above 0 and a metric.
+    pub fn try_new(terms: Vec<(f64, Box<dyn Metric>)>) -> Result<Self> {
+        if terms.is_empty() {
+            return Err(Error::usage("a weighted sum needs at least one metric"));
+        }
+        match terms.iter().find(|(weight, _)| !(weight.is_finite() && *weight > 0.0)) {
+            Some((weight, _)) => Err(Error::usage(format!(
+                "the weight of a metric must be a number above 0, not {weight}"
+            ))),
+            None => Ok(Self { terms }),
+        }
+    }
+}
+
+impl Metric for Weighted {
+    fn reads(&self) -> Reads {
+        let reads = self.terms.iter().map(|(_, metric)| metric.reads());
+        reads.fold(Reads::default(), |a, b| Reads {
+            class_label: a.class_label || b.class_label,
+            attribute: a.attribute || b.attribute,
+            weights: a.weights || b.weights,
+        })
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+        let terms = self.terms.iter().map(|(weight, metric)| {
+            let measure = metric.prepare(subject)?;
+            Ok(Term {
+                weight: *weight,
+                range: measure.range(),
+                sign: if metric.higher_is_better() { -1.0 } else { 1.0 },
+                measure,
+            })
+        });
+        Ok(Box::new(Prepared {
+            terms: terms.collect::<Result<_>>()?,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Term {
+    weight: f64,
+    /// Ideal and worst value.
+    range: (f64, f64),
+    /// A cost times this is a value.
+    sign: f64,
+    measure: Box<dyn Measure>,
+}
+
+impl Term {
+    /// `value` on the scale from 0, ideal, to 1, worst, times the weight.
+    fn scaled(&self, value: f64) -> f64 {
+        let (ideal, worst) = self.range;
+        if ideal == worst {
+            return 0.0;
+        }
+        self.weight * ((value - ideal) / (worst - ideal)).clamp(0.0, 1.0)
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    terms: Vec<Term>,
+}
+
+impl Measure for Prepared {
+    fn value(&self, view: &View) -> f64 {
+        self.terms.iter().map(|t| t.scaled(t.measure.value(view))).sum()
+    }
+
+    fn floor(&self, view: &View) -> f64 {
+        self.terms
+            .iter()
+            .map(|t| t.scaled(t.sign * t.measure.floor(view)))
+            .sum()
+    }
+
+    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
+        let bound = |t: &Term| t.scaled(t.sign * t.measure.bound(node, suppressed));
+        self.terms.iter().map(bound).sum()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (0.0, self.terms.iter().map(|t| t.weight).sum())
+    }
+}

@@ -1,0 +1,115 @@
+//! (alpha, k)-anonymity, in its general form.
+//!
+//! Holds if and only if every released equivalence class has at least k rows and no sensitive value has more than the
+//! share alpha of them. Compared as exact fractions. **Reading**: under ENTITY a value's share is the share of the
+//! class's persons that have it, so the shares of a person with several values add up to more than 1.
+//! Monotone as long as nothing may be suppressed: the size only grows, and a mixture's share is at most the greatest
+//! of its parts.
+//!
+//! Example: `alpha_k(0.4, 5) ON diagnosis`.
+//!
+//! Wong, Li, Fu and Wang, (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing,
+//! KDD 2006, doi:10.1145/1150402.1150499.
+
+use super::exact::Decimal;
+use super::sensitive::Distribution;
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, Copy)]
+struct AlphaK {
+    alpha: f64,
+    k: u64,
+}
+
+impl PrivacyModel for AlphaK {
+    fn reads(&self) -> Reads {
+        Reads {
+            attribute: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn min_class_size(&self) -> u64 {
+        self.k
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let name = || format!("alpha_k({}, {})", self.alpha, self.k);
+        let alpha = Decimal::of(self.alpha);
+        let table = Distribution::of(subject, ENTRY.info.name)?;
+        table.has_at_least(alpha.reciprocal_ceiling(), name)?;
+        subject.has_at_least(self.k, name)?;
+        Ok(Box::new(Prepared { alpha, k: self.k }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let keys = relation.keys();
+        Audit {
+            // A class of less than k has no share that would do.
+            sql: format!(
+                "{} SELECT max(CASE WHEN f < {} THEN CAST('Infinity' AS DOUBLE) ELSE n / f END) FROM \
+                 (SELECT max(n) AS n, max(f) AS f FROM (SELECT {keys}, n, CAST(NULL AS BIGINT) AS f FROM audit_values \
+                 UNION ALL SELECT {keys}, CAST(NULL AS DOUBLE), {} FROM audit_rows GROUP BY {keys}) GROUP BY {keys})",
+                relation.values(),
+                self.k,
+                relation.renamed_size()
+            ),
+            required: self.alpha,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    alpha: Decimal,
+    k: u64,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        let most = class.histogram.iter().map(|(_, n)| *n).max().unwrap_or(0);
+        class.size >= self.k && self.alpha.compared_with(u128::from(most), u128::from(class.size)) != Ordering::Greater
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "alpha_k",
+        summary: "every class has at least k rows, and no sensitive value more than the share alpha of them",
+        params: &[
+            Param {
+                name: "alpha",
+                summary: "the greatest share of a value",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: true,
+                },
+                default: None,
+            },
+            Param {
+                name: "k",
+                summary: "the least rows of a class",
+                kind: Kind::Integer { min: 1, max: i64::MAX },
+                default: None,
+            },
+        ],
+        example: "alpha_k(0.4, 5) ON diagnosis",
+        reference: "Wong, Li, Fu and Wang, KDD 2006, doi:10.1145/1150402.1150499",
+    },
+    build: |args| {
+        Ok(Box::new(AlphaK {
+            alpha: args.real("alpha")?,
+            k: args.count("k")?,
+        }))
+    },
+};

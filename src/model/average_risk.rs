@@ -1,0 +1,81 @@
+//! Average re-identification risk (marketer), of the release as a whole.
+//!
+//! Holds if and only if classes / released rows <= r (the mean over released rows of 1 / f; a release without rows
+//! holds). Under ENTITY the denominator is the sum of the classes' sizes. Compared as exact fractions.
+//! Monotone as long as nothing may be suppressed: classes only merge and the rows stay the same. When another model
+//! suppresses classes, a merge can release rows in small classes and raise the mean.
+//!
+//! Example: `average_risk(0.05)`.
+//!
+//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
+//! doi:10.1201/b14764.
+
+use super::exact::Decimal;
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, Copy)]
+struct AverageRisk {
+    risk: f64,
+}
+
+impl PrivacyModel for AverageRisk {
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let risk = Decimal::of(self.risk);
+        subject.has_at_least(risk.reciprocal_ceiling(), || format!("average_risk({})", self.risk))?;
+        Ok(Box::new(Prepared { risk }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
+        Audit {
+            sql: format!(
+                "SELECT count(*) / sum(f) FROM (SELECT CAST({size} AS DOUBLE) AS f FROM {released} {group_by})"
+            ),
+            required: self.risk,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    risk: Decimal,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, _: &Class) -> bool {
+        true
+    }
+
+    fn holds_overall(&self, classes: u64, released: u64) -> bool {
+        self.risk.compared_with(u128::from(classes), u128::from(released)) != Ordering::Greater
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "average_risk",
+        summary: "the mean chance of being picked out of one's class, over all released rows, is at most r",
+        params: &[Param {
+            name: "r",
+            summary: "the highest mean risk, classes / released rows",
+            kind: Kind::Real {
+                min: 0.0,
+                max: 1.0,
+                open: true,
+            },
+            default: None,
+        }],
+        example: "average_risk(0.05)",
+        reference: "El Emam, CRC Press 2013, doi:10.1201/b14764",
+    },
+    build: |args| Ok(Box::new(AverageRisk { risk: args.real("r")? })),
+};

@@ -1,0 +1,132 @@
+//! Basic beta-likeness.
+//!
+//! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive value with p > q, p
+//! its share in the class and q in the whole table, suppressed rows included. Compared as exact fractions.
+//! Monotone as long as nothing may be suppressed: it bounds p by (1 + b) q, and p of a mixture is at most the greatest
+//! of its parts.
+//!
+//! Example: `beta_likeness(2) ON diagnosis`.
+//!
+//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 2,
+//! doi:10.14778/2350229.2350255.
+
+use super::exact::Decimal;
+use super::sensitive::{Distribution, total};
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+use std::cmp::Ordering;
+
+/// Either form of the model, under the name that the statement gives it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BetaLikeness {
+    pub(super) name: &'static str,
+    pub(super) beta: f64,
+    /// Whether a value's gain is also bounded by -ln q.
+    pub(super) enhanced: bool,
+}
+
+/// What rounding may add to a gain that is compared with a logarithm.
+const TOLERANCE: f64 = 1e-12;
+
+impl PrivacyModel for BetaLikeness {
+    fn reads(&self) -> Reads {
+        Reads {
+            attribute: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let table = Distribution::of(subject, self.name)?;
+        let logarithm = |count: &u64| -(*count as f64 / table.total as f64).ln();
+        let bounds = table.counts.iter().map(|count| {
+            let logarithm = logarithm(count);
+            (self.enhanced && logarithm < self.beta).then_some(logarithm)
+        });
+        Ok(Box::new(Prepared {
+            beta: Decimal::of(self.beta),
+            logarithms: bounds.collect(),
+            counts: table.counts,
+            total: table.total,
+        }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        // In the enhanced form a gain is told as if its own bound were b.
+        let scale = match self.enhanced {
+            true => format!(
+                " * CASE WHEN -ln(c / t) < {b:?} THEN {b:?} / -ln(c / t) ELSE 1.0 END",
+                b = self.beta
+            ),
+            false => String::new(),
+        };
+        Audit {
+            sql: format!(
+                "{} SELECT max(CASE WHEN n * t > c * s THEN (n * t - c * s) / (c * s){scale} ELSE 0.0 END) \
+                 FROM audit_shares",
+                relation.shares()
+            ),
+            required: self.beta,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    beta: Decimal,
+    /// By value: -ln q, where that is less than b.
+    logarithms: Vec<Option<f64>>,
+    counts: Vec<u64>,
+    total: u64,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        let size = u128::from(total(class.histogram));
+        class.histogram.iter().all(|(code, n)| {
+            let p = u128::from(*n) * u128::from(self.total);
+            let q = u128::from(self.counts[*code as usize]) * size;
+            let gain = p.saturating_sub(q);
+            match self.logarithms[*code as usize] {
+                Some(logarithm) => gain == 0 || gain as f64 / q as f64 <= logarithm + TOLERANCE,
+                None => self.beta.compared_with(gain, q) != Ordering::Greater,
+            }
+        })
+    }
+}
+
+/// The parameter of both forms.
+pub(super) const PARAMS: &[Param] = &[Param {
+    name: "b",
+    summary: "the greatest relative gain of a value's share",
+    kind: Kind::Real {
+        min: 0.0,
+        max: 1e15,
+        open: true,
+    },
+    default: None,
+}];
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "beta_likeness",
+        summary: "no sensitive value's share of a class is more than 1 + b times its share of the table",
+        params: PARAMS,
+        example: "beta_likeness(2) ON diagnosis",
+        reference: "Cao and Karras, PVLDB 2012, doi:10.14778/2350229.2350255",
+    },
+    build: |args| {
+        Ok(Box::new(BetaLikeness {
+            name: "beta_likeness",
+            beta: args.real("b")?,
+            enhanced: false,
+        }))
+    },
+};

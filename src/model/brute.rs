@@ -1,0 +1,149 @@
+//! What definitions.md says of a class, by plain loops over its rows. Shares nothing with the models.
+
+use crate::frequency::testing::{Row, Table};
+use std::collections::BTreeSet;
+
+/// A sensitive value; NULL comes after all others.
+type Value = (bool, Option<i64>);
+
+/// One class, and the table it is from.
+pub(super) struct Brute<'a> {
+    pub(super) table: &'a Table,
+    pub(super) rows: &'a [&'a Row],
+    pub(super) population: u64,
+}
+
+fn value(row: &Row) -> Value {
+    (row.sensitive.is_none(), row.sensitive)
+}
+
+impl Brute<'_> {
+    /// Rows, or distinct entities.
+    fn size<'b>(&self, rows: impl Iterator<Item = &'b Row>) -> f64 {
+        match self.table.per_entity {
+            true => rows.map(|r| r.entity).collect::<BTreeSet<_>>().len() as f64,
+            false => rows.count() as f64,
+        }
+    }
+
+    pub(super) fn f(&self) -> f64 {
+        self.size(self.rows.iter().copied())
+    }
+
+    /// The table's values, ascending.
+    fn values(&self) -> Vec<Value> {
+        self.table
+            .rows
+            .iter()
+            .map(value)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+
+    fn count(&self, v: Value) -> f64 {
+        self.size(self.rows.iter().copied().filter(|r| value(r) == v))
+    }
+
+    fn p(&self, v: Value) -> f64 {
+        self.count(v) / self.values().iter().map(|w| self.count(*w)).sum::<f64>()
+    }
+
+    fn q(&self, v: Value) -> f64 {
+        let count = |v: Value| self.size(self.table.rows.iter().filter(|r| value(r) == v));
+        count(v) / self.values().iter().map(|w| count(*w)).sum::<f64>()
+    }
+
+    fn shares(&self) -> Vec<(f64, f64)> {
+        self.values().into_iter().map(|v| (self.p(v), self.q(v))).collect()
+    }
+
+    fn gains(&self) -> impl Iterator<Item = (f64, f64)> {
+        let gains = self.shares().into_iter().filter(|(p, q)| *p > *q + 1e-13);
+        gains.map(|(p, q)| ((p - q) / q, q))
+    }
+
+    fn hierarchical(&self) -> f64 {
+        let tree = &self.table.tree;
+        let extra = |values: &[Value]| values.iter().map(|v| self.p(*v) - self.q(*v)).sum::<f64>();
+        // The nodes of a level: the values under each label.
+        let nodes = |level: u8| -> Vec<Vec<Value>> {
+            let labels: BTreeSet<_> = self.values().iter().map(|v| tree.label(level, v.1)).collect();
+            let under = |l| {
+                self.values()
+                    .into_iter()
+                    .filter(move |v| tree.label(level, v.1) == l)
+                    .collect()
+            };
+            labels.into_iter().map(under).collect()
+        };
+        let mut cost = 0.0;
+        for level in 1..=tree.height() {
+            for node in nodes(level) {
+                let children = nodes(level - 1).into_iter().filter(|c| node.contains(&c[0]));
+                let extras: Vec<f64> = children.map(|c| extra(&c)).collect();
+                let surplus: f64 = extras.iter().filter(|e| **e > 0.0).sum();
+                let deficit: f64 = -extras.iter().filter(|e| **e < 0.0).sum::<f64>();
+                cost += f64::from(level) / f64::from(tree.height()) * surplus.min(deficit);
+            }
+        }
+        cost
+    }
+
+    fn ordered(&self) -> f64 {
+        let shares = self.shares();
+        let (mut running, mut sum) = (0.0, 0.0);
+        for (p, q) in &shares[..shares.len() - 1] {
+            running += p - q;
+            sum += f64::abs(running);
+        }
+        sum / (shares.len() as f64 - 1.0).max(1.0)
+    }
+
+    /// What the class reaches under a model with parameters `a`, and whether it holds; ties within 1e-12 hold.
+    pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
+        let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
+        let below = |x: f64| (x, x < a[0] - 1e-12);
+        let distinct = self.values().into_iter().filter(|v| self.count(*v) > 0.0).count() as f64;
+        match (model, word) {
+            ("k_anonymity", _) => least(self.f()),
+            ("k_map", _) => least(self.population as f64),
+            ("l_diversity" | "p_sensitive", _) => least(distinct),
+            ("entropy_l_diversity", _) => {
+                let terms = self.shares().into_iter().filter(|(p, _)| *p > 0.0);
+                least((-terms.map(|(p, _)| p * p.ln()).sum::<f64>()).exp())
+            }
+            ("recursive_l_diversity", _) => {
+                let mut r: Vec<f64> = self.values().into_iter().map(|v| self.count(v)).collect();
+                r.sort_by(|x, y| y.total_cmp(x));
+                let tail: f64 = r.iter().skip(a[1] as usize - 1).sum();
+                below(if tail > 0.0 { r[0] / tail } else { f64::INFINITY })
+            }
+            ("t_closeness", "ordered") => most(self.ordered()),
+            ("t_closeness", "hierarchical") => most(self.hierarchical()),
+            ("t_closeness", _) => most(self.shares().iter().map(|(p, q)| (p - q).abs() / 2.0).sum()),
+            ("delta_disclosure", _) => {
+                let distance = |(p, q): &(f64, f64)| (p / q).log2().abs();
+                below(self.shares().iter().map(distance).fold(0.0, f64::max))
+            }
+            ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
+            ("enhanced_beta_likeness", _) => {
+                let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
+                // As the audit tells it: as if every value's bound were b.
+                let scaled = self.gains().map(|(gain, q)| gain * a[0] / a[0].min(-q.ln()));
+                (scaled.fold(0.0, f64::max), holds)
+            }
+            ("alpha_k", _) => {
+                let shares = self.values().into_iter().map(|v| self.count(v) / self.f());
+                let reached = shares.fold(0.0, f64::max);
+                match self.f() >= a[1] {
+                    true => most(reached),
+                    false => (f64::INFINITY, false),
+                }
+            }
+            ("max_risk", _) => most(1.0 / self.f()),
+            ("average_risk", _) => (1.0 / self.f(), true),
+            other => panic!("{other:?} has no definition here"),
+        }
+    }
+}

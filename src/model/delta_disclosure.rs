@@ -1,0 +1,111 @@
+//! delta-disclosure privacy.
+//!
+//! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive value of the table,
+//! p its share in the class and q in the whole table, suppressed rows included. A class that lacks a value fails.
+//! A whole d is compared exactly, as p / q against 2^d. Any other d is compared in floating point, without a tolerance:
+//! 2^d is irrational then, and no class reaches it.
+//! Monotone as long as nothing may be suppressed: p / q of a mixture lies between those of its parts.
+//!
+//! Example: `delta_disclosure(2) ON diagnosis`.
+//!
+//! Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing,
+//! KDD 2008, doi:10.1145/1401890.1401904.
+
+use super::exact::Decimal;
+use super::sensitive::{Distribution, total};
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, Copy)]
+struct DeltaDisclosure {
+    d: f64,
+}
+
+/// 2 to this power times a product of counts still compares exactly.
+const LARGEST_EXACT: f64 = 100.0;
+
+impl PrivacyModel for DeltaDisclosure {
+    fn reads(&self) -> Reads {
+        Reads {
+            attribute: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let exact = self.d.fract() == 0.0 && self.d <= LARGEST_EXACT;
+        Ok(Box::new(Prepared {
+            d: self.d,
+            power: exact.then(|| Decimal::whole(1 << self.d as u32)),
+            table: Distribution::of(subject, ENTRY.info.name)?,
+        }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        Audit {
+            sql: format!(
+                "{} SELECT max(CASE WHEN present < (SELECT count(*) FROM audit_whole) THEN CAST('Infinity' AS DOUBLE) \
+                 ELSE d END) FROM (SELECT count(*) AS present, max(abs(log2((n * t) / (c * s)))) AS d \
+                 FROM audit_shares GROUP BY {})",
+                relation.shares(),
+                relation.keys()
+            ),
+            required: self.d,
+            comparison: Comparison::Below,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    d: f64,
+    /// 2^d, where that is a whole number.
+    power: Option<Decimal>,
+    table: Distribution,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        if (class.histogram.len() as u64) < self.table.distinct {
+            return false;
+        }
+        let size = u128::from(total(class.histogram));
+        class.histogram.iter().all(|(code, n)| {
+            let p = u128::from(*n) * u128::from(self.table.total);
+            let q = u128::from(self.table.counts[*code as usize]) * size;
+            match self.power {
+                Some(power) => {
+                    power.compared_with(p, q) == Ordering::Less && power.compared_with(q, p) == Ordering::Less
+                }
+                None => (p as f64 / q as f64).log2().abs() < self.d,
+            }
+        })
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "delta_disclosure",
+        summary: "no sensitive value's share of a class is off its share of the table by a factor of 2^d or more",
+        params: &[Param {
+            name: "d",
+            summary: "the distance in bits that no value reaches",
+            kind: Kind::Real {
+                min: 0.0,
+                max: 1e6,
+                open: true,
+            },
+            default: None,
+        }],
+        example: "delta_disclosure(2) ON diagnosis",
+        reference: "Brickell and Shmatikov, KDD 2008, doi:10.1145/1401890.1401904",
+    },
+    build: |args| Ok(Box::new(DeltaDisclosure { d: args.real("d")? })),
+};

@@ -1,0 +1,186 @@
+//! Earth mover's distances between a class's distribution p and the table's q, as exact fractions.
+//!
+//! With n of s rows of a class and c of N rows of the table, p - q = (n N - c s) / (s N): all sums are whole numbers
+//! over the denominator s N. Only the values that occur in the class are visited.
+
+use super::sensitive::{Distribution, total};
+use crate::error::{Error, Result};
+use crate::hierarchy::Lookup;
+
+/// A fraction of counts, not negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fraction {
+    pub(super) numerator: u128,
+    pub(super) denominator: u128,
+}
+
+/// A ground distance, with what it needs to know of the table.
+#[derive(Debug)]
+pub(super) enum Distance {
+    /// All values are equally far apart.
+    Categorical { counts: Vec<u64>, total: u64 },
+    /// Values are as far apart as their ranks.
+    Ordered(Ranks),
+    /// Values are as far apart as their lowest common ancestor is high.
+    Hierarchical(Tree),
+}
+
+impl Distance {
+    /// The distance of a class with these values from the table.
+    pub(super) fn of(&self, histogram: &[(u32, u64)]) -> Fraction {
+        match self {
+            Distance::Categorical { counts, total: all } => {
+                let size = total(histogram);
+                let surplus = |(code, n): &(u32, u64)| extra(*n, size, counts[*code as usize], *all).max(0);
+                Fraction {
+                    numerator: histogram.iter().map(surplus).sum::<i128>().unsigned_abs(),
+                    denominator: u128::from(size) * u128::from(*all),
+                }
+            }
+            Distance::Ordered(ranks) => ranks.distance(histogram),
+            Distance::Hierarchical(tree) => tree.distance(histogram),
+        }
+    }
+}
+
+/// (p - q) s N.
+fn extra(n: u64, size: u64, count: u64, all: u64) -> i128 {
+    i128::from(n) * i128::from(all) - i128::from(count) * i128::from(size)
+}
+
+/// The running sums of q, for the ordered distance.
+#[derive(Debug)]
+pub(super) struct Ranks {
+    all: u64,
+    /// By code: the rank among the values that occur, from 0.
+    rank: Vec<usize>,
+    /// By number of values, from 0: rows with one of the first values.
+    running: Vec<u64>,
+    /// By number of values, from 0: the sum of that many running sums.
+    summed: Vec<u128>,
+}
+
+impl Ranks {
+    pub(super) fn new(table: &Distribution) -> Self {
+        let (mut rank, mut running, mut summed) = (vec![], vec![0], vec![0]);
+        for count in &table.counts {
+            rank.push(running.len() - 1);
+            if *count > 0 {
+                let sum = running[running.len() - 1] + count;
+                running.push(sum);
+                summed.push(summed[summed.len() - 1] + u128::from(sum));
+            }
+        }
+        Self {
+            all: table.total,
+            rank,
+            running,
+            summed,
+        }
+    }
+
+    /// The mean of |running sum of p - running sum of q| over the steps between neighbouring values.
+    ///
+    /// Between two values of the class the running sum of p stands still and that of q rises, so each such stretch is
+    /// one where p leads followed by one where q leads, and both are differences of prefix sums.
+    fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
+        let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
+        let mut sum = 0;
+        let mut ahead = 0;
+        let mut from = 1;
+        for (code, n) in histogram {
+            let until = self.rank[*code as usize];
+            sum += self.stretch(ahead, size, from, until);
+            ahead += n;
+            from = until + 1;
+        }
+        sum += self.stretch(ahead, size, from, steps);
+        Fraction {
+            numerator: sum,
+            denominator: u128::from(size) * u128::from(self.all) * (steps as u128).max(1),
+        }
+    }
+
+    /// The sum of |ahead N - running s| over the steps `from..=until`.
+    fn stretch(&self, ahead: u64, size: u64, from: usize, until: usize) -> u128 {
+        if from > until {
+            return 0;
+        }
+        let level = u128::from(ahead) * u128::from(self.all);
+        let behind = self.running[from..=until].partition_point(|r| u128::from(*r) * u128::from(size) <= level);
+        let turn = from + behind;
+        let running = |from: usize, until: usize| (self.summed[until] - self.summed[from - 1]) * u128::from(size);
+        let before = level * behind as u128 - running(from, turn - 1);
+        let after = running(turn, until) - level * (until + 1 - turn) as u128;
+        before + after
+    }
+}
+
+/// The sensitive hierarchy with q at every node, for the hierarchical distance.
+#[derive(Debug)]
+pub(super) struct Tree {
+    all: u64,
+    /// By level from 0, by ground code: the node, which is the least ground code under it.
+    nodes: Vec<Vec<u32>>,
+    /// By level from 0, by node: rows of the table under it.
+    counts: Vec<Vec<u64>>,
+}
+
+impl Tree {
+    pub(super) fn new(table: &Distribution, hierarchy: &Lookup) -> Result<Self> {
+        if hierarchy.values().len() != table.counts.len() {
+            return Err(Error::internal(format!(
+                "the hierarchy of column {} is bound to {} values, not {}",
+                table.column,
+                hierarchy.values().len(),
+                table.counts.len()
+            )));
+        }
+        let nodes: Vec<Vec<u32>> = hierarchy.levels().iter().map(|l| l.representatives.clone()).collect();
+        let under = |nodes: &Vec<u32>| {
+            let mut rows = vec![0; nodes.len()];
+            nodes
+                .iter()
+                .zip(&table.counts)
+                .for_each(|(node, n)| rows[*node as usize] += n);
+            rows
+        };
+        Ok(Self {
+            all: table.total,
+            counts: nodes.iter().map(under).collect(),
+            nodes,
+        })
+    }
+
+    /// At each inner node, level / height times the smaller of its children's total surplus and total deficit.
+    ///
+    /// The children of a node add up to the node, so the deficit is the surplus less the node's own p - q, and only
+    /// children that occur in the class need to be visited; a node that does not occur in it has no surplus.
+    fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
+        let (size, height) = (total(histogram), self.nodes.len() - 1);
+        let mut sum = 0;
+        let mut children = histogram.to_vec();
+        for level in 1..=height {
+            let parent = |child: u32| self.nodes[level][child as usize];
+            children.sort_unstable_by_key(|(child, _)| parent(*child));
+            let mut parents: Vec<(u32, u64)> = vec![];
+            for siblings in children.chunk_by(|a, b| parent(a.0) == parent(b.0)) {
+                let node = parent(siblings[0].0);
+                let rows = siblings.iter().map(|(_, n)| n).sum();
+                let below = &self.counts[level - 1];
+                let surplus: i128 = siblings
+                    .iter()
+                    .map(|(child, n)| extra(*n, size, below[*child as usize], self.all).max(0))
+                    .sum();
+                let deficit = surplus - extra(rows, size, self.counts[level][node as usize], self.all);
+                sum += level as u128 * surplus.min(deficit).unsigned_abs();
+                parents.push((node, rows));
+            }
+            children = parents;
+        }
+        Fraction {
+            numerator: sum,
+            denominator: u128::from(size) * u128::from(self.all) * (height as u128).max(1),
+        }
+    }
+}

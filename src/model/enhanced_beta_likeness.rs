@@ -1,0 +1,32 @@
+//! Enhanced beta-likeness: the gain of a frequent value is bounded by its frequency too.
+//!
+//! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every sensitive value with
+//! p > q. Where -ln q is the smaller bound it is irrational, so no class reaches it; the comparison allows 1e-12.
+//! Monotone as long as nothing may be suppressed, as [`super::beta_likeness`].
+//!
+//! Example: `enhanced_beta_likeness(2) ON diagnosis`.
+//!
+//! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 3,
+//! doi:10.14778/2350229.2350255.
+
+use super::Build;
+use super::beta_likeness::{BetaLikeness, PARAMS};
+use crate::catalogue::{Entry, Info};
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "enhanced_beta_likeness",
+        summary: "as beta_likeness, with the relative gain of a value of share q also at most -ln q",
+        params: PARAMS,
+        example: "enhanced_beta_likeness(2) ON diagnosis",
+        reference: "Cao and Karras, PVLDB 2012, doi:10.14778/2350229.2350255",
+    },
+    build: |args| {
+        Ok(Box::new(BetaLikeness {
+            name: "enhanced_beta_likeness",
+            beta: args.real("b")?,
+            enhanced: true,
+        }))
+    },
+};

@@ -1,0 +1,126 @@
+//! Comparing fractions of counts with a parameter, without rounding.
+//!
+//! A parameter is taken as the decimal it was written as: `t_closeness(0.2)` means one fifth, not the binary number
+//! next to it. A class that reaches exactly the bound is then judged as the definition says, at any table size.
+
+use std::cmp::Ordering;
+
+/// A parameter as a fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Decimal {
+    numerator: u128,
+    denominator: u128,
+}
+
+/// Powers of ten that fit 128 bits.
+const MOST_DIGITS: u32 = 38;
+
+impl Decimal {
+    /// The shortest decimal that reads as `x`, which must not be negative. Digits beyond the 38th after the point are
+    /// dropped, and what does not fit 128 bits is taken for the greatest number that does.
+    pub(super) fn of(x: f64) -> Self {
+        let text = format!("{x:e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let mantissa: Option<u128> = format!("{whole}{fraction}").parse().ok();
+        let exponent = exponent.parse::<i32>().map(|e| e - fraction.len() as i32);
+        let (Some(mantissa), Ok(exponent)) = (mantissa, exponent) else {
+            // Not a finite number: above every fraction.
+            return Self {
+                numerator: u128::MAX,
+                denominator: 1,
+            };
+        };
+        let power = |digits: u32| 10u128.pow(digits.min(MOST_DIGITS));
+        let (size, negative) = (exponent.unsigned_abs(), exponent < 0);
+        match negative {
+            true if size > MOST_DIGITS => Self {
+                numerator: mantissa / power(size - MOST_DIGITS),
+                denominator: power(MOST_DIGITS),
+            },
+            true => Self {
+                numerator: mantissa,
+                denominator: power(size),
+            },
+            false if size > MOST_DIGITS => Self {
+                numerator: if mantissa == 0 { 0 } else { u128::MAX },
+                denominator: 1,
+            },
+            false => Self {
+                numerator: mantissa.saturating_mul(power(size)),
+                denominator: 1,
+            },
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn whole(number: u128) -> Self {
+        Self {
+            numerator: number,
+            denominator: 1,
+        }
+    }
+
+    /// How `numerator / denominator` compares with this number; with a denominator of 0 the fraction is above it.
+    pub(super) fn compared_with(self, numerator: u128, denominator: u128) -> Ordering {
+        product(numerator, self.denominator).cmp(&product(self.numerator, denominator))
+    }
+
+    /// The least whole number that is not below 1 / self; the greatest there is when this is 0.
+    pub(super) fn reciprocal_ceiling(self) -> u64 {
+        match self.denominator.checked_div(self.numerator) {
+            Some(_) => u64::try_from(self.denominator.div_ceil(self.numerator)).unwrap_or(u64::MAX),
+            None => u64::MAX,
+        }
+    }
+}
+
+/// The product in 256 bits, high half first.
+fn product(a: u128, b: u128) -> (u128, u128) {
+    const LOW: u128 = u64::MAX as u128;
+    let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
+    let (low, high) = (a0 * b0, a1 * b1);
+    let (cross, carried) = (a1 * b0).overflowing_add(a0 * b1);
+    let (low, carry) = low.overflowing_add(cross << 64);
+    let high = high + (cross >> 64) + (u128::from(carried) << 64) + u128::from(carry);
+    (high, low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_the_decimal_it_was_written_as() {
+        let of = |x: f64| {
+            let d = Decimal::of(x);
+            (d.numerator, d.denominator)
+        };
+        assert_eq!(of(0.2), (2, 10));
+        assert_eq!(of(12.5), (125, 10));
+        assert_eq!(of(3.0), (3, 1));
+        assert_eq!(of(1500.0), (1500, 1));
+        assert_eq!(of(1e-60), (0, 10u128.pow(38)));
+        assert_eq!(of(f64::INFINITY), (u128::MAX, 1));
+    }
+
+    #[test]
+    fn comparing_does_not_round() {
+        let fifth = Decimal::of(0.2);
+        let n = 10u128.pow(35);
+        assert_eq!(fifth.compared_with(n, 5 * n), Ordering::Equal);
+        assert_eq!(fifth.compared_with(n + 1, 5 * n), Ordering::Greater);
+        assert_eq!(fifth.compared_with(n - 1, 5 * n), Ordering::Less);
+        assert_eq!(fifth.compared_with(u128::MAX / 5, u128::MAX), Ordering::Equal);
+        assert_eq!(fifth.compared_with(1, 0), Ordering::Greater);
+        assert_eq!(Decimal::of(0.3).reciprocal_ceiling(), 4);
+        assert_eq!(Decimal::of(0.25).reciprocal_ceiling(), 4);
+    }
+
+    #[test]
+    fn a_wide_product_is_right() {
+        assert_eq!(product(u128::MAX, u128::MAX), (u128::MAX - 1, 1));
+        assert_eq!(product(1 << 127, 6), (3, 0));
+        assert_eq!(product(u128::from(u64::MAX), 3), (0, u128::from(u64::MAX) * 3));
+    }
+}

@@ -1,0 +1,89 @@
+//! k-map: hiding in a population rather than in the released table.
+//!
+//! Holds if and only if for every released equivalence class at least k rows of the given population table have its
+//! quasi-identifier values, generalized alike. Rows of the population are counted, also under ENTITY.
+//! Monotone: the groups of the population merge as the classes do, whatever may be suppressed.
+//!
+//! Example: `k_map(20)`.
+//!
+//! Sweeney, Computational disclosure control: a primer on data privacy protection, PhD thesis, MIT 2001, section 4.3;
+//! El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008, doi:10.1197/jamia.M2716.
+
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::{Error, Result};
+
+#[derive(Debug, Clone, Copy)]
+struct KMap {
+    k: u64,
+}
+
+impl PrivacyModel for KMap {
+    fn reads(&self) -> Reads {
+        Reads {
+            population: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Always
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let Some(populations) = subject.base.set.populations() else {
+            return Err(Error::usage(
+                "k_map needs a population table that has the quasi-identifiers of the table",
+            ));
+        };
+        let people: u64 = populations.iter().sum();
+        if subject.base.rows > 0 && people < self.k {
+            return Err(Error::infeasible(format!(
+                "k_map({}) cannot hold: the population has {people} rows",
+                self.k
+            )));
+        }
+        Ok(Box::new(*self))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let keys = relation.keys();
+        // Without a population there is nobody to hide among.
+        let people = relation.population.as_ref().map_or(String::new(), |population| {
+            let rows = relation.renamed(population, &[]);
+            format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
+        });
+        Audit {
+            sql: format!(
+                "SELECT min(people) FROM (SELECT sum(people) AS people FROM (SELECT {keys}, count(*) AS n, 0 AS people \
+                 FROM ({}) GROUP BY {keys}{people}) GROUP BY {keys} HAVING sum(n) > 0)",
+                relation.renamed(&relation.released, &[])
+            ),
+            required: self.k as f64,
+            comparison: Comparison::AtLeast,
+        }
+    }
+}
+
+impl Predicate for KMap {
+    fn holds(&self, class: &Class) -> bool {
+        class.population >= self.k
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "k_map",
+        summary: "at least k rows of the population table share every class's values",
+        params: &[Param {
+            name: "k",
+            summary: "the least rows of the population",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: None,
+        }],
+        example: "k_map(20)",
+        reference: "Sweeney, PhD thesis, MIT 2001; El Emam and Dankar, JAMIA 2008, doi:10.1197/jamia.M2716",
+    },
+    build: |args| Ok(Box::new(KMap { k: args.count("k")? })),
+};

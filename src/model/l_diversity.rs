@@ -1,0 +1,85 @@
+//! Distinct l-diversity.
+//!
+//! Holds if and only if every released equivalence class has at least l distinct sensitive values (NULL is a value).
+//! Monotone: a merged class has every value of its parts, whatever may be suppressed and whether rows or entities are
+//! counted.
+//!
+//! Example: `l_diversity(3) ON diagnosis`.
+//!
+//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007,
+//! doi:10.1145/1217299.1217302.
+
+use super::sensitive::Distribution;
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+
+/// At least `least` distinct values, under the name that the statement gives it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Distinct {
+    pub(super) name: &'static str,
+    pub(super) least: u64,
+}
+
+impl PrivacyModel for Distinct {
+    fn reads(&self) -> Reads {
+        Reads {
+            attribute: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Always
+    }
+
+    fn min_class_size(&self) -> u64 {
+        self.least
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let table = Distribution::of(subject, self.name)?;
+        table.has_at_least(self.least, || format!("{}({})", self.name, self.least))?;
+        Ok(Box::new(*self))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        Audit {
+            sql: format!(
+                "{} SELECT min(l) FROM (SELECT count(*) AS l FROM audit_values GROUP BY {})",
+                relation.values(),
+                relation.keys()
+            ),
+            required: self.least as f64,
+            comparison: Comparison::AtLeast,
+        }
+    }
+}
+
+impl Predicate for Distinct {
+    fn holds(&self, class: &Class) -> bool {
+        class.histogram.len() as u64 >= self.least
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "l_diversity",
+        summary: "every class has at least l distinct sensitive values",
+        params: &[Param {
+            name: "l",
+            summary: "the least distinct values of a class",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: None,
+        }],
+        example: "l_diversity(3) ON diagnosis",
+        reference: "Machanavajjhala et al., TKDD 2007, doi:10.1145/1217299.1217302",
+    },
+    build: |args| {
+        Ok(Box::new(Distinct {
+            name: "l_diversity",
+            least: args.count("l")?,
+        }))
+    },
+};

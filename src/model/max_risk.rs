@@ -1,0 +1,81 @@
+//! Highest re-identification risk (prosecutor).
+//!
+//! Holds if and only if 1 / f <= r for every released equivalence class, f its rows (entities under ENTITY). Compared
+//! as exact fractions: it is k-anonymity with the least whole k that is not below 1 / r.
+//! Monotone: a class only grows along generalization, whatever may be suppressed.
+//!
+//! Example: `max_risk(0.09)`.
+//!
+//! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
+//! doi:10.1201/b14764.
+
+use super::exact::Decimal;
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+
+#[derive(Debug, Clone, Copy)]
+struct MaxRisk {
+    risk: f64,
+}
+
+impl PrivacyModel for MaxRisk {
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Always
+    }
+
+    fn min_class_size(&self) -> u64 {
+        Decimal::of(self.risk).reciprocal_ceiling()
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let least = self.min_class_size();
+        subject.has_at_least(least, || format!("max_risk({})", self.risk))?;
+        Ok(Box::new(Prepared { least }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
+        Audit {
+            sql: format!("SELECT max(1.0 / f) FROM (SELECT CAST({size} AS DOUBLE) AS f FROM {released} {group_by})"),
+            required: self.risk,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    least: u64,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        class.size >= self.least
+    }
+
+    fn least_size(&self) -> Option<u64> {
+        Some(self.least)
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "max_risk",
+        summary: "nobody's chance of being picked out of their class is above r",
+        params: &[Param {
+            name: "r",
+            summary: "the highest risk, 1 / class size",
+            kind: Kind::Real {
+                min: 0.0,
+                max: 1.0,
+                open: true,
+            },
+            default: None,
+        }],
+        example: "max_risk(0.09)",
+        reference: "El Emam, CRC Press 2013, doi:10.1201/b14764",
+    },
+    build: |args| Ok(Box::new(MaxRisk { risk: args.real("r")? })),
+};

@@ -1,0 +1,179 @@
+//! Privacy models: what every released equivalence class must hold, by definitions.md, "Privacy models".
+//!
+//! A model is a predicate over one class: it says what the frequency set must carry for it, is prepared once per
+//! request, and then judges classes. Beside the predicate it states the same guarantee a second time, as SQL over
+//! released rows ([`PrivacyModel::audit`]); verification runs that, and shares nothing with the search. A new model is
+//! one file and one line in [`MODELS`].
+
+mod alpha_k;
+mod audit;
+mod average_risk;
+mod beta_likeness;
+#[cfg(test)]
+mod brute;
+mod delta_disclosure;
+mod earth_mover;
+mod enhanced_beta_likeness;
+mod entropy_l_diversity;
+mod exact;
+mod k_anonymity;
+mod k_map;
+mod l_diversity;
+mod max_risk;
+mod p_sensitive;
+mod recursive_l_diversity;
+mod sensitive;
+mod t_closeness;
+#[cfg(test)]
+mod tests;
+
+pub use audit::{Audit, Comparison, Relation, Tree};
+
+use crate::catalogue::{self, Arguments, Call, Entry};
+use crate::error::{Error, Result};
+use crate::frequency::{Base, DetailRequest};
+use crate::hierarchy::Lookup;
+use std::fmt::Debug;
+
+/// When a class that holds implies that every class it is merged into holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Monotonicity {
+    /// Along generalization, also when rows are suppressed.
+    Always,
+    /// Along generalization as long as nothing may be suppressed.
+    WithoutSuppression,
+    /// Not at all.
+    Never,
+}
+
+/// What a model reads beyond class sizes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The sensitive attribute named after ON.
+    pub attribute: bool,
+    /// That attribute's hierarchy (SENSITIVE (c USING h)).
+    pub hierarchy: bool,
+    /// The population table.
+    pub population: bool,
+}
+
+/// What a model is prepared for.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The table.
+    pub base: &'a Base,
+    /// The attribute's place among the details of the base set, for a model that reads one.
+    pub attribute: Option<usize>,
+    /// The attribute's hierarchy, for a model that reads one.
+    pub hierarchy: Option<&'a Lookup>,
+}
+
+impl Subject<'_> {
+    /// f of a class with every row of the table: its rows, or its distinct entities under ENTITY.
+    fn everyone(&self) -> u64 {
+        let mut details = self.base.attributes.iter();
+        let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
+        entities.map_or(self.base.rows, |a| a.values.len() as u64)
+    }
+
+    /// Fails as infeasible when no class can have `least` rows (entities). An empty table has no class and breaks
+    /// nothing.
+    fn has_at_least(&self, least: u64, required: impl FnOnce() -> String) -> Result<()> {
+        let everyone = self.everyone();
+        if self.base.rows == 0 || everyone >= least {
+            return Ok(());
+        }
+        Err(Error::infeasible(format!(
+            "{} cannot hold: it needs {least} in one class, and the whole table has {everyone}",
+            required()
+        )))
+    }
+}
+
+/// One equivalence class.
+#[derive(Debug, Clone, Copy)]
+pub struct Class<'a> {
+    /// f: its rows, or its distinct entities under ENTITY.
+    pub size: u64,
+    /// The class's count in the population table; 0 without one.
+    pub population: u64,
+    /// The sensitive values in it, ascending by value, with their counts (of rows, or of distinct entities under
+    /// ENTITY, where an entity with two values counts for both); empty for a model that reads none.
+    pub histogram: &'a [(u32, u64)],
+}
+
+/// A privacy model with its parameters.
+pub trait PrivacyModel: Debug + Send + Sync {
+    /// What it reads beyond class sizes.
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
+
+    /// Along what a class that holds stays one.
+    fn monotonicity(&self) -> Monotonicity;
+
+    /// The same where classes count entities. One entity can be in two classes then, so the distribution of a merged
+    /// class is no mixture of those of its parts, and only what holds whatever is merged in still holds.
+    fn monotonicity_per_entity(&self) -> Monotonicity {
+        match self.monotonicity() {
+            Monotonicity::Always => Monotonicity::Always,
+            Monotonicity::WithoutSuppression | Monotonicity::Never => Monotonicity::Never,
+        }
+    }
+
+    /// The fewest rows that a class which holds can have (rows also under ENTITY: an entity has at least one).
+    fn min_class_size(&self) -> u64 {
+        1
+    }
+
+    /// Readies the model for one table. Fails as infeasible when no class of it can hold.
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>>;
+
+    /// The same guarantee, to be recounted on released rows.
+    fn audit(&self, relation: &Relation) -> Audit;
+}
+
+/// A model made ready for one table.
+pub trait Predicate: Debug + Send + Sync {
+    /// Whether the class may be released.
+    fn holds(&self, class: &Class) -> bool;
+
+    /// When the predicate is that a class has at least so many rows (or entities), that number: such predicates are
+    /// checked for all classes in one loop.
+    fn least_size(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether what is released holds as a whole, given that every class does: `classes` are released, and `released`
+    /// is the sum of their sizes f (rows, or entities under ENTITY).
+    fn holds_overall(&self, classes: u64, released: u64) -> bool {
+        let _ = (classes, released);
+        true
+    }
+}
+
+/// The constructor in a model's catalogue entry.
+pub type Build = fn(&Arguments) -> Result<Box<dyn PrivacyModel>>;
+
+/// Every privacy model, by name.
+pub static MODELS: &[Entry<Build>] = &[
+    k_anonymity::ENTRY,
+    k_map::ENTRY,
+    l_diversity::ENTRY,
+    entropy_l_diversity::ENTRY,
+    recursive_l_diversity::ENTRY,
+    t_closeness::ENTRY,
+    delta_disclosure::ENTRY,
+    beta_likeness::ENTRY,
+    enhanced_beta_likeness::ENTRY,
+    alpha_k::ENTRY,
+    p_sensitive::ENTRY,
+    max_risk::ENTRY,
+    average_risk::ENTRY,
+];
+
+/// The model that a statement names.
+pub fn build(call: &Call) -> Result<Box<dyn PrivacyModel>> {
+    let entry = catalogue::find("privacy model", MODELS, &call.name)?;
+    (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
+}

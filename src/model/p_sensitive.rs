@@ -1,0 +1,35 @@
+//! p-sensitive k-anonymity, its p: distinct l-diversity under the name of its own literature.
+//!
+//! Holds if and only if every released equivalence class has at least p distinct sensitive values; with
+//! `k_anonymity(k)` beside it, that is p-sensitive k-anonymity. Monotone as [`super::l_diversity`].
+//!
+//! Example: `k_anonymity(5) AND p_sensitive(2) ON diagnosis`.
+//!
+//! Truta and Vinay, Privacy protection: p-sensitive k-anonymity property, ICDE Workshops 2006,
+//! doi:10.1109/ICDEW.2006.116.
+
+use super::Build;
+use super::l_diversity::Distinct;
+use crate::catalogue::{Entry, Info, Kind, Param};
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "p_sensitive",
+        summary: "every class has at least p distinct sensitive values (p-sensitive k-anonymity, beside k_anonymity)",
+        params: &[Param {
+            name: "p",
+            summary: "the least distinct values of a class",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: None,
+        }],
+        example: "k_anonymity(5) AND p_sensitive(2) ON diagnosis",
+        reference: "Truta and Vinay, ICDE Workshops 2006, doi:10.1109/ICDEW.2006.116",
+    },
+    build: |args| {
+        Ok(Box::new(Distinct {
+            name: "p_sensitive",
+            least: args.count("p")?,
+        }))
+    },
+};

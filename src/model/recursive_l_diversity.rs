@@ -1,0 +1,120 @@
+//! Recursive (c, l)-diversity.
+//!
+//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, r the counts of its sensitive
+//! values in descending order: the most frequent value is not too much more frequent than the rarer ones together. A
+//! class with less than l values never holds.
+//! Monotone as long as nothing may be suppressed: when classes merge, the greatest count grows by at most the sum of
+//! the greatest counts, and what is left without the l - 1 greatest by at least the sum of what was left.
+//!
+//! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
+//!
+//! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007, section
+//! 4.2, doi:10.1145/1217299.1217302.
+
+use super::exact::Decimal;
+use super::sensitive::Distribution;
+use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::Result;
+use std::cmp::{Ordering, Reverse};
+
+#[derive(Debug, Clone, Copy)]
+struct RecursiveLDiversity {
+    c: f64,
+    l: u64,
+}
+
+impl PrivacyModel for RecursiveLDiversity {
+    fn reads(&self) -> Reads {
+        Reads {
+            attribute: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn min_class_size(&self) -> u64 {
+        self.l
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let table = Distribution::of(subject, ENTRY.info.name)?;
+        table.has_at_least(self.l, || format!("recursive_l_diversity({}, {})", self.c, self.l))?;
+        Ok(Box::new(Prepared {
+            c: Decimal::of(self.c),
+            l: usize::try_from(self.l).unwrap_or(usize::MAX),
+        }))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let keys = relation.keys();
+        Audit {
+            sql: format!(
+                "{} SELECT max(CASE WHEN tail > 0 THEN head / tail ELSE CAST('Infinity' AS DOUBLE) END) FROM \
+                 (SELECT max(n) AS head, sum(CASE WHEN r >= {} THEN n ELSE 0.0 END) AS tail FROM \
+                 (SELECT {keys}, n, row_number() OVER (PARTITION BY {keys} ORDER BY n DESC) AS r FROM audit_values) \
+                 GROUP BY {keys})",
+                relation.values(),
+                self.l
+            ),
+            required: self.c,
+            comparison: Comparison::Below,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    c: Decimal,
+    l: usize,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        if class.histogram.len() < self.l {
+            return false;
+        }
+        let mut counts: Vec<u64> = class.histogram.iter().map(|(_, n)| *n).collect();
+        let (greater, least, rest) = counts.select_nth_unstable_by_key(self.l - 1, |n| Reverse(*n));
+        let head = greater.iter().copied().max().unwrap_or(*least);
+        let tail = *least + rest.iter().sum::<u64>();
+        self.c.compared_with(u128::from(head), u128::from(tail)) == Ordering::Less
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "recursive_l_diversity",
+        summary: "every class's most frequent sensitive value occurs less than c times the l-th and rarer together",
+        params: &[
+            Param {
+                name: "c",
+                summary: "how many times",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1e15,
+                    open: true,
+                },
+                default: None,
+            },
+            Param {
+                name: "l",
+                summary: "from which value on the rarer ones are counted",
+                kind: Kind::Integer { min: 1, max: i64::MAX },
+                default: None,
+            },
+        ],
+        example: "recursive_l_diversity(4, 3) ON diagnosis",
+        reference: "Machanavajjhala et al., TKDD 2007, doi:10.1145/1217299.1217302",
+    },
+    build: |args| {
+        Ok(Box::new(RecursiveLDiversity {
+            c: args.real("c")?,
+            l: args.count("l")?,
+        }))
+    },
+};

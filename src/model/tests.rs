@@ -1,0 +1,314 @@
+//! Every model against brute force: predicates, claimed monotonicity, and audits run by DataFusion.
+
+use super::brute::Brute;
+use super::*;
+use crate::catalogue::{Argument, Value};
+use crate::error::ErrorKind;
+use crate::frequency::FrequencySet;
+use crate::frequency::testing::{Row, SENSITIVE, Table, table};
+use crate::lattice::Node;
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::Float64Type;
+use datafusion::prelude::SessionContext;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A model as a statement calls it.
+#[derive(Debug, Clone)]
+struct Case {
+    name: &'static str,
+    numbers: Vec<f64>,
+    word: &'static str,
+}
+
+impl Case {
+    fn model(&self) -> Box<dyn PrivacyModel> {
+        let number = |x: &f64| match x.fract() == 0.0 {
+            true => Value::Integer(*x as i64),
+            false => Value::Real(*x),
+        };
+        let words = (!self.word.is_empty()).then(|| Value::Word(self.word.into()));
+        let args = self.numbers.iter().map(number).chain(words);
+        let call = Call {
+            name: self.name.into(),
+            args: args.map(|value| Argument { name: None, value }).collect(),
+        };
+        build(&call).unwrap()
+    }
+}
+
+/// Every model of the registry with random parameters, many of which small classes reach exactly.
+fn case() -> impl Strategy<Value = Case> {
+    let entry = 0..MODELS.len();
+    (entry, 1u32..7, 0u32..=20, any::<bool>(), 0usize..3).prop_map(|(entry, whole, part, coarse, word)| {
+        let (k, share) = (f64::from(whole), f64::from(part) / if coarse { 20.0 } else { 40.0 });
+        let positive = if share == 0.0 { 0.04 } else { share };
+        let name = MODELS[entry].info.name;
+        let numbers = match name {
+            "k_anonymity" | "k_map" | "l_diversity" | "p_sensitive" => vec![k],
+            "entropy_l_diversity" => vec![1.0 + 2.0 * share],
+            "recursive_l_diversity" => vec![positive * 4.0, k],
+            "t_closeness" => vec![share],
+            "delta_disclosure" if coarse => vec![k / 2.0],
+            "delta_disclosure" => vec![positive * 4.0],
+            "beta_likeness" | "enhanced_beta_likeness" => vec![positive * 4.0],
+            "alpha_k" => vec![positive, k],
+            "max_risk" | "average_risk" => vec![positive],
+            other => panic!("no parameters for {other}"),
+        };
+        let words = ["categorical", "ordered", "hierarchical"];
+        Case {
+            name,
+            numbers,
+            word: if name == "t_closeness" { words[word] } else { "" },
+        }
+    })
+}
+
+/// The set of a node with each entry's key, as the engine would have it.
+fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
+    let mut values: BTreeMap<u32, u64> = BTreeMap::new();
+    for (code, n) in set.details()[SENSITIVE].class(class) {
+        match &base.attributes[SENSITIVE].value_of_code {
+            Some(value_of_code) => *values.entry(value_of_code[code as usize]).or_default() += 1,
+            None => *values.entry(code).or_default() += n,
+        }
+    }
+    values.into_iter().collect()
+}
+
+/// The classes of a node by their keys, judged by the predicate.
+fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
+    let (set, _) = base.set.roll_up(&base.space, node);
+    let mut judged = BTreeMap::new();
+    for class in (0..set.len()).filter(|i| set.counts()[*i] > 0) {
+        // The key holds ground codes; any row with them has the class's labels.
+        let code = |column: usize| base.space.layout().code(set.key(class), column);
+        let ground: Vec<Option<i64>> = (0..table.groups.len())
+            .map(|c| Table::ground(base.space.lookup(c).values(), code(c)))
+            .collect();
+        let key = table.key(&ground, node).unwrap();
+        let values = histogram(base, &set, class);
+        let size = match table.per_entity {
+            true => set.details()[2].distinct(class),
+            false => set.counts()[class],
+        };
+        let class = Class {
+            size,
+            population: set.populations().unwrap()[class],
+            histogram: &values,
+        };
+        let holds = predicate.holds(&class);
+        if let Some(least) = predicate.least_size() {
+            assert_eq!(holds, size >= least);
+        }
+        judged.insert(key, holds);
+    }
+    judged
+}
+
+fn prepared(table: &Table, base: &Base, model: &dyn PrivacyModel) -> Result<Box<dyn Predicate>> {
+    let tree = table
+        .tree
+        .hierarchy()
+        .bind(Arc::clone(&base.attributes[SENSITIVE].values))?;
+    model.prepare(&Subject {
+        base,
+        attribute: Some(SENSITIVE),
+        hierarchy: Some(&tree),
+    })
+}
+
+fn people(table: &Table, node: &Node, key: &[Option<String>]) -> u64 {
+    let matches = |q: &&Vec<Option<i64>>| table.key(q, node).as_deref() == Some(key);
+    table.population.iter().filter(matches).count() as u64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn predicates_agree_with_the_definitions(table in table(), case in case(), pick in any::<u64>()) {
+        let (base, model, lattice) = (table.base(), case.model(), table.lattice());
+        let node = lattice.node_at(u128::from(pick) % lattice.size());
+        let truth = |rows: &[&Row], population| {
+            let brute = Brute { table: &table, rows, population };
+            brute.judge(case.name, &case.numbers, case.word).1
+        };
+        match prepared(&table, &base, model.as_ref()) {
+            Err(e) => {
+                prop_assert_eq!(e.kind(), ErrorKind::Infeasible, "{}", e);
+                for node in lattice.iter() {
+                    let classes = table.classes(&node);
+                    let reached = |(key, rows): (&Vec<Option<String>>, &Vec<&Row>)| truth(rows, people(&table, &node, key));
+                    let sizes = classes.values().map(|rows| Brute { table: &table, rows, population: 0 }.f());
+                    let overall = classes.len() as f64 / sizes.sum::<f64>();
+                    let table_level = case.name == "average_risk" && overall > case.numbers[0];
+                    prop_assert!(table_level || !classes.iter().any(reached), "{:?} is feasible", case);
+                }
+            }
+            Ok(predicate) => {
+                let expected: BTreeMap<_, bool> = table
+                    .classes(&node)
+                    .into_iter()
+                    .map(|(key, rows)| { let holds = truth(&rows, people(&table, &node, &key)); (key, holds) })
+                    .collect();
+                prop_assert_eq!(judged(&table, &base, predicate.as_ref(), &node), expected, "{:?}", case);
+                for rows in table.classes(&node).values() {
+                    let fewest = model.min_class_size();
+                    prop_assert!(rows.len() as u64 >= fewest || !truth(rows, u64::MAX) || case.name == "average_risk");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn models_are_as_monotone_as_they_claim(table in table(), case in case(), pick in any::<(u64, u64)>()) {
+        let (base, model, lattice) = (table.base(), case.model(), table.lattice());
+        let Ok(predicate) = prepared(&table, &base, model.as_ref()) else { return Ok(()) };
+        let node = lattice.node_at(u128::from(pick.0) % lattice.size());
+        let above = node.join(&lattice.node_at(u128::from(pick.1) % lattice.size()));
+        let (here, there) = (judged(&table, &base, predicate.as_ref(), &node), judged(&table, &base, predicate.as_ref(), &above));
+        let sizes = |node: &Node| -> u64 {
+            let sizes = table.classes(node).into_values().map(|rows| Brute { table: &table, rows: &rows, population: 0 }.f());
+            sizes.sum::<f64>() as u64
+        };
+        let overall = |node: &Node, classes: &BTreeMap<_, bool>| predicate.holds_overall(classes.len() as u64, sizes(node));
+        let monotonicity = if table.per_entity { model.monotonicity_per_entity() } else { model.monotonicity() };
+        if monotonicity == Monotonicity::Always {
+            for row in &table.rows {
+                if let Some(key) = table.key(&row.quasi_identifiers, &node) {
+                    let higher = table.key(&row.quasi_identifiers, &above).unwrap();
+                    prop_assert!(!here[&key] || there[&higher], "{:?} from {} to {}", case, node, above);
+                }
+            }
+        }
+        if monotonicity != Monotonicity::Never && here.values().all(|h| *h) && overall(&node, &here) {
+            prop_assert!(there.values().all(|h| *h) && overall(&above, &there), "{:?} from {} to {}", case, node, above);
+        }
+    }
+}
+
+/// A session with the rows of some classes of a node as released, the whole table, the population and the tree.
+fn session(table: &Table, node: &Node, released: &[(Vec<Option<String>>, Vec<&Row>)]) -> SessionContext {
+    let session = SessionContext::new();
+    let numbers = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    let texts = |values: Vec<Option<String>>| Arc::new(StringArray::from(values)) as ArrayRef;
+    let register = |name: &str, columns: Vec<(String, ArrayRef)>| {
+        let columns = columns.into_iter().map(|(name, values)| (name, values, true));
+        session
+            .register_batch(name, RecordBatch::try_from_iter_with_nullable(columns).unwrap())
+            .unwrap();
+    };
+    let width = table.groups.len();
+    let keys = |keys: Vec<&Vec<Option<String>>>| -> Vec<(String, ArrayRef)> {
+        let column = |i: usize| {
+            (
+                format!("g{}", width - i),
+                texts(keys.iter().map(|k| k[i].clone()).collect()),
+            )
+        };
+        (0..width).map(column).collect()
+    };
+    let rows: Vec<(&Vec<Option<String>>, &Row)> = released
+        .iter()
+        .flat_map(|(key, rows)| rows.iter().map(move |r| (key, *r)))
+        .collect();
+    let mut columns = keys(rows.iter().map(|r| r.0).collect());
+    columns.push(("n".into(), numbers(rows.iter().map(|r| r.1.sensitive).collect())));
+    columns.push(("v".into(), numbers(rows.iter().map(|r| r.1.entity).collect())));
+    register("released", columns);
+    let all = |f: fn(&Row) -> Option<i64>| numbers(table.rows.iter().map(f).collect());
+    register(
+        "whole",
+        vec![("n".into(), all(|r| r.sensitive)), ("v".into(), all(|r| r.entity))],
+    );
+    let people: Vec<_> = table.population.iter().filter_map(|q| table.key(q, node)).collect();
+    register("people", keys(people.iter().collect()));
+    let mut values: Vec<Option<i64>> = table.tree.values().map(Some).collect();
+    values.push(None);
+    let mut columns = vec![("value".to_string(), numbers(values.clone()))];
+    for level in 1..=table.tree.height() {
+        let labels = values.iter().map(|v| table.tree.label(level, *v)).collect();
+        columns.push((format!("level{level}"), texts(labels)));
+    }
+    register("tree", columns);
+    session
+}
+
+/// The names are those that audits use themselves, in another meaning.
+fn relation(table: &Table) -> Relation {
+    Relation {
+        released: "released".into(),
+        group: (0..table.groups.len())
+            .map(|i| format!("\"g{}\"", table.groups.len() - i))
+            .collect(),
+        attribute: Some("\"n\"".into()),
+        entity: table.per_entity.then(|| "\"v\"".into()),
+        whole: Some("whole".into()),
+        attribute_tree: Some(Tree {
+            relation: "tree".into(),
+            value: "\"value\"".into(),
+            levels: (1..=table.tree.height()).map(|l| format!("level{l}")).collect(),
+        }),
+        population: Some("people".into()),
+    }
+}
+
+fn run(session: &SessionContext, sql: &str) -> Option<f64> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let batches = runtime.block_on(async {
+        let frame = session.sql(sql).await.unwrap_or_else(|e| panic!("{e}\n{sql}"));
+        frame.collect().await.unwrap_or_else(|e| panic!("{e}\n{sql}"))
+    });
+    let rows: Vec<_> = batches.iter().filter(|b| b.num_rows() > 0).collect();
+    assert!(
+        rows.len() == 1 && rows[0].num_rows() == 1 && rows[0].num_columns() == 1,
+        "one number: {sql}"
+    );
+    let values = arrow::compute::cast(rows[0].column(0), &arrow::datatypes::DataType::Float64).unwrap();
+    let values = values.as_primitive::<Float64Type>();
+    (!values.is_null(0)).then(|| values.value(0))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn audits_reach_what_the_definitions_say(table in table(), case in case(), pick in any::<(u64, u64)>()) {
+        let lattice = table.lattice();
+        let node = lattice.node_at(u128::from(pick.0) % lattice.size());
+        let mut released: Vec<_> = table.classes(&node).into_iter().collect();
+        // Some classes are suppressed.
+        let mut bits = pick.1;
+        released.retain(|_| { bits = bits.rotate_left(1); bits & 3 != 0 });
+        let audit = case.model().audit(&relation(&table));
+        let found = run(&session(&table, &node, &released), &audit.sql);
+        let judged: Vec<(f64, bool)> = released
+            .iter()
+            .map(|(key, rows)| {
+                let brute = Brute { table: &table, rows, population: people(&table, &node, key) };
+                brute.judge(case.name, &case.numbers, case.word)
+            })
+            .collect();
+        if judged.is_empty() {
+            prop_assert!(found.is_none() || case.word == "ordered" && found == Some(0.0), "{:?}", found);
+            prop_assert!(audit.holds(found));
+            return Ok(());
+        }
+        let reached = judged.iter().map(|j| j.0);
+        let (worst, ok) = match (case.name, audit.comparison) {
+            ("average_risk", _) => {
+                let sizes = released.iter().map(|(_, rows)| Brute { table: &table, rows, population: 0 }.f());
+                let worst = released.len() as f64 / sizes.sum::<f64>();
+                (worst, worst <= case.numbers[0] + 1e-12)
+            }
+            (_, Comparison::AtLeast) => (reached.fold(f64::INFINITY, f64::min), judged.iter().all(|j| j.1)),
+            _ => (reached.fold(f64::NEG_INFINITY, f64::max), judged.iter().all(|j| j.1)),
+        };
+        let found = found.unwrap();
+        prop_assert!(found == worst || (found - worst).abs() <= 1e-11 * worst.abs().max(1.0), "{:?}: {} is not {}", case, found, worst);
+        prop_assert_eq!(audit.holds(Some(found)), ok, "{:?} reaches {}", case, found);
+    }
+}

@@ -1,0 +1,225 @@
+//! The operator that applies a recipe.
+
+use super::{Recipe, Treatment};
+use crate::error::{Error, Result};
+use crate::frequency::Encoder;
+use crate::hierarchy::OnUnmapped;
+use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
+use arrow::compute::{cast, filter_record_batch, nullif};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+
+/// The columns of the order key come last and have names that start with this: sorting by them, most significant
+/// first, is sorting by the labels of the quasi-identifiers.
+pub const ORDER_PREFIX: &str = "__anonsql_order_";
+
+/// Rows of the source to released rows, with the order key.
+#[derive(Debug)]
+pub struct RecodeExec {
+    input: Arc<dyn ExecutionPlan>,
+    recipe: Arc<Recipe>,
+    properties: Arc<PlanProperties>,
+}
+
+impl RecodeExec {
+    /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`].
+    pub fn try_new(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>) -> Result<Self> {
+        let mut fields = recipe.schema(&input.schema())?.fields().to_vec();
+        for word in 0..recipe.order.words() {
+            fields.push(Arc::new(Field::new(
+                format!("{ORDER_PREFIX}{word}"),
+                DataType::UInt64,
+                false,
+            )));
+        }
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(Arc::new(Schema::new(fields))),
+            input.output_partitioning().clone(),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        ));
+        Ok(Self {
+            input,
+            recipe,
+            properties,
+        })
+    }
+}
+
+impl DisplayAs for RecodeExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "RecodeExec: node={}", self.recipe.node)
+    }
+}
+
+impl ExecutionPlan for RecodeExec {
+    fn name(&self) -> &str {
+        "RecodeExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let (Some(input), true) = (children.pop(), children.is_empty()) else {
+            return Err(DataFusionError::Internal("RecodeExec has one input".into()));
+        };
+        Ok(Arc::new(Self::try_new(input, Arc::clone(&self.recipe))?))
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, context)?;
+        let schema = self.schema();
+        let mut recoder = Recoder {
+            encoders: self.recipe.encoders()?,
+            recipe: Arc::clone(&self.recipe),
+            schema: Arc::clone(&schema),
+        };
+        let stream = input.map(move |batch| Ok(recoder.recode(&batch?)?));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+    }
+}
+
+/// The state of one stream.
+struct Recoder {
+    recipe: Arc<Recipe>,
+    encoders: Vec<Encoder>,
+    schema: SchemaRef,
+}
+
+impl Recoder {
+    fn recode(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let recipe = Arc::clone(&self.recipe);
+        let mut codes = vec![];
+        for (encoder, name) in self.encoders.iter_mut().zip(&recipe.quasi_identifiers) {
+            codes.push(encoder.encode(column(batch, name)?)?);
+        }
+        let suppressed = self.suppressed(&codes, batch.num_rows());
+        let mut columns: Vec<ArrayRef> = vec![];
+        for (released, field) in recipe.columns.iter().zip(self.schema.fields()) {
+            columns.push(match &released.treatment {
+                Treatment::Generalize(i) if recipe.is_label(*i) => self.labels(*i, &codes[*i], &suppressed)?,
+                Treatment::Generalize(_) | Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
+                Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
+                Treatment::Protect => {
+                    let values = cast(column(batch, &released.name)?, field.data_type())?;
+                    if recipe.starred {
+                        nullif(&values, &suppressed)?
+                    } else {
+                        values
+                    }
+                }
+            });
+        }
+        columns.extend(self.order_key(&codes, &suppressed));
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let recoded = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
+        if recipe.starred {
+            return Ok(recoded);
+        }
+        Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
+    }
+
+    /// For each row whether it is in a suppressed class or has a value that suppresses it.
+    fn suppressed(&self, codes: &[Vec<u32>], rows: usize) -> BooleanArray {
+        let recipe = &self.recipe;
+        let layout = recipe.space.layout();
+        let mut keys = vec![0u64; rows * layout.words()];
+        for (i, codes) in codes.iter().enumerate() {
+            layout.pack_column(i, codes, &mut keys);
+        }
+        let keys = recipe.space.generalize(&keys, recipe.space.ground(), &recipe.node);
+        let mut suppressed: Vec<bool> = keys
+            .chunks_exact(layout.words())
+            .map(|key| recipe.suppressed.contains(key))
+            .collect();
+        for (i, codes) in codes
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| recipe.unmapped[*i] == OnUnmapped::Suppress)
+        {
+            let lookup = recipe.space.lookup(i);
+            suppressed
+                .iter_mut()
+                .zip(codes)
+                .for_each(|(s, code)| *s |= lookup.is_unmapped(*code as usize));
+        }
+        suppressed.into()
+    }
+
+    /// The labels of a quasi-identifier, as indices into the labels of its level.
+    fn labels(&self, i: usize, codes: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
+        let labels = &self.recipe.labels[i];
+        let level = self.recipe.space.lookup(i).level(self.recipe.node.level(i));
+        let star = labels.len() as i32 - 1;
+        let key = |(row, code): (usize, &u32)| {
+            if self.recipe.starred && suppressed.value(row) {
+                return Some(star);
+            }
+            let label = level.codes[*code as usize];
+            (!labels.is_null(label as usize)).then_some(label as i32)
+        };
+        let keys: Int32Array = codes.iter().enumerate().map(key).collect();
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
+            keys,
+            Arc::clone(labels),
+        )?))
+    }
+
+    /// The words of the order key, most significant first.
+    fn order_key(&self, codes: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
+        let recipe = &self.recipe;
+        let words = recipe.order.words();
+        let mut key = vec![vec![0u64; suppressed.len()]; words];
+        for (i, codes) in codes.iter().enumerate() {
+            let level = recipe.space.lookup(i).level(recipe.node.level(i));
+            let star = recipe.labels[i].len() as u32 - 1;
+            let place = recipe.quasi_identifiers.len() - 1 - i;
+            for (row, code) in codes.iter().enumerate() {
+                let starred = recipe.starred && suppressed.value(row);
+                let label = if starred { star } else { level.codes[*code as usize] };
+                let (word, bits) = recipe.order.place(place, label);
+                key[words - 1 - word][row] |= bits;
+            }
+        }
+        key.into_iter()
+            .map(|word| Arc::new(UInt64Array::from(word)) as ArrayRef)
+            .collect()
+    }
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::internal(format!("the second scan lacks column {name}")))
+}

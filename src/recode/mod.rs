@@ -1,0 +1,166 @@
+//! Applying a choice: from the source's rows to released rows.
+//!
+//! A [`Recipe`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
+//! DataFusion plan, so that the second scan streams like the first.
+
+mod exec;
+mod pseudonym;
+
+pub use exec::{ORDER_PREFIX, RecodeExec};
+pub use pseudonym::Pseudonym;
+
+use crate::error::Result;
+use crate::frequency::{Encoder, FrequencySet, KeySet, Layout, Space};
+use crate::hierarchy::{Lookup, OnUnmapped, TOP};
+use crate::lattice::Node;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+/// What becomes of one released column.
+#[derive(Debug, Clone)]
+pub enum Treatment {
+    /// Quasi-identifier number `.0`, as its label at the recipe's node.
+    Generalize(usize),
+    /// Replaced by a keyed hash.
+    Hash(Arc<Pseudonym>),
+    /// As it is, but NULL in a suppressed row that stays.
+    Protect,
+    /// As it is.
+    Keep,
+}
+
+/// A column that is released.
+#[derive(Debug, Clone)]
+pub struct Released {
+    /// Its name in the source and in the release.
+    pub name: String,
+    /// What becomes of it.
+    pub treatment: Treatment,
+}
+
+/// Everything needed to make the release from the source's rows.
+#[derive(Debug)]
+pub struct Recipe {
+    space: Arc<Space>,
+    node: Node,
+    quasi_identifiers: Vec<String>,
+    unmapped: Vec<OnUnmapped>,
+    suppressed: KeySet,
+    starred: bool,
+    columns: Vec<Released>,
+    /// For each quasi-identifier the labels at the node, with `*` appended for suppressed rows that stay.
+    labels: Vec<ArrayRef>,
+    /// The layout of the order key: the first quasi-identifier in the highest bits.
+    order: Layout,
+}
+
+impl Recipe {
+    /// The recipe that generalizes to the node of `classes` and suppresses those that are not `kept`.
+    pub fn new(
+        space: Arc<Space>,
+        quasi_identifiers: Vec<(String, OnUnmapped)>,
+        classes: &FrequencySet,
+        kept: &[bool],
+        starred: bool,
+        columns: Vec<Released>,
+    ) -> Result<Self> {
+        let node = classes.node().clone();
+        let mut labels: Vec<ArrayRef> = vec![];
+        for (lookup, level) in space.lookups().iter().zip(node.levels()) {
+            labels.push(released_labels(lookup, *level, starred)?);
+        }
+        let bits: Vec<u32> = labels
+            .iter()
+            .rev()
+            .map(|l| crate::frequency::bits_for(l.len()))
+            .collect();
+        let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
+        Ok(Self {
+            suppressed: KeySet::new(classes, |i| !kept[i]),
+            order: Layout::new(&bits),
+            space,
+            node,
+            quasi_identifiers,
+            unmapped,
+            starred,
+            columns,
+            labels,
+        })
+    }
+
+    /// The node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// The columns that have to be read from the source.
+    pub fn reads(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.quasi_identifiers.iter().map(String::as_str).collect();
+        names.extend(
+            self.columns
+                .iter()
+                .filter(|c| !matches!(c.treatment, Treatment::Generalize(_)))
+                .map(|c| c.name.as_str()),
+        );
+        names
+    }
+
+    /// The columns that are released.
+    pub fn columns(&self) -> &[Released] {
+        &self.columns
+    }
+
+    /// The schema of the release: a column kept at level 0 keeps its type, a generalized one is a string (kept as
+    /// labels and indices), and where suppressed rows stay as `*` every quasi-identifier is a string.
+    pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
+        let mut fields = vec![];
+        for column in &self.columns {
+            let data_type = match &column.treatment {
+                Treatment::Generalize(i) if self.is_label(*i) => {
+                    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+                }
+                Treatment::Hash(_) => DataType::Utf8,
+                _ => plain(source.field_with_name(&column.name)?.data_type()),
+            };
+            fields.push(Field::new(&column.name, data_type, true));
+        }
+        Ok(Arc::new(Schema::new(fields)))
+    }
+
+    /// Whether quasi-identifier `i` is released as a label, not as its own value.
+    fn is_label(&self, i: usize) -> bool {
+        self.node.level(i) > 0 || self.starred
+    }
+
+    /// One encoder per quasi-identifier and stream.
+    fn encoders(&self) -> Result<Vec<Encoder>> {
+        let named = self.quasi_identifiers.iter().zip(self.space.lookups());
+        named
+            .map(|(name, lookup)| Encoder::new(name, lookup.values()))
+            .collect()
+    }
+}
+
+/// The type without a dictionary, whose values outlive the rows they were filtered with.
+fn plain(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values.as_ref().clone(),
+        other => other.clone(),
+    }
+}
+
+fn released_labels(lookup: &Lookup, level: u8, starred: bool) -> Result<ArrayRef> {
+    let labels = &lookup.level(level).labels;
+    if level == 0 && !starred {
+        return Ok(Arc::clone(labels));
+    }
+    let text = arrow::compute::cast(labels, &DataType::Utf8)?;
+    let text = text.as_string::<i32>().iter();
+    let labels: StringArray = if starred {
+        text.chain([Some(TOP)]).collect()
+    } else {
+        text.collect()
+    };
+    Ok(Arc::new(labels))
+}

@@ -1,0 +1,102 @@
+//! What a statement answers: a schema and a stream of record batches.
+
+use crate::engine::Release;
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::TryStreamExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The answer to one statement.
+pub struct Answer {
+    /// The columns.
+    pub schema: SchemaRef,
+    /// The rows.
+    pub rows: SendableRecordBatchStream,
+    /// False when a check of VERIFY failed.
+    pub verified: bool,
+}
+
+impl Answer {
+    /// One batch.
+    pub(super) fn of(batch: RecordBatch) -> Result<Self> {
+        Self::batches(batch.schema(), vec![batch])
+    }
+
+    /// Batches at hand.
+    pub(super) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
+        let stream = futures::stream::iter(batches.into_iter().map(Ok));
+        let rows = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream));
+        Ok(Self {
+            schema,
+            rows,
+            verified: true,
+        })
+    }
+
+    /// One row of a column `result` that says what was done.
+    pub(super) fn done(text: impl Into<String>) -> Result<Self> {
+        let column: ArrayRef = Arc::new(StringArray::from(vec![text.into()]));
+        Self::of(RecordBatch::try_from_iter([("result", column)])?)
+    }
+
+    /// The rows of a query.
+    pub(super) async fn query(frame: DataFrame) -> Result<Self> {
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let rows = frame.execute_stream().await?;
+        Ok(Self {
+            schema,
+            rows,
+            verified: true,
+        })
+    }
+
+    /// All rows at once.
+    pub async fn collect(self) -> Result<Vec<RecordBatch>> {
+        let schema = self.schema;
+        let batches: Vec<RecordBatch> = self.rows.try_collect().await.map_err(Error::from)?;
+        Ok(if batches.is_empty() {
+            vec![RecordBatch::new_empty(schema)]
+        } else {
+            batches
+        })
+    }
+}
+
+/// The summary row of ANONYMIZE ... TO; all but the target is NULL when an existing target was kept.
+pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer> {
+    let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
+    let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
+    let outcome = if release.is_some() {
+        "released"
+    } else {
+        "kept: the target exists"
+    };
+    Answer::of(RecordBatch::try_from_iter_with_nullable([
+        (
+            "target",
+            Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef,
+            true,
+        ),
+        ("outcome", Arc::new(StringArray::from(vec![outcome])) as ArrayRef, true),
+        ("rows_in", count(|r| Some(r.rows_in)), true),
+        ("rows_out", count(|r| Some(r.rows_out)), true),
+        ("suppressed", count(|r| Some(r.rows_suppressed)), true),
+        ("classes", count(|r| Some(r.classes)), true),
+        ("k", count(|r| r.reached_k), true),
+        ("node", text(|r| r.node.clone()), true),
+        ("metric", text(|r| r.metric.clone()), true),
+        (
+            "value",
+            Arc::new(Float64Array::from(vec![release.map(|r| r.value)])) as ArrayRef,
+            true,
+        ),
+        ("proof", text(|r| r.proof.clone()), true),
+        ("nodes", count(|r| Some(r.nodes)), true),
+    ])?)
+}

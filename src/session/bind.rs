@@ -1,0 +1,279 @@
+//! From a statement to a job: names looked up, arguments checked.
+
+use super::AnonContext;
+use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
+use crate::engine::{
+    Choice, Constraint, Existing, Format, Identifier, Job, Manifest, QuasiIdentifier, Secret, Sensitive,
+    SuppressionLimit, Target,
+};
+use crate::error::{Error, Result};
+use crate::hierarchy::suppression::Suppression;
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::sql::ast::{self, Anonymize};
+use crate::{metric, model, search};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The options of WITH.
+pub(super) const OPTIONS: Info = Info {
+    name: "WITH",
+    summary: "options of a run",
+    params: &[
+        Param {
+            name: "seed",
+            summary: "the seed of everything random",
+            kind: Kind::Integer { min: 0, max: i64::MAX },
+            default: Some("0"),
+        },
+        Param {
+            name: "time_limit",
+            summary: "when the search ends with the best node so far",
+            kind: Kind::Duration,
+            default: Some(""),
+        },
+        Param {
+            name: "node_limit",
+            summary: "how many nodes the search may assess",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some(""),
+        },
+    ],
+    example: "WITH (seed = 42, time_limit = '60s')",
+    reference: "",
+};
+
+/// The options of TO.
+const TARGET_OPTIONS: Info = Info {
+    name: "OPTIONS",
+    summary: "options of a target",
+    params: &[Param {
+        name: "rows_per_file",
+        summary: "rows a file, at most",
+        kind: Kind::Integer { min: 1, max: i64::MAX },
+        default: Some(""),
+    }],
+    example: "OPTIONS (rows_per_file 1000000)",
+    reference: "",
+};
+
+impl AnonContext {
+    /// The job of a statement, and its target where it has one.
+    pub(super) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
+        if statement.report.is_some() {
+            return Err(super::not_yet("REPORT TO"));
+        }
+        let source = self.source(&statement.source).await?;
+        let options = arguments(&OPTIONS, &statement.options)?;
+        let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
+        let constraints = constraints(&statement.satisfying, &quasi_identifiers, &statement.sensitive)?;
+        let (metric_name, metric) = self.goal(&statement.minimizing)?;
+        let job = Job {
+            statement: statement.to_string(),
+            source,
+            identifiers: statement.identifiers.iter().map(identifier).collect(),
+            sensitive: self.sensitive(&statement.sensitive)?,
+            class_label: statement.class.clone(),
+            keep: statement.keep.clone(),
+            entity: statement.entity.clone(),
+            population: None,
+            constraints,
+            suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
+            starred: statement.starred.unwrap_or(false),
+            choice: choice(&statement.choice, &quasi_identifiers)?,
+            quasi_identifiers,
+            metric_name,
+            metric,
+            seed: options.count("seed")?,
+            time_limit: options.is_given("time_limit").then(|| options.duration("time_limit")).transpose()?,
+            node_limit: options.is_given("node_limit").then(|| options.count("node_limit")).transpose()?,
+        };
+        job.check()?;
+        if job.constraints.is_empty() {
+            return Err(Error::usage("SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)"));
+        }
+        if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
+            return Err(Error::usage(format!("WEIGHT has no effect on {}, which does not count columns", job.metric_name)));
+        }
+        let target = statement.target.as_ref().map(target).transpose()?;
+        Ok((job, target))
+    }
+
+    /// Quasi-identifiers with their hierarchies; without USING it is SUPPRESSION.
+    pub(super) fn quasi_identifiers(&self, columns: &[ast::QuasiIdentifier]) -> Result<Vec<QuasiIdentifier>> {
+        let one = |q: &ast::QuasiIdentifier| {
+            let hierarchy = match &q.hierarchy {
+                Some(name) => self.hierarchy(name)?,
+                None => {
+                    let name = format!("suppression of {}", q.column);
+                    Arc::new(Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?)
+                }
+            };
+            let levels = q.levels.map(|(low, high)| Ok::<_, Error>((level(low, &q.column)?, level(high, &q.column)?))).transpose()?;
+            let weight = q.weight.unwrap_or(1.0);
+            if !(weight.is_finite() && weight > 0.0) {
+                return Err(Error::usage(format!("column {}: WEIGHT must be a number above 0", q.column)));
+            }
+            Ok(QuasiIdentifier { column: q.column.clone(), hierarchy, levels, weight })
+        };
+        columns.iter().map(one).collect()
+    }
+
+    fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
+        let one = |s: &ast::Sensitive| {
+            if s.randomized.is_some() {
+                return Err(super::not_yet("RANDOMIZED"));
+            }
+            let hierarchy = s.hierarchy.as_ref().map(|h| self.hierarchy(h)).transpose()?;
+            Ok(Sensitive { column: s.column.clone(), hierarchy })
+        };
+        columns.iter().map(one).collect()
+    }
+
+    /// What is minimised: glm, when the statement does not say.
+    fn goal(&self, goals: &[ast::Goal]) -> Result<(String, Box<dyn metric::Metric>)> {
+        match goals {
+            [] => Ok(("glm".into(), metric::build(&Call::bare("glm"))?)),
+            [goal] if goal.weight == 1.0 => Ok((goal.metric.to_string(), metric::build(&goal.metric)?)),
+            _ => Err(super::not_yet("MINIMIZING a weighted sum")),
+        }
+    }
+}
+
+/// The constraints of SATISFYING.
+pub(super) fn constraints(
+    constraints: &[ast::Constraint],
+    quasi_identifiers: &[QuasiIdentifier],
+    sensitive: &[ast::Sensitive],
+) -> Result<Vec<Constraint>> {
+    let one = |c: &ast::Constraint| {
+        let model = model::build(&c.model)?;
+        let subset = |name: &String| {
+            quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
+                Error::unknown("quasi-identifier", name, quasi_identifiers.iter().map(|q| q.column.as_str()))
+            })
+        };
+        let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
+        match &c.sensitive {
+            Some(name) if !model.reads().attribute => {
+                return Err(Error::usage(format!(
+                    "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
+                     quasi-identifiers in parentheses: ON ({name})",
+                    c.model
+                )));
+            }
+            Some(name) if !is_sensitive(name) => {
+                let known = sensitive.iter().map(|s| s.column.as_str());
+                return Err(Error::unknown("sensitive column", name, known).context(c.model.to_string()));
+            }
+            None if model.reads().attribute => {
+                return Err(Error::usage(format!(
+                    "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
+                    c.model, c.model
+                )));
+            }
+            _ => {}
+        }
+        let positions = c.subset.iter().map(subset).collect::<Result<Vec<usize>>>()?;
+        Ok(Constraint {
+            call: c.model.clone(),
+            model,
+            attribute: c.sensitive.clone(),
+            subset: (!positions.is_empty()).then_some(positions),
+        })
+    };
+    constraints.iter().map(one).collect()
+}
+
+fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+    let named = |(name, value): &(String, Value)| crate::catalogue::Argument { name: Some(name.clone()), value: value.clone() };
+    Arguments::bind(info, &options.iter().map(named).collect::<Vec<_>>())
+}
+
+fn identifier(identifier: &ast::Identifier) -> Identifier {
+    let secret = identifier.hash.as_ref().map(|secret| match secret {
+        ast::Secret::Env(name) => Secret::Environment(name.clone()),
+        ast::Secret::File(path) => Secret::File(PathBuf::from(path)),
+    });
+    Identifier { column: identifier.column.clone(), secret }
+}
+
+fn suppression(limit: &ast::Limit) -> SuppressionLimit {
+    match limit {
+        ast::Limit::Rows(rows) => SuppressionLimit::Rows(*rows),
+        ast::Limit::Percent(percent) => {
+            let (over, under) = percent.fraction();
+            SuppressionLimit::Share { over, under }
+        }
+    }
+}
+
+fn level(level: u32, column: &str) -> Result<u8> {
+    u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
+}
+
+fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
+    let levels = match choice {
+        ast::Choice::Default => return searched(&Call::bare("flash")),
+        ast::Choice::Search(call) => return searched(call),
+        ast::Choice::Node(levels) => levels.clone(),
+        ast::Choice::Manifest(path) => manifest_levels(path)?,
+    };
+    for (column, _) in &levels {
+        if !quasi_identifiers.iter().any(|q| q.column == *column) {
+            return Err(Error::unknown("quasi-identifier", column, quasi_identifiers.iter().map(|q| q.column.as_str())));
+        }
+    }
+    let one = |q: &QuasiIdentifier| match levels.iter().filter(|(column, _)| *column == q.column).collect::<Vec<_>>()[..] {
+        [(_, l)] => level(*l, &q.column),
+        [] => Err(Error::usage(format!("AT NODE gives no level for {}; name every quasi-identifier", q.column))),
+        _ => Err(Error::usage(format!("AT NODE gives {} two levels", q.column))),
+    };
+    Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
+}
+
+fn searched(call: &Call) -> Result<Choice> {
+    Ok(Choice::Search { call: call.clone(), search: search::build(call)? })
+}
+
+/// The node of an earlier release.
+fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
+    let path = Path::new(path);
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
+    let manifest = Manifest::read(folder)?
+        .ok_or_else(|| Error::usage(format!("there is no manifest in {}", folder.display())))?;
+    Ok(manifest.node.into_iter().map(|(column, level)| (column, u32::from(level))).collect())
+}
+
+fn target(target: &ast::Target) -> Result<Target> {
+    let options = arguments(&TARGET_OPTIONS, &target.options)?;
+    if target.path.contains("://") {
+        return Err(Error::usage(format!(
+            "the target {:?} is not a local folder; releases are swapped in at once, which needs one. Write to a local \
+             folder and copy it, or use COPY (ANONYMIZE ...) TO",
+            target.path
+        )));
+    }
+    let path = PathBuf::from(target.path.trim_end_matches('/'));
+    if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
+        return Err(Error::usage(format!(
+            "the target {:?} names a file; a release is a folder with its files and its manifest: write TO '{}/', or \
+             use COPY (ANONYMIZE ...) TO for a single file",
+            target.path,
+            path.with_extension("").display()
+        )));
+    }
+    Ok(Target {
+        path,
+        format: match target.format {
+            Some(ast::Format::Csv) => Format::Csv,
+            Some(ast::Format::Parquet) | None => Format::Parquet,
+        },
+        partitioned_by: target.partitioned_by.clone(),
+        existing: match target.exists {
+            ast::Exists::Error => Existing::Fail,
+            ast::Exists::Overwrite => Existing::Overwrite,
+            ast::Exists::Skip => Existing::Skip,
+        },
+        rows_per_file: options.is_given("rows_per_file").then(|| options.count("rows_per_file")).transpose()?,
+    })
+}

@@ -1,0 +1,106 @@
+//! LATTICE OF: every node with what it reaches.
+
+use super::{AnonContext, Answer};
+use crate::catalogue::Call;
+use crate::engine::{self, Evaluator, Job};
+use crate::error::{Error, Result};
+use crate::lattice::Node;
+use crate::metric::{self, METRICS, Metric};
+use crate::search::Oracle;
+use crate::sql::ast::Anonymize;
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt64Array};
+use arrow::record_batch::RecordBatch;
+use std::sync::Arc;
+
+/// Nodes an answered batch.
+const BATCH: usize = 4096;
+
+/// More nodes than this are refused: nobody reads them, and they would take days.
+const MOST_NODES: u128 = 10_000_000;
+
+impl AnonContext {
+    pub(super) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
+        let (job, _) = self.bind(&anonymize).await?;
+        let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
+            .iter()
+            .filter(|e| e.info.params.is_empty())
+            .map(|e| Ok((e.info.name, metric::build(&Call::bare(e.info.name))?)))
+            .collect::<Result<_>>()?;
+        let readable = |m: &dyn Metric| !m.reads().class_label || job.class_label.is_some();
+        let metrics: Vec<(&'static str, &dyn Metric)> = others
+            .iter()
+            .map(|(name, m)| (*name, m.as_ref()))
+            .filter(|(_, m)| readable(*m))
+            .collect();
+        let measured: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| *m).collect();
+        let prepared = engine::prepare(&job, &measured, self.observer.as_ref()).await?;
+        let names: Vec<&'static str> = metrics.iter().map(|(name, _)| *name).collect();
+        let observer = Arc::clone(&self.observer);
+        let rows = tokio::task::spawn_blocking(move || {
+            observer.begin(engine::Phase::Search);
+            let rows = rows(&job, &prepared.evaluator, &names, observer.as_ref());
+            observer.end(engine::Phase::Search);
+            rows
+        });
+        let batches = rows
+            .await
+            .map_err(|e| Error::internal(format!("the lattice ended: {e}")))??;
+        let schema = batches
+            .first()
+            .map(RecordBatch::schema)
+            .ok_or_else(|| Error::internal("a lattice without nodes"))?;
+        Answer::batches(schema, batches)
+    }
+}
+
+fn rows(
+    job: &Job,
+    evaluator: &Evaluator,
+    metrics: &[&'static str],
+    observer: &dyn engine::Observer,
+) -> Result<Vec<RecordBatch>> {
+    let lattice = evaluator.lattice();
+    if lattice.size() > MOST_NODES {
+        return Err(Error::usage(format!(
+            "the lattice has {} nodes, and at most {MOST_NODES} are listed; narrow it with LEVELS",
+            lattice.size()
+        )));
+    }
+    let interrupt = observer.interrupt();
+    let mut batches = vec![];
+    let mut nodes = lattice.iter().peekable();
+    while nodes.peek().is_some() {
+        if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(Error::new(crate::error::ErrorKind::Interrupted, "interrupted"));
+        }
+        let batch: Vec<Node> = nodes.by_ref().take(BATCH).collect();
+        let found = evaluator.profile(&batch)?;
+        let mut columns: Vec<(String, ArrayRef)> = vec![];
+        for (i, q) in job.quasi_identifiers.iter().enumerate() {
+            let levels: UInt8Array = batch.iter().map(|n| Some(n.level(i))).collect();
+            columns.push((q.column.clone(), Arc::new(levels)));
+        }
+        columns.push((
+            "anonymous".into(),
+            Arc::new(found.iter().map(|p| Some(p.anonymous)).collect::<BooleanArray>()),
+        ));
+        columns.push((
+            "k".into(),
+            Arc::new(found.iter().map(|p| Some(p.k)).collect::<UInt64Array>()),
+        ));
+        columns.push((
+            "suppressed".into(),
+            Arc::new(found.iter().map(|p| Some(p.suppressed)).collect::<UInt64Array>()),
+        ));
+        columns.push((
+            "classes".into(),
+            Arc::new(found.iter().map(|p| Some(p.classes)).collect::<UInt64Array>()),
+        ));
+        for (i, name) in metrics.iter().enumerate() {
+            let values: Float64Array = found.iter().map(|p| Some(p.metrics[i])).collect();
+            columns.push(((*name).into(), Arc::new(values)));
+        }
+        batches.push(RecordBatch::try_from_iter(columns)?);
+    }
+    Ok(batches)
+}

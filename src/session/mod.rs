@@ -1,0 +1,135 @@
+//! The entry point: anonsql over a DataFusion session.
+//!
+//! [`AnonContext`] runs every statement of the language in a [`SessionContext`] that the caller may bring: its catalogs,
+//! object stores, memory pool and settings are used as they are. What is not a statement of anonsql is DataFusion's.
+
+mod answer;
+mod bind;
+mod explain;
+mod hierarchies;
+mod lattice_of;
+mod source;
+mod verify;
+
+pub use answer::Answer;
+
+use crate::engine::{self, Observer, Silent};
+use crate::error::{Error, Result};
+use crate::hierarchy::Hierarchy;
+use crate::sql::ast::{Anonymize, Wrapped};
+use crate::sql::{self, Statement};
+use arrow::record_batch::RecordBatch;
+use datafusion::prelude::SessionContext;
+use futures::TryStreamExt;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The hierarchies of a session, by name.
+type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
+
+/// anonsql over a DataFusion session.
+#[derive(Clone)]
+pub struct AnonContext {
+    session: SessionContext,
+    hierarchies: Catalog,
+    observer: Arc<dyn Observer>,
+    releases: Arc<AtomicU64>,
+}
+
+impl AnonContext {
+    /// anonsql over this session. Clones share their hierarchies.
+    pub fn new(session: SessionContext) -> Self {
+        Self {
+            session,
+            hierarchies: Arc::default(),
+            observer: Arc::new(Silent),
+            releases: Arc::default(),
+        }
+    }
+
+    /// The same context, whose runs are followed by `observer`.
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The DataFusion session.
+    pub fn session(&self) -> &SessionContext {
+        &self.session
+    }
+
+    /// The names of the hierarchies.
+    pub fn hierarchies(&self) -> Vec<String> {
+        self.hierarchies.read().keys().cloned().collect()
+    }
+
+    /// Runs all statements of `text`, up to the first that fails, and answers the batches of the last.
+    pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
+        let mut batches = vec![];
+        for statement in sql::parse_each(text)? {
+            batches = self.execute(statement?).await?.collect().await?;
+        }
+        Ok(batches)
+    }
+
+    /// Runs one statement.
+    pub async fn execute(&self, statement: Statement) -> Result<Answer> {
+        match statement {
+            Statement::CreateHierarchy(create) => self.create_hierarchy(create).await,
+            Statement::DropHierarchy { name, if_exists } => self.drop_hierarchy(&name, if_exists),
+            Statement::ShowHierarchies => self.show_hierarchies(),
+            Statement::DescribeHierarchy(name) => Answer::of(self.hierarchy(&name)?.describe()?),
+            Statement::CheckHierarchy { name, table, column } => self.check_hierarchy(&name, &table, &column).await,
+            Statement::Anonymize(anonymize) => self.anonymize(*anonymize).await,
+            Statement::Wrapped(wrapped) => self.wrapped(wrapped).await,
+            Statement::Explain { analyze, anonymize } => self.explain(*anonymize, analyze).await,
+            Statement::Lattice(anonymize) => self.lattice_of(*anonymize).await,
+            Statement::Verify(verify) => self.verify(verify).await,
+            Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
+            Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
+            Statement::Compare { .. } => Err(not_yet("COMPARE")),
+            Statement::Risk(_) => Err(not_yet("RISK OF")),
+            Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
+        }
+    }
+
+    async fn anonymize(&self, anonymize: Anonymize) -> Result<Answer> {
+        let (job, target) = self.bind(&anonymize).await?;
+        let Some(target) = target else {
+            let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+            return Answer::query(self.session.read_table(Arc::new(table))?).await;
+        };
+        let release = engine::release_to(job, &target, Arc::clone(&self.observer)).await?;
+        answer::summary(&target.path, release.as_ref())
+    }
+
+    /// CREATE TABLE AS, COPY and INSERT INTO: DataFusion's statement over the released rows under a passing name.
+    async fn wrapped(&self, wrapped: Wrapped) -> Result<Answer> {
+        let (job, _) = self.bind(&wrapped.anonymize).await?;
+        let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+        let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
+        self.session.register_table(name.as_str(), Arc::new(table))?;
+        let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
+        let done = async {
+            let frame = self.session.sql(&statement).await?;
+            let schema = Arc::new(frame.schema().as_arrow().clone());
+            let batches: Vec<_> = frame
+                .execute_stream()
+                .await?
+                .try_collect()
+                .await
+                .map_err(Error::from_data)?;
+            Ok::<_, Error>((schema, batches))
+        }
+        .await;
+        self.session.deregister_table(name.as_str())?;
+        let (schema, batches) = done?;
+        Answer::batches(schema, batches)
+    }
+}
+
+fn not_yet(what: &str) -> Error {
+    Error::usage(format!("{what} is not available in this version of anonsql"))
+}

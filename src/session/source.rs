@@ -1,0 +1,128 @@
+//! Where rows come from: a table of the session, a path, a query.
+
+use super::AnonContext;
+use crate::engine::Source;
+use crate::error::{Error, Result};
+use crate::sql::ast;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions};
+use futures::TryStreamExt;
+use std::any::Any;
+use std::path::{Path, PathBuf};
+
+impl AnonContext {
+    /// The rows that a statement names.
+    pub(super) async fn source(&self, source: &ast::Source) -> Result<Source> {
+        let rows = match source {
+            ast::Source::Table(name) => self.session.table(name.reference()).await?,
+            ast::Source::Path(path) => self.path(path).await?,
+            ast::Source::Query(query) => {
+                let frame = self.session.sql(query).await?;
+                match frame.logical_plan() {
+                    LogicalPlan::Ddl(_) | LogicalPlan::Dml(_) | LogicalPlan::Copy(_) | LogicalPlan::Statement(_) => {
+                        return Err(Error::usage("the statement in parentheses is not a query"));
+                    }
+                    _ => frame,
+                }
+            }
+        };
+        let files = self.files(&rows).await?;
+        Ok(Source {
+            name: source.to_string(),
+            rows,
+            files,
+        })
+    }
+
+    /// The rows of a file, folder, glob or URL, whose format is that of its first file.
+    async fn path(&self, path: &str) -> Result<DataFrame> {
+        let is_csv = match extension(path) {
+            Some(extension) => extension == "csv",
+            None => first_extension(Path::new(path))?.as_deref() == Some("csv"),
+        };
+        if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
+            return Err(Error::io(
+                format!("cannot read {path:?}"),
+                std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
+            ));
+        }
+        let frame = match is_csv {
+            true => self.session.read_csv(path, CsvReadOptions::new()).await,
+            false => {
+                let extension = extension(path).map_or(String::new(), |e| format!(".{e}"));
+                let options = ParquetReadOptions {
+                    file_extension: &extension,
+                    ..Default::default()
+                };
+                self.session.read_parquet(path, options).await
+            }
+        };
+        let frame = frame.map_err(|e| Error::from_data(e).context(format!("cannot read {path:?}")))?;
+        if frame.schema().fields().is_empty() {
+            return Err(Error::usage(format!("{path:?} names no file with columns")));
+        }
+        Ok(frame)
+    }
+
+    /// The local files that a query reads, sorted.
+    async fn files(&self, rows: &DataFrame) -> Result<Vec<PathBuf>> {
+        let mut urls: Vec<ListingTableUrl> = vec![];
+        rows.logical_plan().apply_with_subqueries(|plan| {
+            if let LogicalPlan::TableScan(scan) = plan {
+                let provider = source_as_provider(&scan.source)?;
+                if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
+                    urls.extend(listing.table_paths().iter().cloned());
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        let state = self.session.state();
+        let mut files = vec![];
+        for url in urls.iter().filter(|u| u.scheme() == "file") {
+            let store = self.session.runtime_env().object_store(url)?;
+            let listed = url.list_all_files(&state, store.as_ref(), "").await?;
+            let metas: Vec<_> = listed.try_collect().await?;
+            files.extend(metas.into_iter().map(|m| PathBuf::from(format!("/{}", m.location))));
+        }
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+}
+
+fn extension(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    let extension = name.rsplit_once('.')?.1;
+    Some(extension.to_ascii_lowercase()).filter(|e| !e.is_empty() && e.chars().all(char::is_alphanumeric))
+}
+
+/// The extension of the first data file of a local folder, hidden ones and those that start with `_` left out.
+fn first_extension(folder: &Path) -> Result<Option<String>> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(None);
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        if name.starts_with(['.', '_']) {
+            continue;
+        }
+        let found = if path.is_dir() {
+            first_extension(&path)?
+        } else {
+            extension(&name)
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}

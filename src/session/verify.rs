@@ -1,0 +1,109 @@
+//! VERIFY: promises recounted on any table, released by anonsql or not.
+
+use super::bind::constraints;
+use super::{AnonContext, Answer};
+use crate::engine::{Check, MANIFEST, Manifest, Promise, ReleasedTable, SuppressedRows};
+use crate::error::{Error, Result};
+use crate::sql::ast::{self, Verify};
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow::record_batch::RecordBatch;
+use datafusion::prelude::SessionContext;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The name of the checked rows in the session that recounts them.
+const CHECKED: &str = "checked";
+
+impl AnonContext {
+    pub(super) async fn verify(&self, verify: Verify) -> Result<Answer> {
+        if verify.against.is_some() {
+            return Err(super::not_yet("VERIFY ... AGAINST"));
+        }
+        let source = self.source(&verify.source).await?;
+        let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
+        let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
+        let columns: Vec<&str> = source
+            .rows
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
+        let named = quasi_identifiers.iter().map(|q| q.column.as_str());
+        let named = named
+            .chain(verify.sensitive.iter().map(|s| s.column.as_str()))
+            .chain(verify.entity.as_deref());
+        for column in named {
+            if !columns.contains(&column) {
+                return Err(Error::unknown("column", column, columns.iter().copied()));
+            }
+        }
+        let manifest = match &verify.source {
+            ast::Source::Path(path) => Manifest::read(Path::new(path))?,
+            _ => None,
+        };
+        let starred = manifest
+            .as_ref()
+            .filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+        let checked = ReleasedTable {
+            name: CHECKED.into(),
+            quasi_identifiers: match &manifest {
+                Some(manifest) => manifest.quasi_identifiers.clone(),
+                None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            },
+            sensitive: match &manifest {
+                Some(manifest) => manifest.sensitive.clone(),
+                None => verify.sensitive.iter().map(|s| s.column.clone()).collect(),
+            },
+            entity: verify.entity.clone(),
+            starred: starred.map_or(0, |m| m.rows_suppressed),
+        };
+        let (state, plan) = source.rows.into_parts();
+        let session = SessionContext::new_with_state(state);
+        let view = datafusion::datasource::ViewTable::new(plan, None);
+        let own = SessionContext::new_with_config_rt(session.copied_config(), session.runtime_env());
+        own.register_table(CHECKED, Arc::new(view))?;
+
+        let promises: Vec<Promise> = constraints
+            .iter()
+            .map(|c| Promise {
+                name: c.describe(&quasi_identifiers),
+                model: c.model.as_ref(),
+                group: match &c.subset {
+                    Some(subset) => subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect(),
+                    None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+                },
+                attribute: c.attribute.clone(),
+            })
+            .collect();
+        let mut checks = checked.check(&own, &promises).await?;
+        if let Some(manifest) = &manifest {
+            let (rows, _) = checked.count(&own).await?;
+            checks.push(Check {
+                check: format!("rows as {MANIFEST} says"),
+                required: manifest.rows_out as f64,
+                reached: Some(rows as f64),
+                ok: rows == manifest.rows_out,
+            });
+        }
+        answer(&checks)
+    }
+}
+
+/// One row per check.
+fn answer(checks: &[Check]) -> Result<Answer> {
+    let name: StringArray = checks.iter().map(|c| Some(c.check.as_str())).collect();
+    let required: Float64Array = checks.iter().map(|c| Some(c.required)).collect();
+    let reached: Float64Array = checks.iter().map(|c| c.reached).collect();
+    let ok: BooleanArray = checks.iter().map(|c| Some(c.ok)).collect();
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("check", Arc::new(name) as ArrayRef, false),
+        ("required", Arc::new(required), false),
+        ("reached", Arc::new(reached), true),
+        ("ok", Arc::new(ok), false),
+    ])?;
+    Ok(Answer {
+        verified: checks.iter().all(|c| c.ok),
+        ..Answer::of(batch)?
+    })
+}

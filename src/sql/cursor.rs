@@ -1,0 +1,472 @@
+//! Reading tokens: a script cut into statements, and a cursor that knows line and column of what it looks at.
+
+use super::name::TableName;
+use crate::catalogue::{Argument, Call, Value};
+use crate::error::{Error, ErrorKind, Result};
+use datafusion::error::DataFusionError;
+use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::ParserError;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+/// A text and its tokens, without blanks and comments.
+pub(super) struct Script<'a> {
+    text: &'a str,
+    tokens: Vec<TokenWithSpan>,
+}
+
+impl<'a> Script<'a> {
+    pub(super) fn new(text: &'a str) -> Result<Self> {
+        let mut tokens = Tokenizer::new(&GenericDialect {}, text)
+            .tokenize_with_location()
+            .map_err(|e| Error::usage(format!("{}: {}", place(e.location), e.message)))?;
+        tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
+        Ok(Self { text, tokens })
+    }
+
+    /// The tokens of each statement that is not empty.
+    pub(super) fn statements(&self) -> impl Iterator<Item = &[TokenWithSpan]> {
+        self.tokens
+            .split(|t| t.token == Token::SemiColon)
+            .filter(|tokens| !tokens.is_empty())
+    }
+
+    /// The text from the first to the last of `tokens`, comments between them included.
+    pub(super) fn text(&self, tokens: &[TokenWithSpan]) -> String {
+        match (tokens.first(), tokens.last()) {
+            (Some(a), Some(b)) => self.text[self.offset(a.span.start)..self.offset(b.span.end)].to_string(),
+            _ => String::new(),
+        }
+    }
+
+    fn offset(&self, at: Location) -> usize {
+        let mut lines = self.text.split_inclusive('\n');
+        let before: usize = lines
+            .by_ref()
+            .take(at.line.saturating_sub(1) as usize)
+            .map(str::len)
+            .sum();
+        let rest = &self.text[before..];
+        let column = at.column.saturating_sub(1) as usize;
+        before + rest.char_indices().nth(column).map_or(rest.len(), |(i, _)| i)
+    }
+}
+
+fn place(at: Location) -> String {
+    format!("line {}, column {}", at.line, at.column)
+}
+
+/// What stands at a token, for an error. The content of a string is not repeated: it may be a value or a secret.
+fn describe(token: Option<&TokenWithSpan>) -> String {
+    match token.map(|t| &t.token) {
+        None => "the end of the statement".to_string(),
+        Some(Token::Word(w)) => format!("\"{}\"", w.value),
+        Some(Token::Number(n, _)) => n.clone(),
+        Some(t) if is_string(t) => "a string".to_string(),
+        Some(t) => format!("\"{t}\""),
+    }
+}
+
+fn is_string(token: &Token) -> bool {
+    !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
+}
+
+fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    let found = found.to_ascii_uppercase();
+    words
+        .into_iter()
+        .map(|w| (strsim::damerau_levenshtein(w, &found), w))
+        .filter(|(d, w)| *d > 0 && *d <= 2.min(w.len() / 3))
+        .min()
+        .map(|(_, w)| w)
+}
+
+/// A place in the tokens of one statement.
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    script: &'a Script<'a>,
+    tokens: &'a [TokenWithSpan],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(script: &'a Script<'a>, tokens: &'a [TokenWithSpan]) -> Self {
+        Self { script, tokens, at: 0 }
+    }
+
+    fn peek(&self) -> Option<&'a TokenWithSpan> {
+        self.tokens.get(self.at)
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.tokens.len()
+    }
+
+    /// How many tokens were read.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn tokens(&self) -> &'a [TokenWithSpan] {
+        self.tokens
+    }
+
+    /// The same statement, only its tokens `range`.
+    pub(super) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
+        Cursor {
+            script: self.script,
+            tokens: &self.tokens[..range.end],
+            at: range.start,
+        }
+    }
+
+    pub(super) fn text(&self, range: std::ops::Range<usize>) -> String {
+        self.script.text(&self.tokens[range])
+    }
+
+    /// The unquoted word `ahead` tokens further on, in upper case.
+    pub(super) fn word_at(&self, ahead: usize) -> Option<String> {
+        match &self.tokens.get(self.at + ahead)?.token {
+            Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn looks_at(&self, words: &str) -> bool {
+        words
+            .split(' ')
+            .enumerate()
+            .all(|(i, w)| self.word_at(i).as_deref() == Some(w))
+    }
+
+    /// Reads these keywords if they stand here.
+    pub(super) fn take(&mut self, words: &str) -> bool {
+        #[cfg(any(test, debug_assertions))]
+        assert!(
+            words.split(' ').all(|w| w.len() == 1 || super::keywords().contains(w)),
+            "{words} is in no syntax text"
+        );
+        let found = self.looks_at(words);
+        if found {
+            self.at += words.split(' ').count();
+        }
+        found
+    }
+
+    /// Reads these keywords, which must stand here.
+    pub(super) fn need(&mut self, words: &str) -> Result<()> {
+        for word in words.split(' ') {
+            if !self.take(word) {
+                return Err(self.expected(words, [word]));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_token(&mut self, token: &Token) -> bool {
+        let found = self.peek().is_some_and(|t| t.token == *token);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn looks_at_token(&self, token: &Token) -> bool {
+        self.peek().is_some_and(|t| t.token == *token)
+    }
+
+    pub(super) fn need_token(&mut self, token: &Token, what: &str) -> Result<()> {
+        if self.take_token(token) {
+            Ok(())
+        } else {
+            Err(self.expected(what, []))
+        }
+    }
+
+    /// An error at this place.
+    pub(super) fn error(&self, message: impl std::fmt::Display) -> Error {
+        let at = match (self.peek(), self.tokens.last()) {
+            (Some(t), _) => t.span.start,
+            (None, Some(t)) => t.span.end,
+            (None, None) => Location::new(1, 1),
+        };
+        Error::usage(format!("{}: {message}", place(at)))
+    }
+
+    /// The error that something else was expected here, with the nearest of `words`.
+    pub(super) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
+        let hint = self.word_at(0).and_then(|found| nearest(&found, words));
+        let hint = hint.map_or(String::new(), |w| format!("; did you mean {w}?"));
+        self.error(format_args!("expected {what}, found {}{hint}", describe(self.peek())))
+    }
+
+    pub(super) fn end(&self) -> Result<()> {
+        if self.at_end() {
+            Ok(())
+        } else {
+            Err(self.expected("the end of the statement", []))
+        }
+    }
+
+    /// A name, folded to lower case unless quoted.
+    pub(super) fn name(&mut self, what: &str) -> Result<String> {
+        match self.peek().map(|t| &t.token) {
+            Some(Token::Word(w)) if !w.value.is_empty() => {
+                self.at += 1;
+                Ok(if w.quote_style.is_some() {
+                    w.value.clone()
+                } else {
+                    w.value.to_ascii_lowercase()
+                })
+            }
+            _ => Err(self.expected(what, [])),
+        }
+    }
+
+    pub(super) fn string(&mut self, what: &str) -> Result<String> {
+        match self.peek().map(|t| &t.token) {
+            Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)) => {
+                self.at += 1;
+                Ok(s.clone())
+            }
+            _ => Err(self.expected(what, [])),
+        }
+    }
+
+    pub(super) fn looks_at_string(&self) -> bool {
+        matches!(
+            self.peek().map(|t| &t.token),
+            Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_))
+        )
+    }
+
+    /// The digits of an unsigned number as they are written.
+    pub(super) fn digits(&mut self, what: &str) -> Result<String> {
+        match self.peek().map(|t| &t.token) {
+            Some(Token::Number(n, false)) => {
+                self.at += 1;
+                Ok(n.clone())
+            }
+            _ => Err(self.expected(what, [])),
+        }
+    }
+
+    /// A whole number of at least 0.
+    pub(super) fn whole<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
+        let before = self.clone();
+        self.digits(what)?.parse().map_err(|_| before.expected(what, []))
+    }
+
+    /// A number, with its sign.
+    pub(super) fn number(&mut self, what: &str) -> Result<Value> {
+        let before = self.clone();
+        let minus = self.take_token(&Token::Minus);
+        let digits = format!("{}{}", if minus { "-" } else { "" }, self.digits(what)?);
+        if let Ok(v) = digits.parse::<i64>() {
+            return Ok(Value::Integer(v));
+        }
+        // A whole number beyond 64 bits would silently lose digits as a real one.
+        match digits.parse::<f64>() {
+            Ok(v) if v.is_finite() && digits.contains(['.', 'e', 'E']) => Ok(Value::Real(v)),
+            _ => Err(before.expected(&format!("{what} that fits 64 bits"), [])),
+        }
+    }
+
+    /// A finite number of at least 0 as a real.
+    pub(super) fn real(&mut self, what: &str) -> Result<f64> {
+        let before = self.clone();
+        match self.number(what)? {
+            Value::Integer(v) if v >= 0 => Ok(v as f64),
+            Value::Real(v) if v >= 0.0 => Ok(v),
+            _ => Err(before.expected(what, [])),
+        }
+    }
+
+    /// A literal or a word.
+    pub(super) fn value(&mut self, what: &str) -> Result<Value> {
+        if self.looks_at_string() {
+            return self.string(what).map(Value::Text);
+        }
+        for (word, value) in [("TRUE", true), ("FALSE", false)] {
+            if self.looks_at(word) {
+                self.at += 1;
+                return Ok(Value::Boolean(value));
+            }
+        }
+        if matches!(self.peek().map(|t| &t.token), Some(Token::Word(_))) {
+            return self.name(what).map(Value::Word);
+        }
+        self.number(what)
+    }
+
+    /// `( item, item, ... )`, at least one.
+    pub(super) fn list<T>(&mut self, what: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.need_token(&Token::LParen, &format!("({what}, ...)"))?;
+        let mut items = vec![item(self)?];
+        while self.take_token(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        self.need_token(&Token::RParen, "\",\" or \")\"")?;
+        Ok(items)
+    }
+
+    pub(super) fn columns(&mut self) -> Result<Vec<String>> {
+        self.list("column", |c| c.name("a column"))
+    }
+
+    /// `( column )`.
+    pub(super) fn column(&mut self) -> Result<String> {
+        self.need_token(&Token::LParen, "(column)")?;
+        let column = self.name("a column")?;
+        self.need_token(&Token::RParen, "\")\" (one column)")?;
+        Ok(column)
+    }
+
+    /// `name`, `name(1, word)` or `name (option => value)`.
+    pub(super) fn call(&mut self, what: &str) -> Result<Call> {
+        let mut call = Call::bare(self.name(what)?);
+        if !self.looks_at_token(&Token::LParen) {
+            return Ok(call);
+        }
+        let mut empty = self.clone();
+        if empty.take_token(&Token::LParen) && empty.take_token(&Token::RParen) {
+            *self = empty;
+            return Ok(call);
+        }
+        call.args = self.list("argument", |c| {
+            let mut named = c.clone();
+            if let Ok(name) = named.name("")
+                && named.take_token(&Token::RArrow)
+            {
+                *c = named;
+                return Ok(Argument {
+                    name: Some(name),
+                    value: c.value("a value")?,
+                });
+            }
+            Ok(Argument {
+                name: None,
+                value: c.value("an argument")?,
+            })
+        })?;
+        Ok(call)
+    }
+
+    fn parts(&mut self, what: &str) -> Result<Vec<String>> {
+        let mut parts = vec![self.name(what)?];
+        while self.take_token(&Token::Period) {
+            parts.push(self.name(what)?);
+        }
+        Ok(parts)
+    }
+
+    pub(super) fn table(&mut self) -> Result<TableName> {
+        let before = self.clone();
+        let parts = self.parts("a table")?;
+        if parts.len() > 3 {
+            Err(before.error("a table's name has at most three parts"))
+        } else {
+            Ok(TableName(parts))
+        }
+    }
+
+    /// `table.column`.
+    pub(super) fn table_column(&mut self) -> Result<(TableName, String)> {
+        let before = self.clone();
+        let mut parts = self.parts("table.column")?;
+        match parts.pop() {
+            Some(column) if (1..=3).contains(&parts.len()) => Ok((TableName(parts), column)),
+            _ => Err(before.expected("table.column", [])),
+        }
+    }
+
+    /// The position of the `)` that closes the `(` at `open`.
+    pub(super) fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (i, t) in self.tokens.iter().enumerate().skip(open) {
+            match t.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth <= 1 => return Some(i),
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// `( query )`: the text of the query, which DataFusion's parser has accepted.
+    pub(super) fn query_in_parens(&mut self) -> Result<String> {
+        let open = self.at;
+        let close = self
+            .closing(open)
+            .ok_or_else(|| self.error("this \"(\" is not closed"))?;
+        let query = self.within(open + 1..close).query()?;
+        self.at = close + 1;
+        Ok(query)
+    }
+
+    /// The rest as one query.
+    pub(super) fn query(&self) -> Result<String> {
+        let inner = &self.tokens[self.at..];
+        if !matches!(
+            self.word_at(0).as_deref(),
+            Some("SELECT" | "WITH" | "VALUES" | "TABLE" | "FROM")
+        ) && !self.looks_at_token(&Token::LParen)
+        {
+            return Err(self.expected("a query", ["SELECT", "WITH", "VALUES", "TABLE"]));
+        }
+        self.datafusion(inner)?;
+        Ok(self.script.text(inner))
+    }
+
+    /// What DataFusion's parser makes of `tokens`, its errors told in our words.
+    pub(super) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
+        let parsed = DFParserBuilder::new(tokens.to_vec())
+            .build()
+            .and_then(|mut p| p.parse_statements());
+        let mut statements = parsed.map_err(|e| self.retell(e))?;
+        match (statements.pop_front(), statements.pop_front()) {
+            (Some(one), None) => Ok(one),
+            _ => Err(self.expected("one statement", [])),
+        }
+    }
+
+    fn retell(&self, error: DataFusionError) -> Error {
+        let DataFusionError::SQL(parser, _) = &error else {
+            return error.into();
+        };
+        let ParserError::ParserError(text) = parser.as_ref() else {
+            return error.into();
+        };
+        let Some((said, at)) = text.rsplit_once(" at Line: ") else {
+            return self.retold_at_end(text);
+        };
+        let numbers = at
+            .split_once(", Column: ")
+            .and_then(|(l, c)| Some((l.parse::<u64>().ok()?, c.parse::<u64>().ok()?)));
+        let found = numbers.and_then(|(line, column)| {
+            self.tokens
+                .iter()
+                .position(|t| t.span.start.line == line && t.span.start.column == column)
+        });
+        match (found, said.split_once(", found: ")) {
+            (Some(i), Some((expected, _))) => {
+                let mut here = self.clone();
+                here.at = i;
+                let words = super::statement::STATEMENTS
+                    .iter()
+                    .flat_map(|s| s.starts.iter())
+                    .flat_map(|s| s.split(' '));
+                here.expected(expected.trim_start_matches("Expected: "), words)
+            }
+            _ => Error::new(ErrorKind::Usage, text.clone()),
+        }
+    }
+
+    fn retold_at_end(&self, text: &str) -> Error {
+        let mut here = self.clone();
+        here.at = self.tokens.len();
+        match text.split_once(", found: EOF") {
+            Some((expected, _)) => here.expected(expected.trim_start_matches("Expected: "), []),
+            None => Error::usage(text),
+        }
+    }
+}

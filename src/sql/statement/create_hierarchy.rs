@@ -1,0 +1,210 @@
+//! `CREATE HIERARCHY`: names the levels of generalization of a column.
+
+use super::{Entry, Statement};
+use crate::catalogue::Value;
+use crate::error::Result;
+use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
+use crate::sql::clause::options;
+use crate::sql::cursor::Cursor;
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "CREATE HIERARCHY",
+    starts: &["CREATE HIERARCHY", "CREATE OR REPLACE HIERARCHY"],
+    summary: "names the levels of generalization of a column",
+    syntax: "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name
+    FROM 'file.csv' [OPTIONS (key value, ...)]
+  | AS <query>
+  | AS INTERVALS (5, 10, 20) [ORIGIN 0] [BOTTOM CODE 10] [TOP CODE 90]
+  | AS PREFIX (4, 3, 2) [MASK '*']
+  | AS TRUNCATE (unit, ...)
+  | AS VALUES ('female', 'any'), ('male', 'any')
+  | AS QUANTILES (16, 4) OF table.column
+  | AS SUPPRESSION
+  [ON UNMAPPED ERROR | SUPPRESS | TOP] [NULLS AS VALUE | AS TOP | ERROR]",
+    example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 TOP CODE 90 ON UNMAPPED ERROR NULLS AS TOP",
+    parse,
+};
+
+fn parse(c: &mut Cursor, form: usize) -> Result<Statement> {
+    let if_not_exists = c.take("IF NOT EXISTS");
+    let name = c.name("the name of the hierarchy")?;
+    let (definition, at_end) = if c.take("FROM") {
+        let path = c.string("a file in quotes")?;
+        let options = if c.take("OPTIONS") { options(c)? } else { vec![] };
+        (Definition::File { path, options }, false)
+    } else {
+        c.need("AS")
+            .map_err(|_| c.expected("FROM 'file' or AS ...", ["FROM", "AS"]))?;
+        definition(c)?
+    };
+    let mut created = CreateHierarchy {
+        or_replace: form == 1,
+        if_not_exists,
+        name,
+        definition,
+        unmapped: None,
+        nulls: None,
+    };
+    if at_end {
+        return Ok(Statement::CreateHierarchy(created));
+    }
+    while !c.at_end() {
+        let before = c.clone();
+        if !match tail(c)? {
+            Tail::Unmapped(u) => created.unmapped.replace(u).is_none(),
+            Tail::Nulls(n) => created.nulls.replace(n).is_none(),
+        } {
+            return Err(before.error("this is given twice"));
+        }
+    }
+    Ok(Statement::CreateHierarchy(created))
+}
+
+enum Tail {
+    Unmapped(Unmapped),
+    Nulls(Nulls),
+}
+
+fn tail(c: &mut Cursor) -> Result<Tail> {
+    if c.take("ON") {
+        c.need("UNMAPPED")?;
+        return match () {
+            () if c.take("ERROR") => Ok(Tail::Unmapped(Unmapped::Error)),
+            () if c.take("SUPPRESS") => Ok(Tail::Unmapped(Unmapped::Suppress)),
+            () if c.take("TOP") => Ok(Tail::Unmapped(Unmapped::Top)),
+            () => Err(c.expected("ERROR, SUPPRESS or TOP", ["ERROR", "SUPPRESS", "TOP"])),
+        };
+    }
+    if !c.take("NULLS") {
+        return Err(c.expected(
+            "ON UNMAPPED, NULLS or the end of the statement",
+            ["ON", "UNMAPPED", "NULLS"],
+        ));
+    }
+    match () {
+        () if c.take("AS VALUE") => Ok(Tail::Nulls(Nulls::Value)),
+        () if c.take("AS TOP") => Ok(Tail::Nulls(Nulls::Top)),
+        () if c.take("ERROR") => Ok(Tail::Nulls(Nulls::Error)),
+        () => Err(c.expected("AS VALUE, AS TOP or ERROR", ["AS", "ERROR"])),
+    }
+}
+
+/// What follows AS; true when it took the whole rest.
+fn definition(c: &mut Cursor) -> Result<(Definition, bool)> {
+    let known = match () {
+        () if c.take("INTERVALS") => intervals(c)?,
+        () if c.take("PREFIX") => {
+            let keep = c.list("characters", |c| c.whole("how many characters stay"))?;
+            let mask = if c.take("MASK") {
+                Some(c.string("a mask in quotes")?)
+            } else {
+                None
+            };
+            Definition::Prefix { keep, mask }
+        }
+        () if c.take("TRUNCATE") => Definition::Truncate(c.list("unit", |c| {
+            c.name("a unit such as MONTH").map(|u| u.to_ascii_lowercase())
+        })?),
+        () if c.take("VALUES") => {
+            let mut rows = vec![row(c)?];
+            while c.take_token(&Token::Comma) {
+                rows.push(row(c)?);
+            }
+            Definition::Values(rows)
+        }
+        () if c.take("QUANTILES") => {
+            let groups = c.list("groups", |c| c.whole("a number of groups"))?;
+            c.need("OF")?;
+            let (table, column) = c.table_column()?;
+            Definition::Quantiles { groups, table, column }
+        }
+        () if c.take("SUPPRESSION") => Definition::Suppression,
+        () => return query(c),
+    };
+    Ok((known, false))
+}
+
+fn intervals(c: &mut Cursor) -> Result<Definition> {
+    let widths = c.list("width", |c| c.number("a width"))?;
+    let (mut origin, mut bottom, mut top) = (None, None, None);
+    loop {
+        let before = c.clone();
+        let slot = match () {
+            () if c.take("ORIGIN") => &mut origin,
+            () if c.take("BOTTOM CODE") => &mut bottom,
+            () if c.take("TOP CODE") => &mut top,
+            () => {
+                return Ok(Definition::Intervals {
+                    widths,
+                    origin,
+                    bottom,
+                    top,
+                });
+            }
+        };
+        if slot.replace(c.number("a number")?).is_some() {
+            return Err(before.error("this is given twice"));
+        }
+    }
+}
+
+fn row(c: &mut Cursor) -> Result<Vec<Option<Value>>> {
+    c.list("ground value, label", |c| {
+        let before = c.clone();
+        match c.value("a value")? {
+            Value::Word(w) if w == "null" => Ok(None),
+            Value::Word(_) => Err(before.expected("a value in quotes, a number, true, false or NULL", [])),
+            value => Ok(Some(value)),
+        }
+    })
+}
+
+/// A query to the end, or to the options after it. A query that parses as a whole is one, so that a column called
+/// `nulls` stays a column; parentheses around all of it are not part of its text.
+fn query(c: &mut Cursor) -> Result<(Definition, bool)> {
+    let (start, end) = (c.position(), c.tokens().len());
+    if c.looks_at_token(&Token::LParen) && c.closing(start).is_some() {
+        let mut inner = c.clone();
+        if let Ok(text) = inner.query_in_parens()
+            && (inner.at_end() || tail(&mut inner.clone()).is_ok())
+        {
+            *c = inner;
+            return Ok((Definition::Query(text), false));
+        }
+    }
+    let whole = c.query();
+    if let Ok(text) = whole {
+        *c = c.within(end..end);
+        return Ok((Definition::Query(text), true));
+    }
+    // The options are at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest run of them is cut off.
+    for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
+        let mut rest = c.within(cut..end);
+        let mut only_options = true;
+        while only_options && !rest.at_end() {
+            only_options = tail(&mut rest).is_ok();
+        }
+        if only_options {
+            let text = c.within(start..cut).query()?;
+            *c = c.within(cut..end);
+            return Ok((Definition::Query(text), false));
+        }
+    }
+    let kinds = [
+        "INTERVALS",
+        "PREFIX",
+        "TRUNCATE",
+        "VALUES",
+        "QUANTILES",
+        "SUPPRESSION",
+        "SELECT",
+    ];
+    match (c.word_at(0).as_deref(), whole) {
+        (Some("SELECT" | "WITH" | "TABLE" | "FROM"), Err(e)) => Err(e),
+        _ => Err(c.expected(
+            "a query, INTERVALS, PREFIX, TRUNCATE, VALUES, QUANTILES or SUPPRESSION",
+            kinds,
+        )),
+    }
+}
