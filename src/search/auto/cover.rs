@@ -39,6 +39,7 @@ pub(super) struct Cover<'a> {
 struct Sampled {
     index: usize,
     levels: Box<[u8]>,
+    packed: Packed,
     excess_needed: f64,
     floor_needed: f64,
 }
@@ -147,10 +148,12 @@ impl<'a> Cover<'a> {
                     self.open[index] = false;
                     self.left.swap_remove(at);
                 } else if drawn.insert(index) {
-                    let levels = self.node(index).levels().into();
+                    let levels: Box<[u8]> = self.node(index).levels().into();
+                    let packed = Packed::new(&levels);
                     sample.push(Sampled {
                         index,
                         levels,
+                        packed,
                         excess_needed: 0.0,
                         floor_needed: 0.0,
                     });
@@ -232,14 +235,15 @@ impl<'a> Cover<'a> {
         };
         let excess = self.oracle.excess_is_monotone().then(|| self.guess.excess(levels));
         let floor = self.guess.floors_tell().then(|| self.guess.floor(levels));
+        let packed = Packed::new(levels);
         let worth = |s: &Sampled| {
             if s.index == index {
                 1.0
-            } else if is_below(&s.levels, levels) {
+            } else if s.packed.is_below(packed) {
                 excess.map_or(fails, |e| fails.max(e.reaches(s.excess_needed)))
             } else {
                 floor
-                    .filter(|_| is_below(levels, &s.levels))
+                    .filter(|_| packed.is_below(s.packed))
                     .map_or(0.0, |f| f.reaches(s.floor_needed))
             }
         };
@@ -321,6 +325,41 @@ impl<'a> Cover<'a> {
     }
 }
 
-fn is_below(a: &[u8], b: &[u8]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a <= b)
+/// Up to 32 levels, a byte each, so that they are compared at once. Lattices that are held have fewer free columns than
+/// that; levels beyond, and above 127, only make a guess worse.
+#[derive(Clone, Copy)]
+struct Packed([u128; 2]);
+
+impl Packed {
+    const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
+
+    fn new(levels: &[u8]) -> Self {
+        let mut words = [[0u8; 16]; 2];
+        for (byte, level) in words.as_flattened_mut().iter_mut().zip(levels) {
+            *byte = level & 0x7f;
+        }
+        Self(words.map(u128::from_le_bytes))
+    }
+
+    /// Whether every level is at most the other's: no byte of the difference borrows its high bit.
+    fn is_below(self, other: Self) -> bool {
+        let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
+        holds(0) && holds(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packed_levels_compare_as_nodes_do(pairs in prop::collection::vec((0u8..9, 0u8..9), 1..32), raise: bool) {
+            let a: Vec<u8> = pairs.iter().map(|p| p.0).collect();
+            let b: Vec<u8> = pairs.iter().map(|p| if raise { p.1.max(p.0) } else { p.1 }).collect();
+            let expected = Node::new(a.clone()).is_below_or_equal(&Node::new(b.clone()));
+            prop_assert_eq!(Packed::new(&a).is_below(Packed::new(&b)), expected);
+        }
+    }
 }
