@@ -137,34 +137,7 @@ impl Evaluator {
             .map(|c| Self::rule(job, &base, c))
             .collect::<Result<Vec<_>>>()?;
         let limit = job.suppression.rows(base.rows);
-        let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
-        let full = |c: &&Constraint| c.subset.is_none();
-        let subject = metric::Subject {
-            base: &base,
-            weights: &weights,
-            k: job
-                .constraints
-                .iter()
-                .filter(full)
-                .map(|c| c.model.min_class_size())
-                .max()
-                .unwrap_or(1),
-            suppression_limit: limit,
-            label: job
-                .class_label
-                .as_ref()
-                .and_then(|c| position(&base, &DetailRequest::Values(c.clone()))),
-            attribute: measured_attribute(job).and_then(|request| position(&base, &request)),
-        };
-        let objectives = metrics
-            .iter()
-            .map(|m| {
-                Ok(Objective {
-                    measure: m.prepare(&subject)?,
-                    higher_is_better: m.higher_is_better(),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let objectives = metrics.iter().map(|m| objective(job, &base, *m)).collect::<Result<_>>()?;
         let entity = job
             .entity
             .as_ref()
@@ -246,13 +219,14 @@ impl Evaluator {
             self.apply(rule, set, &mut kept);
         }
         self.apply_subsets(set, &mut kept)?;
-        let (mut classes, mut released) = (0, 0);
-        for (n, _) in set.counts().iter().zip(&kept).filter(|(_, kept)| **kept) {
+        let (mut classes, mut released, mut sizes) = (0, 0, 0);
+        for i in (0..set.len()).filter(|i| kept[*i]) {
             classes += 1;
-            released += n;
+            released += set.counts()[i];
+            sizes += self.size(set, i);
         }
         let suppressed = self.sets.base().rows - released;
-        let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, released));
+        let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
         Ok(Verdict {
             kept,
             classes,
@@ -510,6 +484,11 @@ impl Oracle for Evaluator {
 
     fn suppression_is_monotone(&self) -> bool {
         self.rules.iter().all(|rule| rule.monotonicity == Monotonicity::Always)
+    }
+
+    fn excess_is_monotone(&self) -> bool {
+        let metric = self.objectives.first().is_some_and(|o| o.measure.excess_is_monotone());
+        metric && self.suppression_is_monotone()
     }
 
     fn distinct_values(&self, position: usize, level: u8) -> u64 {

@@ -24,4 +24,4 @@ pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use table::ReleaseTable;
 pub(crate) use verify::quote;
-pub use verify::{Promise, ReleasedTable};
+pub use verify::{Promise, ReleasedTable, recounting_session};

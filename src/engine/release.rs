@@ -7,7 +7,7 @@ use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare};
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
-use super::verify::{Promise, ReleasedTable};
+use super::verify::{Promise, ReleasedTable, recounting_session};
 use super::write::{self, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metric::{self, Metric};
@@ -93,7 +93,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     observer.end(Phase::Write);
 
     observer.begin(Phase::Verify);
-    let session = SessionContext::new_with_config_rt(state.config().clone(), Arc::clone(state.runtime_env()));
+    let session = recounting_session(&state);
     read_back(&session, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
     if decided.entity_is_not_released() {
@@ -117,7 +117,7 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
     let decided = decide_job(job, &observer).await?;
     observer.begin(Phase::Verify);
     let (state, _) = decided.job.source.rows.clone().into_parts();
-    let session = SessionContext::new_with_config_rt(state.config().clone(), Arc::clone(state.runtime_env()));
+    let session = recounting_session(&state);
     let release = decided.verify_plan(&session).await?;
     release.require()?;
     observer.end(Phase::Verify);

@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub struct Encoder {
     local: Local,
     column: String,
-    known: u32,
+    /// For each code that the dictionary gave, the value's position.
+    positions: Vec<u32>,
 }
 
 impl Encoder {
@@ -20,22 +21,29 @@ impl Encoder {
     pub fn new(column: &str, values: &ArrayRef) -> Result<Self> {
         let shared = Arc::new(Shared::new(column, values.data_type())?);
         let mut local = Local::new(shared, true);
-        local.encode(values)?;
+        let codes = local.encode(values)?;
+        let mut positions = vec![0; codes.len()];
+        for (position, code) in codes.into_iter().enumerate() {
+            positions[code as usize] = position as u32;
+        }
         Ok(Self {
             local,
             column: column.into(),
-            known: values.len() as u32,
+            positions,
         })
     }
 
     /// The code of every row. A value that was not there in the first scan is an error: the source has changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        let codes = self.local.encode(array)?;
-        if codes.iter().any(|code| *code >= self.known) {
-            return Err(Error::data(format!(
-                "column {} holds values that it did not hold in the first scan: the source changed during the run",
-                self.column
-            )));
+        let mut codes = self.local.encode(array)?;
+        for code in &mut codes {
+            let position = self.positions.get(*code as usize).ok_or_else(|| {
+                Error::data(format!(
+                    "column {} holds values that it did not hold in the first scan: the source changed during the run",
+                    self.column
+                ))
+            })?;
+            *code = *position;
         }
         Ok(codes)
     }
@@ -63,5 +71,21 @@ impl KeySet {
     #[inline]
     pub fn contains(&self, key: &[u64]) -> bool {
         self.grouper.find(key).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::StringArray;
+
+    #[test]
+    fn codes_are_positions_also_with_null() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("b"), None]));
+        let mut encoder = Encoder::new("c", &values).unwrap();
+        let rows: ArrayRef = Arc::new(StringArray::from(vec![None, Some("b"), Some("a"), None]));
+        assert_eq!(encoder.encode(&rows).unwrap(), [2, 1, 0, 2]);
+        let changed: ArrayRef = Arc::new(StringArray::from(vec!["z"]));
+        assert!(encoder.encode(&changed).unwrap_err().to_string().contains("source changed"));
     }
 }

@@ -48,10 +48,12 @@ impl Measure for Prepared {
     fn floor(&self, view: &View) -> f64 {
         let squares: u128 = view.set.counts().iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
         let squares = squares + u128::from(self.unmapped) * u128::from(self.rows);
-        (squares as f64).max(self.bound(view.node, 0))
+        squares as f64
     }
 
-    /// Kept rows are spread over no more classes than the node can have, and are in classes of at least k.
+    /// Rows are spread over no more classes than the node can have. Where more rows are suppressed than no node keeps,
+    /// each costs all rows, and those that are kept are in classes of at least k; with nothing suppressed k says
+    /// nothing, so that the bound is no more than the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let labels = |(column, level): (usize, &u8)| self.space.lookup(column).level(*level).labels.len() as u64;
         let possible = node
@@ -64,16 +66,21 @@ impl Measure for Prepared {
         let rows = self.rows as f64;
         let least = suppressed.max(self.unmapped);
         let (suppressed, released) = (least as f64, (self.rows - least.min(self.rows)) as f64);
-        if classes == 1 {
+        if classes == 1 && least > self.unmapped {
             // The only class is kept whole or suppressed whole.
-            return match least > self.unmapped || released < self.k as f64 {
-                true => rows * rows,
-                false => (released * released + suppressed * rows) * (1.0 - 1e-12),
-            };
+            return rows * rows;
         }
-        let squares = (released * released / classes as f64).max(released * (self.k as f64).min(rows));
+        let mut squares = released * released / classes as f64;
+        if least > self.unmapped {
+            squares = squares.max(released * (self.k as f64).min(rows));
+        }
         // Rounding must not lift a bound over the value it bounds.
         (squares + suppressed * rows) * (1.0 - 1e-12)
+    }
+
+    fn excess_is_monotone(&self) -> bool {
+        // What a node costs beyond its floor is f * (rows - f) for each suppressed class.
+        true
     }
 
     fn range(&self) -> (f64, f64) {

@@ -80,6 +80,11 @@ impl Measure for Prepared {
         self.cells.bound(node, suppressed) - self.ground
     }
 
+    fn excess_is_monotone(&self) -> bool {
+        // What a node costs beyond its floor is what suppressed rows lose beyond their cells, which only shrinks upwards.
+        true
+    }
+
     fn range(&self) -> (f64, f64) {
         (0.0, self.cells.worst(self.rows) - self.ground)
     }

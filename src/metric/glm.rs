@@ -64,6 +64,11 @@ impl Measure for Prepared {
         share(self.cells.bound(node, suppressed), self.divisor)
     }
 
+    fn excess_is_monotone(&self) -> bool {
+        // What a node costs beyond its floor is what suppressed rows lose beyond their cells, which only shrinks upwards.
+        true
+    }
+
     fn range(&self) -> (f64, f64) {
         (0.0, 1.0)
     }

@@ -32,6 +32,11 @@ impl Measure for Prepared {
         f64::from(node.height())
     }
 
+    fn excess_is_monotone(&self) -> bool {
+        // The floor is the value.
+        true
+    }
+
     fn range(&self) -> (f64, f64) {
         (0.0, f64::from(self.top))
     }

@@ -126,6 +126,12 @@ pub trait Measure: Debug + Send + Sync {
         f64::NEG_INFINITY
     }
 
+    /// Whether cost - floor never falls as nodes get more specific, where suppressed rows stay suppressed below: see
+    /// [`crate::search::Oracle::excess_is_monotone`].
+    fn excess_is_monotone(&self) -> bool {
+        false
+    }
+
     /// The ideal and the worst value on this table, which any value lies between: a weighted sum puts them at 0 and 1.
     fn range(&self) -> (f64, f64);
 }

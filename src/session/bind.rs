@@ -213,7 +213,7 @@ fn level(level: u32, column: &str) -> Result<u8> {
 
 fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
     let levels = match choice {
-        ast::Choice::Default => return searched(&Call::bare("flash")),
+        ast::Choice::Default => return searched(&Call::bare("auto")),
         ast::Choice::Search(call) => return searched(call),
         ast::Choice::Node(levels) => levels.clone(),
         ast::Choice::Manifest(path) => manifest_levels(path)?,

@@ -40,26 +40,26 @@ impl AnonContext {
 
     /// The rows of a file, folder, glob or URL, whose format is that of its first file.
     async fn path(&self, path: &str) -> Result<DataFrame> {
-        let is_csv = match extension(path) {
-            Some(extension) => extension == "csv",
-            None => first_extension(Path::new(path))?.as_deref() == Some("csv"),
-        };
         if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
             return Err(Error::io(
                 format!("cannot read {path:?}"),
                 std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
             ));
         }
-        let frame = match is_csv {
-            true => self.session.read_csv(path, CsvReadOptions::new()).await,
-            false => {
-                let extension = extension(path).map_or(String::new(), |e| format!(".{e}"));
-                let options = ParquetReadOptions {
-                    file_extension: &extension,
-                    ..Default::default()
-                };
-                self.session.read_parquet(path, options).await
-            }
+        let extension = match extension(path) {
+            Some(extension) => extension,
+            None => first_extension(Path::new(path))?.unwrap_or_else(|| "parquet".into()),
+        };
+        let suffix = format!(".{extension}");
+        let frame = if extension == "csv" {
+            let options = CsvReadOptions::new().file_extension(&suffix);
+            self.session.read_csv(path, options).await
+        } else {
+            let options = ParquetReadOptions {
+                file_extension: &suffix,
+                ..Default::default()
+            };
+            self.session.read_parquet(path, options).await
         };
         let frame = frame.map_err(|e| Error::from_data(e).context(format!("cannot read {path:?}")))?;
         if frame.schema().fields().is_empty() {

@@ -2,12 +2,11 @@
 
 use super::bind::constraints;
 use super::{AnonContext, Answer};
-use crate::engine::{Check, MANIFEST, Manifest, Promise, ReleasedTable, SuppressedRows};
+use crate::engine::{Check, MANIFEST, Manifest, Promise, ReleasedTable, SuppressedRows, recounting_session};
 use crate::error::{Error, Result};
 use crate::sql::ast::{self, Verify};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
-use datafusion::prelude::SessionContext;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,9 +58,8 @@ impl AnonContext {
             starred: starred.map_or(0, |m| m.rows_suppressed),
         };
         let (state, plan) = source.rows.into_parts();
-        let session = SessionContext::new_with_state(state);
+        let own = recounting_session(&state);
         let view = datafusion::datasource::ViewTable::new(plan, None);
-        let own = SessionContext::new_with_config_rt(session.copied_config(), session.runtime_env());
         own.register_table(CHECKED, Arc::new(view))?;
 
         let promises: Vec<Promise> = constraints
