@@ -7,11 +7,11 @@ use rand::RngExt;
 use std::collections::HashSet;
 
 /// Open nodes on which the worth of an assessment is estimated.
-const SAMPLE: usize = 512;
+const SAMPLE: usize = 1024;
 /// Places from which the most useful node is climbed to.
 const STARTS: usize = 2;
 /// The share of the greatest usefulness from which on another node is assessed too.
-const NEARLY: f64 = 0.8;
+const NEARLY: f64 = 0.9;
 /// Looks for a better incumbent that may fail before they become rare, and how rare.
 const PATIENCE: (u32, u32) = (3, 10);
 /// Nodes handed over at once where the order matters little.
