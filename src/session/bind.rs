@@ -164,7 +164,12 @@ impl AnonContext {
         match goals {
             [] => Ok(("glm".into(), metric::build(&Call::bare("glm"))?)),
             [goal] if goal.weight == 1.0 => Ok((goal.metric.to_string(), metric::build(&goal.metric)?)),
-            _ => Err(super::not_yet("MINIMIZING a weighted sum")),
+            terms => {
+                let name: Vec<String> = terms.iter().map(ToString::to_string).collect();
+                let terms = terms.iter().map(|t| Ok((t.weight, metric::build(&t.metric)?)));
+                let sum = metric::Weighted::try_new(terms.collect::<Result<_>>()?)?;
+                Ok((name.join(" + "), Box::new(sum)))
+            }
         }
     }
 }

@@ -25,9 +25,15 @@ use std::sync::Arc;
 /// Makes the functions known to a session.
 pub(super) fn register(session: &SessionContext, hierarchies: &Catalog) {
     let signature = Signature::any(3, Volatility::Stable);
-    let generalize = Generalize { signature, hierarchies: Hierarchies(Arc::clone(hierarchies)) };
+    let generalize = Generalize {
+        signature,
+        hierarchies: Hierarchies(Arc::clone(hierarchies)),
+    };
     session.register_udf(ScalarUDF::from(generalize));
-    session.register_udtf("hierarchy_levels", Arc::new(HierarchyLevels(Hierarchies(Arc::clone(hierarchies)))));
+    session.register_udtf(
+        "hierarchy_levels",
+        Arc::new(HierarchyLevels(Hierarchies(Arc::clone(hierarchies)))),
+    );
 }
 
 /// The session's hierarchies; two are the same when they are the same memory.
@@ -82,18 +88,27 @@ impl ScalarUDFImpl for Generalize {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let usage = || Error::usage("generalize takes the name of a hierarchy, a value and a level: generalize('age', age, 2)");
+        let usage =
+            || Error::usage("generalize takes the name of a hierarchy, a value and a level: generalize('age', age, 2)");
         let [ColumnarValue::Scalar(name), values, ColumnarValue::Scalar(level)] = &args.args[..] else {
             return Err(usage().into());
         };
         let (Some(Some(name)), Ok(level)) = (name.try_as_str(), level.cast_to(&DataType::Int64)) else {
             return Err(usage().into());
         };
-        let ScalarValue::Int64(Some(level)) = level else { return Err(usage().into()) };
+        let ScalarValue::Int64(Some(level)) = level else {
+            return Err(usage().into());
+        };
         let hierarchy = self.hierarchies.get(name)?;
-        let level = u8::try_from(level).ok().filter(|l| *l <= hierarchy.height()).ok_or_else(|| {
-            Error::usage(format!("hierarchy {name} has the levels 0 to {}, not {level}", hierarchy.height()))
-        })?;
+        let level = u8::try_from(level)
+            .ok()
+            .filter(|l| *l <= hierarchy.height())
+            .ok_or_else(|| {
+                Error::usage(format!(
+                    "hierarchy {name} has the levels 0 to {}, not {level}",
+                    hierarchy.height()
+                ))
+            })?;
         let values = values.to_array(args.number_rows)?;
         let plain = match values.data_type() {
             DataType::Dictionary(_, inner) => cast(&values, inner)?,
@@ -115,7 +130,8 @@ impl TableFunctionImpl for HierarchyLevels {
             [Expr::Literal(name, _)] => name.try_as_str().flatten(),
             _ => None,
         };
-        let name = name.ok_or_else(|| Error::usage("hierarchy_levels takes the name of a hierarchy: hierarchy_levels('age')"))?;
+        let name = name
+            .ok_or_else(|| Error::usage("hierarchy_levels takes the name of a hierarchy: hierarchy_levels('age')"))?;
         let hierarchy = self.0.get(name)?;
         let Some(ground) = hierarchy.ladder().ground(&DataType::Utf8)? else {
             return Err(Error::usage(format!(
