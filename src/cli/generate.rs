@@ -21,11 +21,7 @@ pub fn run(args: &Generate) -> Result<()> {
     }
     let mut table: Table = args.table.parse()?;
     match &mut table {
-        Table::Bench(shape) => {
-            if args.columns.is_some() || args.combinations.is_some() {
-                *shape = BenchShape::new(args.columns.unwrap_or(BENCH_COLUMNS), args.combinations)?;
-            }
-        }
+        Table::Bench(shape) => *shape = BenchShape::new(args.columns.unwrap_or(BENCH_COLUMNS), args.combinations)?,
         _ if args.columns.is_some() || args.combinations.is_some() => {
             return Err(Error::usage("--columns and --combinations are for the bench table"));
         }

@@ -93,14 +93,14 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
             .map(|(_, columns)| columns.into()),
         show_values: interactive,
     };
-    Ok(Runner::new(
+    Runner::new(
         context.with_observer(observer),
         runtime,
         watch,
         log,
         printing,
         args.quiet,
-    ))
+    )
 }
 
 /// Runs scripts one after the other, up to the first error.

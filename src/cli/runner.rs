@@ -1,6 +1,7 @@
 //! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C.
 
 use super::log::Log;
+use super::message::readable;
 use super::output::{Format, Printing};
 use super::panic;
 use super::watch::Watch;
@@ -10,18 +11,22 @@ use crate::sql::{self, Statement};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::runtime::{Handle, Runtime};
-use tokio::task::JoinHandle;
+use tokio::runtime::{Builder, Handle, Runtime};
 
 /// A session with everything that is needed to run statements in it.
 pub struct Runner {
     context: AnonContext,
     runtime: Runtime,
+    /// Waits for statements and Ctrl-C on the main thread: the workers may all be computing, and would not notice.
+    supervisor: Runtime,
     watch: Arc<Watch>,
     log: Log,
     printing: Printing,
     quiet: bool,
 }
+
+/// How long a cancelled statement may take to clean up.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a statement did.
 struct Done {
@@ -38,15 +43,17 @@ impl Runner {
         log: Log,
         printing: Printing,
         quiet: bool,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        let supervisor = Builder::new_current_thread().enable_all().build();
+        Ok(Self {
             context,
             runtime,
+            supervisor: supervisor.map_err(|e| Error::io("cannot wait for signals", e))?,
             watch,
             log,
             printing,
             quiet,
-        }
+        })
     }
 
     /// The session.
@@ -114,6 +121,7 @@ impl Runner {
             let rows = printing.print(answer).await?;
             Ok(Done { rows, verified })
         });
+        let done = done.map_err(|e| Error::new(e.kind(), readable(&e)));
         let outcome = done.as_ref().map_or_else(
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified { "done" } else { "verification" }.to_string(),
@@ -142,32 +150,28 @@ impl Runner {
     /// Runs a job of the session to its end, or until Ctrl-C.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         self.watch.start();
-        let done = self.runtime.block_on(async {
-            let mut task = tokio::spawn(job);
-            let mut presses = 0;
+        let mut task = self.runtime.spawn(job);
+        let done = self.supervisor.block_on(async {
+            let mut first = true;
             loop {
                 tokio::select! {
                     done = &mut task => return outcome(done),
-                    Ok(()) = tokio::signal::ctrl_c() => {
-                        presses += 1;
-                        self.interrupted(presses, &task);
-                    }
+                    Ok(()) = tokio::signal::ctrl_c() => {}
                 }
+                // The first Ctrl-C ends a search with its best node; anything else, or the second, is cancelled.
+                if !(self.watch.interrupt_search() && first) {
+                    task.abort();
+                    // A thread that computes ends when it next waits for something; the user does not wait for that.
+                    return tokio::time::timeout(PATIENCE, task)
+                        .await
+                        .map_or_else(|_| Err(interruption()), outcome);
+                }
+                first = false;
+                self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel");
             }
         });
         self.watch.finish();
         done
-    }
-
-    /// The first Ctrl-C ends a search with its best node; anything else, or the second, is cancelled; the third does not
-    /// wait for threads that still compute.
-    fn interrupted<T>(&self, presses: u32, task: &JoinHandle<T>) {
-        let answers = self.watch.interrupt_search();
-        match presses {
-            1 if answers => self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel"),
-            1 | 2 => task.abort(),
-            _ => std::process::exit(i32::from(interruption().exit_code())),
-        }
     }
 
     /// Ends the session; threads that still compute are waited for no longer than `patience`.
@@ -230,7 +234,7 @@ mod tests {
             .build()
             .unwrap();
         let context = AnonContext::new(SessionContext::new());
-        Runner::new(context, runtime, Arc::new(Watch::new(false, log)), log, printing, true)
+        Runner::new(context, runtime, Arc::new(Watch::new(false, log)), log, printing, true).unwrap()
     }
 
     #[test]
@@ -255,7 +259,7 @@ mod tests {
         let error = runner.supervise::<()>(async { panic!("secret") }).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
         let task = runner.handle().spawn(std::future::pending::<Result<()>>());
-        runner.interrupted(1, &task);
+        task.abort();
         let error = outcome(runner.runtime.block_on(task)).unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string().as_str()),

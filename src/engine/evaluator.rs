@@ -137,7 +137,10 @@ impl Evaluator {
             .map(|c| Self::rule(job, &base, c))
             .collect::<Result<Vec<_>>>()?;
         let limit = job.suppression.rows(base.rows);
-        let objectives = metrics.iter().map(|m| objective(job, &base, *m)).collect::<Result<_>>()?;
+        let objectives = metrics
+            .iter()
+            .map(|m| objective(job, &base, *m))
+            .collect::<Result<_>>()?;
         let entity = job
             .entity
             .as_ref()

@@ -281,10 +281,8 @@ impl Job {
                 )));
             }
         }
-        if let Some(entity) = &self.entity {
-            if !columns.contains(&entity.as_str()) {
-                return Err(Error::unknown("column", entity, columns.iter().copied()));
-            }
+        if let Some(entity) = self.entity.as_deref().filter(|e| !columns.contains(e)) {
+            return Err(Error::unknown("column", entity, columns.iter().copied()));
         }
         let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || self.entity.as_deref() == Some(*c);
         let forgotten: Vec<&str> = columns.iter().copied().filter(|c| !classified(c)).collect();

@@ -1,7 +1,7 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
 use super::decide::{Decision, Proof, decide, describe};
-use super::job::{Choice, Existing, Format, Job, Target, target_exists};
+use super::job::{Choice, Constraint, Existing, Format, Job, Target, target_exists};
 use super::manifest::{Check, FileSummary, Manifest, SearchSummary, SuppressedRows};
 use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare};
@@ -10,10 +10,12 @@ use super::table::{self, ReleaseTable};
 use super::verify::{Promise, ReleasedTable, recounting_session};
 use super::write::{self, Written};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
 use crate::metric::{self, Metric};
 use crate::recode::{Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
 use std::collections::BTreeMap;
@@ -65,6 +67,8 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
     let prepared = Arc::new(prepare(&job, &[job.metric.as_ref()], observer.as_ref()).await?);
     let job = Arc::new(job);
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
+    // The rewriting scan needs the memory that the search worked with.
+    prepared.evaluator.sets().clear();
     Ok(Decided {
         job,
         prepared,
@@ -96,7 +100,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let session = recounting_session(&state);
     read_back(&session, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
-    if decided.entity_is_not_released() {
+    if decided.files_do_not_tell(target.format) {
         release.checks = decided.verify_plan(&session).await?.checks;
     }
     release.require()?;
@@ -127,6 +131,8 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
 
 /// The name of the released rows in the session that recounts them.
 const RELEASED: &str = "released";
+/// The name of the source's rows there.
+const WHOLE: &str = "whole";
 
 impl Release {
     /// An error when a promise is not held by what was released.
@@ -197,6 +203,13 @@ impl Decided {
             .is_some_and(|e| !self.job.releases(e) || self.job.identifiers.iter().any(|i| i.column == *e))
     }
 
+    /// Whether the files alone cannot prove the models: the entity is not in them, or sensitive values are text there
+    /// that cannot be compared with the source's.
+    fn files_do_not_tell(&self, format: Format) -> bool {
+        let compares = self.job.constraints.iter().any(|c| c.attribute.is_some());
+        self.entity_is_not_released() || (format == Format::Csv && compares)
+    }
+
     /// Recounts table `name` of `session`.
     async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
         let (job, decision) = (&self.job, &self.decision);
@@ -210,7 +223,11 @@ impl Decided {
                 .clone()
                 .filter(|_| name != RELEASED || !self.entity_is_not_released()),
             starred,
+            whole: Some(WHOLE.into()),
         };
+        let (_, source) = job.source.rows.clone().into_parts();
+        session.deregister_table(WHOLE)?;
+        session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
         let (rows, reached_k) = released.count(session).await?;
         let expected = decision.verdict.released + starred;
         if rows != expected {
@@ -243,9 +260,18 @@ impl Decided {
         self.verify(session, "rewritten").await
     }
 
+    /// The hierarchy of a constraint's attribute, where its model reads one.
+    fn attribute_hierarchy(&self, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
+        let named = constraint
+            .attribute
+            .as_deref()
+            .filter(|_| constraint.model.reads().hierarchy)?;
+        self.job.sensitive.iter().find(|s| s.column == named)?.hierarchy.clone()
+    }
+
     fn promises(&self) -> Vec<Promise<'_>> {
         let quasi_identifiers = &self.job.quasi_identifiers;
-        let promise = |c: &'_ super::job::Constraint| {
+        let promise = |c: &'_ Constraint| {
             let columns = |subset: &Vec<usize>| subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect();
             let all = || quasi_identifiers.iter().map(|q| q.column.clone()).collect();
             (
@@ -262,6 +288,7 @@ impl Decided {
                     model: c.model.as_ref(),
                     group,
                     attribute: c.attribute.clone(),
+                    hierarchy: self.attribute_hierarchy(c),
                 }
             })
             .collect()

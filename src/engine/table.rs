@@ -27,6 +27,7 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
             names.push(name);
         }
     }
+    let labelled: Vec<String> = recipe.labelled().map(str::to_string).collect();
     let source = select_columns(rows, &names)?.create_physical_plan().await?;
     let recoded: Arc<dyn ExecutionPlan> = Arc::new(RecodeExec::try_new(source, recipe)?);
     let schema = recoded.schema();
@@ -40,7 +41,8 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         .map(|name| Ok(schema.index_of(name)?))
         .collect::<Result<Vec<usize>>>()?;
     let order = (0..schema.fields().len()).filter(is_order);
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i));
+    // The order key stands for the labels of all quasi-identifiers: comparing those again would cost memory for nothing.
+    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && !labelled.contains(schema.field(*i).name()));
     let mut sorted: Vec<usize> = vec![];
     for i in partition.into_iter().chain(order).chain(others) {
         if !sorted.contains(&i) {

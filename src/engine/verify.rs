@@ -5,10 +5,11 @@
 
 use super::manifest::Check;
 use crate::error::{Error, Result};
-use crate::hierarchy::TOP;
-use crate::model::{PrivacyModel, Relation};
-use arrow::array::{Array, AsArray};
+use crate::hierarchy::{Hierarchy, TOP};
+use crate::model::{PrivacyModel, Relation, Tree};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::datatypes::{DataType, Float64Type};
+use datafusion::datasource::MemTable;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Promise<'a> {
     pub group: Vec<String>,
     /// The sensitive attribute.
     pub attribute: Option<String>,
+    /// Its hierarchy, for a model that measures distances in it.
+    pub hierarchy: Option<Arc<Hierarchy>>,
 }
 
 /// The released rows, as a table of a session.
@@ -44,6 +47,9 @@ pub struct ReleasedTable {
     pub entity: Option<String>,
     /// Rows that are in it with every quasi-identifier as `*`, and are no class.
     pub starred: u64,
+    /// The table of the session with the rows before any was suppressed, where it is known: distributions are compared
+    /// with its, and else with those of the released rows.
+    pub whole: Option<String>,
 }
 
 impl ReleasedTable {
@@ -67,8 +73,17 @@ impl ReleasedTable {
     /// Recounts every promise.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
-        for promise in promises {
+        for (number_of, promise) in promises.iter().enumerate() {
+            let attribute_tree = match (&promise.attribute, &promise.hierarchy) {
+                (Some(attribute), Some(hierarchy)) => Some(
+                    self.tree(session, &format!("tree_{number_of}"), attribute, hierarchy)
+                        .await?,
+                ),
+                _ => None,
+            };
             let relation = Relation {
+                whole: self.whole.as_deref().map(quote),
+                attribute_tree,
                 released: self.released(),
                 group: promise.group.iter().map(|c| quote(c)).collect(),
                 attribute: promise.attribute.as_deref().map(quote),
@@ -85,6 +100,36 @@ impl ReleasedTable {
             });
         }
         Ok(checks)
+    }
+
+    /// Registers the labels of an attribute's values in its hierarchy, as a table called `name`.
+    async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
+        let from = quote(self.whole.as_deref().unwrap_or(&self.name));
+        let column = quote(attribute);
+        let sql = format!("SELECT DISTINCT {column} FROM {from} ORDER BY 1 ASC NULLS LAST");
+        let frame = session.sql(&sql).await?;
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let batches = frame.collect().await.map_err(Error::from_data)?;
+        let values = arrow::compute::concat_batches(&schema, &batches)?;
+        let lookup = hierarchy.bind(plain(values.column(0))?)?;
+        let mut columns = vec![("value".to_string(), Arc::clone(values.column(0)))];
+        for (number, level) in lookup.levels().iter().enumerate().skip(1) {
+            let codes = UInt32Array::from(level.codes.clone());
+            columns.push((
+                format!("level_{number}"),
+                arrow::compute::take(&level.labels, &codes, None)?,
+            ));
+        }
+        let levels = columns.iter().skip(1).map(|(name, _)| quote(name)).collect();
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))?;
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        session.deregister_table(name)?;
+        session.register_table(name, Arc::new(table))?;
+        Ok(Tree {
+            relation: quote(name),
+            value: quote("value"),
+            levels,
+        })
     }
 
     /// The rows of the table, and the smallest class without suppressed rows.
@@ -108,6 +153,14 @@ impl ReleasedTable {
             rows.unwrap_or(0.0) as u64,
             number(session, &smallest).await?.map(|k| k as u64),
         ))
+    }
+}
+
+/// The values without a dictionary.
+fn plain(values: &ArrayRef) -> Result<ArrayRef> {
+    match values.data_type() {
+        DataType::Dictionary(_, inner) => Ok(arrow::compute::cast(values, inner)?),
+        _ => Ok(Arc::clone(values)),
     }
 }
 

@@ -86,6 +86,12 @@ mod tests {
         let rows: ArrayRef = Arc::new(StringArray::from(vec![None, Some("b"), Some("a"), None]));
         assert_eq!(encoder.encode(&rows).unwrap(), [2, 1, 0, 2]);
         let changed: ArrayRef = Arc::new(StringArray::from(vec!["z"]));
-        assert!(encoder.encode(&changed).unwrap_err().to_string().contains("source changed"));
+        assert!(
+            encoder
+                .encode(&changed)
+                .unwrap_err()
+                .to_string()
+                .contains("source changed")
+        );
     }
 }

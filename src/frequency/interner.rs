@@ -197,10 +197,7 @@ impl Local {
             DataType::Utf8View => self.encode_bytes(array, array.as_string_view().iter().map(|v| v.map(str::as_bytes))),
             DataType::Binary => self.encode_bytes(array, array.as_binary::<i32>().iter()),
             DataType::Float16 => {
-                let bits = array
-                    .as_primitive::<Float16Type>()
-                    .iter()
-                    .map(|v| v.map(|v| f64::from(v)));
+                let bits = array.as_primitive::<Float16Type>().iter().map(|v| v.map(f64::from));
                 self.encode_floats(array, bits)
             }
             DataType::Float32 => self.encode_floats(

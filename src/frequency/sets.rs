@@ -119,6 +119,15 @@ impl FrequencySets {
         }
     }
 
+    /// Forgets the sets of evaluated nodes, and gives their memory back.
+    pub fn clear(&self) {
+        let mut cache = self.cache.write();
+        cache.sets.clear();
+        cache.oldest_first.clear();
+        let bytes = std::mem::take(&mut cache.bytes);
+        cache.reservation.shrink(bytes);
+    }
+
     /// What was done so far.
     pub fn counters(&self) -> SetCounters {
         SetCounters {

@@ -8,6 +8,9 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// By chunk and levels: packed codes to packed representatives.
+type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
+
 /// The quasi-identifiers of one table with their lookup tables, and the layout of their packed keys.
 ///
 /// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key of
@@ -17,7 +20,7 @@ pub struct Space {
     layout: Layout,
     lookups: Vec<Arc<Lookup>>,
     ground: Node,
-    tables: RwLock<HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>>,
+    tables: RwLock<Tables>,
 }
 
 impl Space {

@@ -36,6 +36,11 @@ pub(crate) struct Groups {
 const UNMAPPED: i64 = 99;
 
 impl Groups {
+    /// Values with nothing between them and the top.
+    pub(crate) fn flat(values: i64) -> Self {
+        Self { values, levels: vec![] }
+    }
+
     /// The level of the top.
     pub(crate) fn height(&self) -> u8 {
         self.levels.len() as u8 + 1

@@ -5,7 +5,7 @@
 //! fractions whose least common denominator is small (glm), the unit is one over that and the sum is the rational
 //! number itself; otherwise a loss is rounded to 2^-40 of the unit, an error below 10^-12 a cell.
 
-use super::{Subject, View};
+use super::{Measure, Reads, Subject, View};
 use crate::frequency::Space;
 use crate::hierarchy::Lookup;
 use crate::lattice::Node;
@@ -34,6 +34,14 @@ impl Unit {
         Some(Self(common as f64))
     }
 
+    /// The unit in which a metric's losses, fractions of these denominators by column, are exact where they can be:
+    /// with whole weights.
+    pub fn of_fractions(subject: &Subject, denominator: impl Fn(usize) -> u64) -> Self {
+        let whole = subject.weights.iter().all(|w| w.fract() == 0.0);
+        let common = whole.then(|| Self::common((0..subject.weights.len()).map(denominator)));
+        common.flatten().unwrap_or(Self::FIXED_POINT)
+    }
+
     /// `loss` in this unit.
     pub fn count(self, loss: f64) -> u64 {
         (loss * self.0).round() as u64
@@ -49,9 +57,68 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// `loss` as a share of `whole`; nothing is lost where there is nothing to lose.
-pub fn share(loss: f64, whole: f64) -> f64 {
-    if whole > 0.0 { loss / whole } else { 0.0 }
+/// What a metric over cells reads.
+pub const READS: Reads = Reads {
+    class_label: false,
+    attribute: false,
+    weights: true,
+};
+
+/// The mean of a sum over cells, over rows times the sum of the weights; or, where higher is better, what that leaves
+/// of 1. Nothing is lost where there is nothing to lose.
+#[derive(Debug)]
+pub struct CellMean {
+    cells: CellSum,
+    divisor: f64,
+    worst: f64,
+    higher_is_better: bool,
+}
+
+impl CellMean {
+    /// The mean of `cells`.
+    pub fn loss(subject: &Subject, cells: CellSum) -> Self {
+        let rows = subject.base.rows;
+        let mut mean = Self {
+            divisor: rows as f64 * subject.weights.iter().sum::<f64>(),
+            worst: 0.0,
+            higher_is_better: false,
+            cells,
+        };
+        mean.worst = mean.share(mean.cells.worst(rows));
+        mean
+    }
+
+    /// 1 less the mean of `cells`.
+    pub fn left(subject: &Subject, cells: CellSum) -> Self {
+        Self {
+            higher_is_better: true,
+            ..Self::loss(subject, cells)
+        }
+    }
+
+    fn share(&self, loss: f64) -> f64 {
+        if self.divisor > 0.0 { loss / self.divisor } else { 0.0 }
+    }
+}
+
+impl Measure for CellMean {
+    fn value(&self, view: &View) -> f64 {
+        let loss = self.share(self.cells.sum(view));
+        if self.higher_is_better { 1.0 - loss } else { loss }
+    }
+
+    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
+        let loss = self.share(self.cells.bound(node, suppressed));
+        if self.higher_is_better { loss - 1.0 } else { loss }
+    }
+
+    fn range(&self) -> (f64, f64) {
+        if self.higher_is_better {
+            (1.0, 1.0 - self.worst)
+        } else {
+            (0.0, self.worst)
+        }
+    }
 }
 
 /// A prepared sum over cells.

@@ -11,7 +11,6 @@
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
-use super::cells::share;
 use super::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::{Error, Result};
@@ -59,19 +58,25 @@ struct Prepared {
     least: u64,
 }
 
+impl Prepared {
+    fn share(&self, rows: f64) -> f64 {
+        rows / (self.rows as f64).max(1.0)
+    }
+}
+
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
         let outvoted = view.sum_kept(|i, _| u128::from(outvoted(view.set, self.label, i)));
-        share(outvoted as f64 + view.suppressed as f64, self.rows as f64)
+        self.share(outvoted as f64 + view.suppressed as f64)
     }
 
     fn floor(&self, view: &View) -> f64 {
         let all: u64 = (0..view.set.len()).map(|i| outvoted(view.set, self.label, i)).sum();
-        share((all + self.unmapped) as f64, self.rows as f64)
+        self.share((all + self.unmapped) as f64)
     }
 
     fn bound(&self, _: &Node, suppressed: u64) -> f64 {
-        share(self.least.max(suppressed) as f64, self.rows as f64)
+        self.share(self.least.max(suppressed) as f64)
     }
 
     fn range(&self) -> (f64, f64) {

@@ -9,7 +9,7 @@
 //! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009, doi:10.1109/TKDE.2008.129.
 
 use super::cells::{CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::{Build, Measure, Metric, Reads, Subject, View, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::lattice::Node;
@@ -19,10 +19,7 @@ struct Entropy;
 
 impl Metric for Entropy {
     fn reads(&self) -> Reads {
-        Reads {
-            weights: true,
-            ..Reads::default()
-        }
+        cells::READS
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {

@@ -8,32 +8,24 @@
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
-use super::cells::{CellSum, Unit, share};
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::cells::{CellMean, CellSum, Unit};
+use super::{Build, Measure, Metric, Reads, Subject, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
-use crate::lattice::Node;
 
 #[derive(Debug)]
 struct Glm;
 
 impl Metric for Glm {
     fn reads(&self) -> Reads {
-        Reads {
-            weights: true,
-            ..Reads::default()
-        }
+        cells::READS
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let spans = |column: usize| subject.base.space.lookup(column).total_leaves().saturating_sub(1);
-        let unit = match subject.weights.iter().all(|w| w.fract() == 0.0) {
-            true => Unit::common((0..subject.weights.len()).map(|c| spans(c).max(1))),
-            false => None,
-        };
         let cells = CellSum::new(
             subject,
-            unit.unwrap_or(Unit::FIXED_POINT),
+            Unit::of_fractions(subject, |c| spans(c).max(1)),
             |column, lookup, level, code| {
                 let level = lookup.level(level);
                 let leaves = level.leaves[level.codes[code as usize] as usize];
@@ -42,35 +34,7 @@ impl Metric for Glm {
             // A single ground value has nothing to lose, but a suppressed row still loses its cell.
             |_| 1.0,
         );
-        Ok(Box::new(Prepared {
-            cells,
-            divisor: subject.base.rows as f64 * subject.weights.iter().sum::<f64>(),
-        }))
-    }
-}
-
-#[derive(Debug)]
-struct Prepared {
-    cells: CellSum,
-    divisor: f64,
-}
-
-impl Measure for Prepared {
-    fn value(&self, view: &View) -> f64 {
-        share(self.cells.sum(view), self.divisor)
-    }
-
-    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        share(self.cells.bound(node, suppressed), self.divisor)
-    }
-
-    fn excess_is_monotone(&self) -> bool {
-        // What a node costs beyond its floor is what suppressed rows lose beyond their cells, which only shrinks upwards.
-        true
-    }
-
-    fn range(&self) -> (f64, f64) {
-        (0.0, 1.0)
+        Ok(Box::new(CellMean::loss(subject, cells)))
     }
 }
 

@@ -11,21 +11,17 @@
 //!
 //! Personalized privacy paper (2015), definitions 9 to 11.
 
-use super::cells::{CellSum, Unit, share};
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::cells::{CellMean, CellSum, Unit};
+use super::{Build, Measure, Metric, Reads, Subject, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
-use crate::lattice::Node;
 
 #[derive(Debug)]
 struct ILeft;
 
 impl Metric for ILeft {
     fn reads(&self) -> Reads {
-        Reads {
-            weights: true,
-            ..Reads::default()
-        }
+        cells::READS
     }
 
     fn higher_is_better(&self) -> bool {
@@ -34,13 +30,9 @@ impl Metric for ILeft {
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let leaves = |column: usize| subject.base.space.lookup(column).total_leaves().max(1);
-        let unit = match subject.weights.iter().all(|w| w.fract() == 0.0) {
-            true => Unit::common((0..subject.weights.len()).map(leaves)),
-            false => None,
-        };
         let cells = CellSum::new(
             subject,
-            unit.unwrap_or(Unit::FIXED_POINT),
+            Unit::of_fractions(subject, leaves),
             |column, lookup, level, code| {
                 let level = lookup.level(level);
                 let under = level.leaves[level.codes[code as usize] as usize];
@@ -48,34 +40,7 @@ impl Metric for ILeft {
             },
             |column| (leaves(column) - 1) as f64 / leaves(column) as f64,
         );
-        let rows = subject.base.rows;
-        let divisor = rows as f64 * subject.weights.iter().sum::<f64>();
-        Ok(Box::new(Prepared {
-            worst: 1.0 - share(cells.worst(rows), divisor),
-            cells,
-            divisor,
-        }))
-    }
-}
-
-#[derive(Debug)]
-struct Prepared {
-    cells: CellSum,
-    divisor: f64,
-    worst: f64,
-}
-
-impl Measure for Prepared {
-    fn value(&self, view: &View) -> f64 {
-        1.0 - share(self.cells.sum(view), self.divisor)
-    }
-
-    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        share(self.cells.bound(node, suppressed), self.divisor) - 1.0
-    }
-
-    fn range(&self) -> (f64, f64) {
-        (1.0, self.worst)
+        Ok(Box::new(CellMean::left(subject, cells)))
     }
 }
 

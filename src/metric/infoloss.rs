@@ -13,12 +13,11 @@
 //!
 //! MADARS paper (2015), equations 2-1 to 2-3.
 
-use super::cells::{CellSum, Unit, share};
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::cells::{CellMean, CellSum, Unit};
+use super::{Build, Measure, Metric, Reads, Subject, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::{Level, Lookup};
-use crate::lattice::Node;
 
 #[derive(Debug)]
 struct Infoloss;
@@ -31,21 +30,22 @@ fn covered(lookup: &Lookup, level: &Level, code: u32) -> f64 {
         (Some(extents), Some(whole)) => {
             let width = |(lower, upper): (f64, f64)| (upper - lower).max(0.0);
             let range = whole.first().map_or(0.0, |extent| width(*extent));
-            share(width(extents[label]), range)
+            if range > 0.0 {
+                width(extents[label]) / range
+            } else {
+                0.0
+            }
         }
-        _ => share(
-            level.leaves[label].saturating_sub(1) as f64,
-            lookup.total_leaves().saturating_sub(1) as f64,
-        ),
+        _ => {
+            let leaves = lookup.total_leaves().saturating_sub(1).max(1);
+            level.leaves[label].saturating_sub(1) as f64 / leaves as f64
+        }
     }
 }
 
 impl Metric for Infoloss {
     fn reads(&self) -> Reads {
-        Reads {
-            weights: true,
-            ..Reads::default()
-        }
+        cells::READS
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
@@ -55,35 +55,7 @@ impl Metric for Infoloss {
             |_, lookup, level, code| covered(lookup, lookup.level(level), code),
             |_| 1.0,
         );
-        Ok(Box::new(Prepared {
-            cells,
-            divisor: subject.base.rows as f64 * subject.weights.iter().sum::<f64>(),
-        }))
-    }
-}
-
-#[derive(Debug)]
-struct Prepared {
-    cells: CellSum,
-    divisor: f64,
-}
-
-impl Measure for Prepared {
-    fn value(&self, view: &View) -> f64 {
-        share(self.cells.sum(view), self.divisor)
-    }
-
-    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        share(self.cells.bound(node, suppressed), self.divisor)
-    }
-
-    fn excess_is_monotone(&self) -> bool {
-        // What a node costs beyond its floor is what suppressed rows lose beyond their cells, which only shrinks upwards.
-        true
-    }
-
-    fn range(&self) -> (f64, f64) {
-        (0.0, 1.0)
+        Ok(Box::new(CellMean::loss(subject, cells)))
     }
 }
 

@@ -26,10 +26,7 @@ struct AlphaK {
 
 impl PrivacyModel for AlphaK {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

@@ -31,10 +31,7 @@ const TOLERANCE: f64 = 1e-12;
 
 impl PrivacyModel for BetaLikeness {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

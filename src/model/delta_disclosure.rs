@@ -28,10 +28,7 @@ const LARGEST_EXACT: f64 = 100.0;
 
 impl PrivacyModel for DeltaDisclosure {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

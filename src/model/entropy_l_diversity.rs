@@ -33,10 +33,7 @@ impl EntropyLDiversity {
 
 impl PrivacyModel for EntropyLDiversity {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

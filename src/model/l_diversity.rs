@@ -23,10 +23,7 @@ pub(super) struct Distinct {
 
 impl PrivacyModel for Distinct {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

@@ -22,6 +22,8 @@ mod l_diversity;
 mod max_risk;
 mod p_sensitive;
 mod recursive_l_diversity;
+#[cfg(test)]
+mod reference;
 mod sensitive;
 mod t_closeness;
 #[cfg(test)]
@@ -55,6 +57,15 @@ pub struct Reads {
     pub hierarchy: bool,
     /// The population table.
     pub population: bool,
+}
+
+impl Reads {
+    /// The sensitive attribute and nothing else.
+    pub const ATTRIBUTE: Self = Self {
+        attribute: true,
+        hierarchy: false,
+        population: false,
+    };
 }
 
 /// What a model is prepared for.

@@ -26,10 +26,7 @@ struct RecursiveLDiversity {
 
 impl PrivacyModel for RecursiveLDiversity {
     fn reads(&self) -> Reads {
-        Reads {
-            attribute: true,
-            ..Reads::default()
-        }
+        Reads::ATTRIBUTE
     }
 
     fn monotonicity(&self) -> Monotonicity {

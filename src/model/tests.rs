@@ -5,7 +5,7 @@ use super::*;
 use crate::catalogue::{Argument, Value};
 use crate::error::ErrorKind;
 use crate::frequency::FrequencySet;
-use crate::frequency::testing::{Row, SENSITIVE, Table, table};
+use crate::frequency::testing::{Groups, Row, SENSITIVE, Table, table};
 use crate::lattice::Node;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::Float64Type;
@@ -310,5 +310,98 @@ proptest! {
         let found = found.unwrap();
         prop_assert!(found == worst || (found - worst).abs() <= 1e-11 * worst.abs().max(1.0), "{:?}: {} is not {}", case, found, worst);
         prop_assert_eq!(audit.holds(Some(found)), ok, "{:?} reaches {}", case, found);
+    }
+}
+
+/// Two rows of one class, with two sensitive values.
+fn small() -> Table {
+    let row = |sensitive| Row {
+        quasi_identifiers: vec![Some(0)],
+        sensitive: Some(sensitive),
+        entity: Some(sensitive),
+        label: None,
+    };
+    Table {
+        rows: vec![row(0), row(1)],
+        groups: vec![Groups::flat(1)],
+        tree: Groups::flat(2),
+        population: vec![],
+        per_entity: false,
+        texts: false,
+    }
+}
+
+fn call(name: &str, args: Vec<Value>) -> Result<Box<dyn PrivacyModel>> {
+    build(&Call {
+        name: name.into(),
+        args: args.into_iter().map(|value| Argument { name: None, value }).collect(),
+    })
+}
+
+#[test]
+fn what_no_class_can_hold_is_infeasible_before_any_search() {
+    let (table, base) = (small(), small().base());
+    let said = |name: &str, args: Vec<Value>| {
+        let e = prepared(&table, &base, call(name, args).unwrap().as_ref()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Infeasible);
+        e.to_string()
+    };
+    let l = said("l_diversity", vec![Value::Integer(3)]);
+    assert_eq!(
+        l,
+        "l_diversity(3) cannot hold: it needs at least 3 distinct values in a class, and column s has 2"
+    );
+    assert!(said("p_sensitive", vec![Value::Integer(3)]).contains("p_sensitive(3)"));
+    assert!(said("entropy_l_diversity", vec![Value::Real(2.5)]).contains("has 2"));
+    assert!(said("recursive_l_diversity", vec![Value::Integer(4), Value::Integer(3)]).contains("has 2"));
+    assert!(said("alpha_k", vec![Value::Real(0.4), Value::Integer(1)]).contains("at least 3 distinct"));
+    assert!(said("k_anonymity", vec![Value::Integer(3)]).contains("whole table has 2"));
+    assert!(said("max_risk", vec![Value::Real(0.34)]).contains("needs 3 in one class"));
+    assert!(said("k_map", vec![Value::Integer(1)]).contains("population has 0 rows"));
+}
+
+#[test]
+fn what_a_model_lacks_and_parameters_out_of_range_are_said() {
+    let base = small().base();
+    let bare = Subject {
+        base: &base,
+        attribute: None,
+        hierarchy: None,
+    };
+    let with_attribute = Subject {
+        attribute: Some(SENSITIVE),
+        ..bare
+    };
+    let t = |word: &str| call("t_closeness", vec![Value::Real(0.2), Value::Word(word.into())]);
+    let e = t("ordered").unwrap().prepare(&bare).unwrap_err();
+    assert!(e.to_string().contains("t_closeness(...) ON column"), "{e}");
+    let e = t("hierarchical").unwrap().prepare(&with_attribute).unwrap_err();
+    assert!(e.to_string().contains("SENSITIVE (s USING hierarchy)"), "{e}");
+    assert!(t("hierarchic").unwrap_err().to_string().contains("\"hierarchical\""));
+    for (name, value, range) in [
+        ("t_closeness", Value::Real(1.5), "a number from 0 to 1"),
+        ("max_risk", Value::Integer(0), "a number above 0 and at most 1"),
+        ("l_diversity", Value::Integer(0), "a whole number of at least 1"),
+        ("delta_disclosure", Value::Integer(0), "a number above 0"),
+        ("entropy_l_diversity", Value::Real(0.5), "a number from 1"),
+    ] {
+        let e = call(name, vec![value]).unwrap_err().to_string();
+        assert!(e.contains(range), "{e}");
+    }
+}
+
+#[test]
+fn without_a_source_the_release_is_the_whole_table() {
+    let table = small();
+    let node = Node::new(vec![0]);
+    let released: Vec<_> = table.classes(&node).into_iter().collect();
+    let session = session(&table, &node, &released);
+    let relation = Relation {
+        whole: None,
+        ..relation(&table)
+    };
+    for word in ["categorical", "ordered", "hierarchical"] {
+        let model = call("t_closeness", vec![Value::Real(0.2), Value::Word(word.into())]).unwrap();
+        assert_eq!(run(&session, &model.audit(&relation).sql), Some(0.0), "{word}");
     }
 }

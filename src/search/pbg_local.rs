@@ -1,10 +1,11 @@
 //! A Pareto local search with a model of the objectives (ours; not in the paper).
 //!
 //! It starts from the top, the bottom and random nodes. Then, round by round, the candidates are the nodes not seen yet
-//! that differ from a member of the archive by one level. Every objective is fitted as a sum of one term per column and
-//! level, on a signed logarithmic scale, and the candidates that the fewest members are expected to dominate are
-//! assessed. It ends when every neighbour of the archive was seen or `evaluations` are used up. No node is assessed
-//! twice, and none is drawn by chance after the start: that is what it gains over the evolutionary search.
+//! that differ from a member of the archive by one level, or, where all of those were seen, that are nearest to it.
+//! Every objective is fitted as a sum of one term per column and level, on a signed logarithmic scale, and the
+//! candidates that are expected to be least dominated by the archive are assessed. It ends when `evaluations` are used
+//! up or nothing is left. No node is assessed twice, and none is drawn by chance after the start: that is what it gains
+//! over the evolutionary search.
 //!
 //! **Guarantee**: the archive holds no node that another assessed node dominates. Same seed, same answer.
 //!
@@ -62,24 +63,34 @@ impl Search for PbgLocal {
     }
 }
 
-/// The unseen neighbours of the archive that the fewest members are expected to dominate.
+/// Of the unseen nodes nearest to the archive (its neighbours; where all of them were seen, their neighbours, and so
+/// on), those that are expected to be least dominated.
 fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Vec<Node>, Stop> {
-    context.check(0)?;
     let lattice = oracle.lattice();
     let members: Vec<Vec<f64>> = context
         .archive()
         .iter()
         .map(|(_, a)| a.costs.iter().map(|c| scaled(*c)).collect())
         .collect();
-    let mut seen = HashSet::new();
-    let mut ranked = vec![];
-    for (node, _) in context.archive() {
-        for near in lattice.successors(node).chain(lattice.predecessors(node)) {
-            if context.recall(&near).is_none() && seen.insert(near.clone()) {
-                let expected: Vec<f64> = fits.iter().map(|f| f.at(near.levels())).collect();
-                ranked.push((depth(&members, &expected, fits), near));
+    let mut ranked: Vec<(f64, Node)> = vec![];
+    let mut ring: Vec<Node> = context.archive().iter().map(|(n, _)| n.clone()).collect();
+    let mut reached: HashSet<Node> = ring.iter().cloned().collect();
+    while ranked.is_empty() && !ring.is_empty() {
+        context.check(0)?;
+        let mut next = vec![];
+        for node in &ring {
+            for near in lattice.successors(node).chain(lattice.predecessors(node)) {
+                if !reached.insert(near.clone()) {
+                    continue;
+                }
+                if context.recall(&near).is_none() {
+                    let expected: Vec<f64> = fits.iter().map(|f| f.at(near.levels())).collect();
+                    ranked.push((depth(&members, &expected, fits), near.clone()));
+                }
+                next.push(near);
             }
         }
+        ring = next;
     }
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())

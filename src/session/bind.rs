@@ -84,15 +84,26 @@ impl AnonContext {
             metric_name,
             metric,
             seed: options.count("seed")?,
-            time_limit: options.is_given("time_limit").then(|| options.duration("time_limit")).transpose()?,
-            node_limit: options.is_given("node_limit").then(|| options.count("node_limit")).transpose()?,
+            time_limit: options
+                .is_given("time_limit")
+                .then(|| options.duration("time_limit"))
+                .transpose()?,
+            node_limit: options
+                .is_given("node_limit")
+                .then(|| options.count("node_limit"))
+                .transpose()?,
         };
         job.check()?;
         if job.constraints.is_empty() {
-            return Err(Error::usage("SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)"));
+            return Err(Error::usage(
+                "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
+            ));
         }
         if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
-            return Err(Error::usage(format!("WEIGHT has no effect on {}, which does not count columns", job.metric_name)));
+            return Err(Error::usage(format!(
+                "WEIGHT has no effect on {}, which does not count columns",
+                job.metric_name
+            )));
         }
         let target = statement.target.as_ref().map(target).transpose()?;
         Ok((job, target))
@@ -105,15 +116,31 @@ impl AnonContext {
                 Some(name) => self.hierarchy(name)?,
                 None => {
                     let name = format!("suppression of {}", q.column);
-                    Arc::new(Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?)
+                    Arc::new(Hierarchy::new(
+                        name,
+                        Arc::new(Suppression),
+                        OnUnmapped::Error,
+                        OnNull::Value,
+                    )?)
                 }
             };
-            let levels = q.levels.map(|(low, high)| Ok::<_, Error>((level(low, &q.column)?, level(high, &q.column)?))).transpose()?;
+            let levels = q
+                .levels
+                .map(|(low, high)| Ok::<_, Error>((level(low, &q.column)?, level(high, &q.column)?)))
+                .transpose()?;
             let weight = q.weight.unwrap_or(1.0);
             if !(weight.is_finite() && weight > 0.0) {
-                return Err(Error::usage(format!("column {}: WEIGHT must be a number above 0", q.column)));
+                return Err(Error::usage(format!(
+                    "column {}: WEIGHT must be a number above 0",
+                    q.column
+                )));
             }
-            Ok(QuasiIdentifier { column: q.column.clone(), hierarchy, levels, weight })
+            Ok(QuasiIdentifier {
+                column: q.column.clone(),
+                hierarchy,
+                levels,
+                weight,
+            })
         };
         columns.iter().map(one).collect()
     }
@@ -124,7 +151,10 @@ impl AnonContext {
                 return Err(super::not_yet("RANDOMIZED"));
             }
             let hierarchy = s.hierarchy.as_ref().map(|h| self.hierarchy(h)).transpose()?;
-            Ok(Sensitive { column: s.column.clone(), hierarchy })
+            Ok(Sensitive {
+                column: s.column.clone(),
+                hierarchy,
+            })
         };
         columns.iter().map(one).collect()
     }
@@ -134,7 +164,12 @@ impl AnonContext {
         match goals {
             [] => Ok(("glm".into(), metric::build(&Call::bare("glm"))?)),
             [goal] if goal.weight == 1.0 => Ok((goal.metric.to_string(), metric::build(&goal.metric)?)),
-            _ => Err(super::not_yet("MINIMIZING a weighted sum")),
+            terms => {
+                let name: Vec<String> = terms.iter().map(ToString::to_string).collect();
+                let terms = terms.iter().map(|t| Ok((t.weight, metric::build(&t.metric)?)));
+                let sum = metric::Weighted::try_new(terms.collect::<Result<_>>()?)?;
+                Ok((name.join(" + "), Box::new(sum)))
+            }
         }
     }
 }
@@ -149,7 +184,11 @@ pub(super) fn constraints(
         let model = model::build(&c.model)?;
         let subset = |name: &String| {
             quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
-                Error::unknown("quasi-identifier", name, quasi_identifiers.iter().map(|q| q.column.as_str()))
+                Error::unknown(
+                    "quasi-identifier",
+                    name,
+                    quasi_identifiers.iter().map(|q| q.column.as_str()),
+                )
             })
         };
         let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
@@ -185,7 +224,10 @@ pub(super) fn constraints(
 }
 
 fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
-    let named = |(name, value): &(String, Value)| crate::catalogue::Argument { name: Some(name.clone()), value: value.clone() };
+    let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
+        name: Some(name.clone()),
+        value: value.clone(),
+    };
     Arguments::bind(info, &options.iter().map(named).collect::<Vec<_>>())
 }
 
@@ -194,7 +236,10 @@ fn identifier(identifier: &ast::Identifier) -> Identifier {
         ast::Secret::Env(name) => Secret::Environment(name.clone()),
         ast::Secret::File(path) => Secret::File(PathBuf::from(path)),
     });
-    Identifier { column: identifier.column.clone(), secret }
+    Identifier {
+        column: identifier.column.clone(),
+        secret,
+    }
 }
 
 fn suppression(limit: &ast::Limit) -> SuppressionLimit {
@@ -220,28 +265,50 @@ fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result
     };
     for (column, _) in &levels {
         if !quasi_identifiers.iter().any(|q| q.column == *column) {
-            return Err(Error::unknown("quasi-identifier", column, quasi_identifiers.iter().map(|q| q.column.as_str())));
+            return Err(Error::unknown(
+                "quasi-identifier",
+                column,
+                quasi_identifiers.iter().map(|q| q.column.as_str()),
+            ));
         }
     }
-    let one = |q: &QuasiIdentifier| match levels.iter().filter(|(column, _)| *column == q.column).collect::<Vec<_>>()[..] {
+    let one = |q: &QuasiIdentifier| match levels
+        .iter()
+        .filter(|(column, _)| *column == q.column)
+        .collect::<Vec<_>>()[..]
+    {
         [(_, l)] => level(*l, &q.column),
-        [] => Err(Error::usage(format!("AT NODE gives no level for {}; name every quasi-identifier", q.column))),
+        [] => Err(Error::usage(format!(
+            "AT NODE gives no level for {}; name every quasi-identifier",
+            q.column
+        ))),
         _ => Err(Error::usage(format!("AT NODE gives {} two levels", q.column))),
     };
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
 fn searched(call: &Call) -> Result<Choice> {
-    Ok(Choice::Search { call: call.clone(), search: search::build(call)? })
+    Ok(Choice::Search {
+        call: call.clone(),
+        search: search::build(call)?,
+    })
 }
 
 /// The node of an earlier release.
 fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
     let path = Path::new(path);
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
-    let manifest = Manifest::read(folder)?
-        .ok_or_else(|| Error::usage(format!("there is no manifest in {}", folder.display())))?;
-    Ok(manifest.node.into_iter().map(|(column, level)| (column, u32::from(level))).collect())
+    let folder = if path.is_dir() {
+        path
+    } else {
+        path.parent().unwrap_or(Path::new("."))
+    };
+    let manifest =
+        Manifest::read(folder)?.ok_or_else(|| Error::usage(format!("there is no manifest in {}", folder.display())))?;
+    Ok(manifest
+        .node
+        .into_iter()
+        .map(|(column, level)| (column, u32::from(level)))
+        .collect())
 }
 
 fn target(target: &ast::Target) -> Result<Target> {
@@ -274,6 +341,9 @@ fn target(target: &ast::Target) -> Result<Target> {
             ast::Exists::Overwrite => Existing::Overwrite,
             ast::Exists::Skip => Existing::Skip,
         },
-        rows_per_file: options.is_given("rows_per_file").then(|| options.count("rows_per_file")).transpose()?,
+        rows_per_file: options
+            .is_given("rows_per_file")
+            .then(|| options.count("rows_per_file"))
+            .transpose()?,
     })
 }

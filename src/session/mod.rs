@@ -6,6 +6,7 @@
 mod answer;
 mod bind;
 mod explain;
+mod functions;
 mod hierarchies;
 mod lattice_of;
 mod source;
@@ -41,9 +42,11 @@ pub struct AnonContext {
 impl AnonContext {
     /// anonsql over this session. Clones share their hierarchies.
     pub fn new(session: SessionContext) -> Self {
+        let hierarchies = Catalog::default();
+        functions::register(&session, &hierarchies);
         Self {
             session,
-            hierarchies: Arc::default(),
+            hierarchies,
             observer: Arc::new(Silent),
             releases: Arc::default(),
         }

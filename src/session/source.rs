@@ -4,6 +4,7 @@ use super::AnonContext;
 use crate::engine::Source;
 use crate::error::{Error, Result};
 use crate::sql::ast;
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
@@ -51,12 +52,16 @@ impl AnonContext {
             None => first_extension(Path::new(path))?.unwrap_or_else(|| "parquet".into()),
         };
         let suffix = format!(".{extension}");
+        let partitions = partitions(Path::new(path));
         let frame = if extension == "csv" {
-            let options = CsvReadOptions::new().file_extension(&suffix);
+            let options = CsvReadOptions::new()
+                .file_extension(&suffix)
+                .table_partition_cols(partitions);
             self.session.read_csv(path, options).await
         } else {
             let options = ParquetReadOptions {
                 file_extension: &suffix,
+                table_partition_cols: partitions,
                 ..Default::default()
             };
             self.session.read_parquet(path, options).await
@@ -92,6 +97,24 @@ impl AnonContext {
         files.dedup();
         Ok(files)
     }
+}
+
+/// The columns that are folder names (`column=value`) under a local folder, outermost first, as text.
+fn partitions(folder: &Path) -> Vec<(String, DataType)> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return vec![];
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+        if let Some((column, _)) = name.as_deref().and_then(|n| n.split_once('=')) {
+            let mut found = vec![(column.to_string(), DataType::Utf8)];
+            found.extend(partitions(&path));
+            return found;
+        }
+    }
+    vec![]
 }
 
 fn extension(path: &str) -> Option<String> {

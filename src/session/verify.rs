@@ -12,12 +12,11 @@ use std::sync::Arc;
 
 /// The name of the checked rows in the session that recounts them.
 const CHECKED: &str = "checked";
+/// The name of the rows that they were made from, where those are given.
+const WHOLE: &str = "whole";
 
 impl AnonContext {
     pub(super) async fn verify(&self, verify: Verify) -> Result<Answer> {
-        if verify.against.is_some() {
-            return Err(super::not_yet("VERIFY ... AGAINST"));
-        }
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
         let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
@@ -56,15 +55,25 @@ impl AnonContext {
             },
             entity: verify.entity.clone(),
             starred: starred.map_or(0, |m| m.rows_suppressed),
+            whole: verify.against.as_ref().map(|_| WHOLE.into()),
         };
         let (state, plan) = source.rows.into_parts();
         let own = recounting_session(&state);
         let view = datafusion::datasource::ViewTable::new(plan, None);
         own.register_table(CHECKED, Arc::new(view))?;
 
-        let promises: Vec<Promise> = constraints
-            .iter()
-            .map(|c| Promise {
+        if let Some(against) = &verify.against {
+            let (_, whole) = self.source(against).await?.rows.into_parts();
+            own.register_table(WHOLE, Arc::new(datafusion::datasource::ViewTable::new(whole, None)))?;
+        }
+        let hierarchy = |attribute: Option<&String>| {
+            let sensitive = verify.sensitive.iter().find(|s| Some(&s.column) == attribute)?;
+            sensitive.hierarchy.as_ref().map(|name| self.hierarchy(name))
+        };
+
+        let promises = constraints.iter().map(|c| {
+            let attribute = c.attribute.as_ref().filter(|_| c.model.reads().hierarchy);
+            Ok(Promise {
                 name: c.describe(&quasi_identifiers),
                 model: c.model.as_ref(),
                 group: match &c.subset {
@@ -72,8 +81,10 @@ impl AnonContext {
                     None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
                 },
                 attribute: c.attribute.clone(),
+                hierarchy: hierarchy(attribute).transpose()?,
             })
-            .collect();
+        });
+        let promises = promises.collect::<Result<Vec<Promise>>>()?;
         let mut checks = checked.check(&own, &promises).await?;
         if let Some(manifest) = &manifest {
             let (rows, _) = checked.count(&own).await?;

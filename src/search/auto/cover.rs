@@ -7,9 +7,11 @@ use rand::RngExt;
 use std::collections::HashSet;
 
 /// Open nodes on which the worth of an assessment is estimated.
-const SAMPLE: usize = 512;
+const SAMPLE: usize = 1024;
 /// Places from which the most useful node is climbed to.
 const STARTS: usize = 2;
+/// The share of the greatest usefulness from which on another node is assessed too.
+const NEARLY: f64 = 0.9;
 /// Looks for a better incumbent that may fail before they become rare, and how rare.
 const PATIENCE: (u32, u32) = (3, 10);
 /// Nodes handed over at once where the order matters little.
@@ -37,6 +39,7 @@ pub(super) struct Cover<'a> {
 struct Sampled {
     index: usize,
     levels: Box<[u8]>,
+    packed: Packed,
     excess_needed: f64,
     floor_needed: f64,
 }
@@ -118,11 +121,11 @@ impl<'a> Cover<'a> {
             };
             let best = self.best();
             let next = if looks {
-                self.most_promising()
+                vec![self.most_promising()]
             } else {
                 self.most_useful()
             };
-            self.assess(&[next])?;
+            self.assess(&next)?;
             if self.best() < best {
                 failures = 0;
             } else if looks {
@@ -145,10 +148,12 @@ impl<'a> Cover<'a> {
                     self.open[index] = false;
                     self.left.swap_remove(at);
                 } else if drawn.insert(index) {
-                    let levels = self.node(index).levels().into();
+                    let levels: Box<[u8]> = self.node(index).levels().into();
+                    let packed = Packed::new(&levels);
                     sample.push(Sampled {
                         index,
                         levels,
+                        packed,
                         excess_needed: 0.0,
                         floor_needed: 0.0,
                     });
@@ -165,17 +170,16 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it.
-    fn most_useful(&self) -> usize {
-        let starts = self.sample.iter().take(STARTS);
-        let found = starts.map(|s| {
-            let can_go = |x: usize| !self.assessed[x];
-            let (worth, index) = self.climb(s, can_go, |levels, x| self.usefulness(levels, x));
-            (worth, std::cmp::Reverse(index))
-        });
-        found
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-            .map_or(0, |(_, x)| x.0)
+    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it; and others
+    /// that were climbed to, where they are nearly as useful: two can be assessed at once.
+    fn most_useful(&self) -> Vec<usize> {
+        let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
+        let mut found: Vec<(f64, usize)> = self.sample.iter().take(STARTS).map(climb).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.dedup_by_key(|(_, index)| *index);
+        let enough = found.first().map_or(0.0, |(worth, _)| worth * NEARLY);
+        found.retain(|(worth, _)| *worth >= enough);
+        found.into_iter().map(|(_, index)| index).collect()
     }
 
     /// The open node that is expected to cost least, by climbing from the best of the sample.
@@ -231,14 +235,15 @@ impl<'a> Cover<'a> {
         };
         let excess = self.oracle.excess_is_monotone().then(|| self.guess.excess(levels));
         let floor = self.guess.floors_tell().then(|| self.guess.floor(levels));
+        let packed = Packed::new(levels);
         let worth = |s: &Sampled| {
             if s.index == index {
                 1.0
-            } else if is_below(&s.levels, levels) {
+            } else if s.packed.is_below(packed) {
                 excess.map_or(fails, |e| fails.max(e.reaches(s.excess_needed)))
             } else {
                 floor
-                    .filter(|_| is_below(levels, &s.levels))
+                    .filter(|_| packed.is_below(s.packed))
                     .map_or(0.0, |f| f.reaches(s.floor_needed))
             }
         };
@@ -320,6 +325,41 @@ impl<'a> Cover<'a> {
     }
 }
 
-fn is_below(a: &[u8], b: &[u8]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a <= b)
+/// Up to 32 levels, a byte each, so that they are compared at once. Lattices that are held have fewer free columns than
+/// that; levels beyond, and above 127, only make a guess worse.
+#[derive(Clone, Copy)]
+struct Packed([u128; 2]);
+
+impl Packed {
+    const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
+
+    fn new(levels: &[u8]) -> Self {
+        let mut words = [[0u8; 16]; 2];
+        for (byte, level) in words.as_flattened_mut().iter_mut().zip(levels) {
+            *byte = level & 0x7f;
+        }
+        Self(words.map(u128::from_le_bytes))
+    }
+
+    /// Whether every level is at most the other's: no byte of the difference borrows its high bit.
+    fn is_below(self, other: Self) -> bool {
+        let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
+        holds(0) && holds(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packed_levels_compare_as_nodes_do(pairs in prop::collection::vec((0u8..9, 0u8..9), 1..32), raise: bool) {
+            let a: Vec<u8> = pairs.iter().map(|p| p.0).collect();
+            let b: Vec<u8> = pairs.iter().map(|p| if raise { p.1.max(p.0) } else { p.1 }).collect();
+            let expected = Node::new(a.clone()).is_below_or_equal(&Node::new(b.clone()));
+            prop_assert_eq!(Packed::new(&a).is_below(Packed::new(&b)), expected);
+        }
+    }
 }

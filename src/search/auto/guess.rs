@@ -77,6 +77,9 @@ impl Fit {
     }
 
     pub(in super::super) fn learn(&mut self, node: &Node, found: f64) {
+        if !found.is_finite() {
+            return;
+        }
         let n = self.weights.len();
         let mut on = vec![0];
         for (i, &start) in self.starts.iter().enumerate() {
@@ -218,4 +221,35 @@ impl Guess {
 
 fn logit(part: f64, whole: f64) -> f64 {
     (part / (whole - part).max(0.001 * whole)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::testing::toy;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_sum_of_terms_is_learnt_from_all_nodes(toy in toy()) {
+            let sum = |node: &Node| node.levels().iter().enumerate().map(|(i, l)| (i + 1) as f64 * f64::from(*l)).sum();
+            let mut fit = Fit::new(&toy, 0.0, 1.0);
+            for _ in 0..200 {
+                toy.lattice().iter().for_each(|n| fit.learn(&n, sum(&n)));
+            }
+            for node in toy.lattice().iter() {
+                let expected: f64 = sum(&node);
+                prop_assert!((fit.at(node.levels()) - expected).abs() < 0.1);
+            }
+        }
+
+        #[test]
+        fn scales_rise_and_stay_finite_for_what_can_be(toy in toy(), a in 0u64..30, b in 0u64..30) {
+            let guess = Guess::new(&toy);
+            let (a, b) = (a.min(toy.rows()) as f64, b.min(toy.rows()) as f64);
+            prop_assert!(guess.suppressed_scale(a).is_finite());
+            prop_assert!(a > b || guess.suppressed_scale(a) <= guess.suppressed_scale(b));
+            prop_assert_eq!(guess.excess_scale(a), f64::INFINITY);
+        }
+    }
 }

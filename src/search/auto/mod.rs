@@ -8,8 +8,8 @@
 //! and level, and the next node is the one that is expected to exclude most of a random sample of the open nodes, or
 //! now and then the one that is expected to cost least. Guesses only choose; what is excluded is excluded by bounds.
 //!
-//! A lattice of more nodes than memory holds is searched by branch and bound over boxes of nodes, with the same bounds
-//! and guesses. Where nothing follows for the nodes below an assessed one (models and limits that are not monotone),
+//! That keeps a few numbers for every node. A larger lattice is searched by branch and bound over boxes of nodes, with
+//! the same bounds and guesses: more assessments, but time and memory do not depend on the size of the lattice. Where nothing follows for the nodes below an assessed one (models and limits that are not monotone),
 //! nodes are assessed in the order of their bounds.
 //!
 //! **Guarantee**: a run that ends by itself answers the optimum for any metric and any models (of nodes that cost the
@@ -55,7 +55,7 @@ pub const ENTRY: Entry<Build> = Entry {
             name: "nodes_in_memory",
             summary: "lattices of more nodes are searched by branch and bound over boxes (22 bytes a node)",
             kind: Kind::Integer { min: 0, max: 1 << 28 },
-            default: Some("4194304"),
+            default: Some("262144"),
         }],
         example: "SEARCH USING auto",
         reference: "ours; see the documentation of search::auto",

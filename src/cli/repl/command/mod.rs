@@ -83,10 +83,10 @@ pub fn read(text: &str) -> Option<(&str, &str)> {
 /// The command called `name`.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let name = name.trim_end_matches(';');
-    COMMANDS
-        .iter()
-        .find(|e| e.name == name)
-        .ok_or_else(|| Error::unknown("command", name, COMMANDS.iter().map(|e| e.name)))
+    let found = COMMANDS.iter().find(|e| e.name == name);
+    // Quoted in a message, a backslash would be doubled.
+    let plain = |name| str::trim_start_matches(name, '\\');
+    found.ok_or_else(|| Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))))
 }
 
 /// What help can be asked about.
@@ -115,13 +115,10 @@ mod tests {
     #[test]
     fn names_are_unique_and_the_nearest_is_told() {
         for (i, entry) in COMMANDS.iter().enumerate() {
-            assert!(
-                std::ptr::eq(find(entry.name).unwrap(), &raw const COMMANDS[i])
-                    || find(entry.name).unwrap().name == entry.name
-            );
+            assert_eq!(find(entry.name).unwrap().summary, entry.summary);
             assert!(COMMANDS[..i].iter().all(|e| e.name != entry.name), "{}", entry.name);
         }
         let error = find("\\timin").err().unwrap();
-        assert!(error.to_string().contains("\\\\timing"), "{error}");
+        assert!(error.to_string().contains("\"timing\""), "{error}");
     }
 }

@@ -1,0 +1,308 @@
+//! The command, run as a user runs it.
+
+use assert_cmd::Command;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+/// Two people of each kind but for the last, so that `age` and `zip` as they are hold k = 1.
+const PEOPLE: &str = "\
+name,age,zip,diagnosis
+Anna,31,12345,flu
+Bert,31,12345,cold
+Cleo,47,54321,flu
+Dora,47,54321,cold
+Emil,52,54329,flu
+";
+
+/// A folder with `people.csv`.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
+    folder
+}
+
+fn anonsql(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+    command
+        .current_dir(folder)
+        .env("ANONSQL_HISTORY", "")
+        .env_remove("RUST_BACKTRACE");
+    command
+}
+
+fn run(folder: &TempDir, args: &[&str]) -> Output {
+    anonsql(folder.path()).args(args).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// An ANONYMIZE of people.csv with these clauses at its end.
+fn anonymize(to: &str, rest: &str) -> String {
+    format!(
+        "ANONYMIZE 'people.csv' {to} IDENTIFIERS (name) QUASI IDENTIFIERS (age, zip) SENSITIVE (diagnosis) \
+         SATISFYING k_anonymity{rest}"
+    )
+}
+
+#[test]
+fn statements_of_all_inputs_run_in_order() {
+    let folder = folder();
+    std::fs::write(folder.path().join("a.sql"), "INSERT INTO t VALUES (2);").unwrap();
+    let args = [
+        "--format",
+        "csv",
+        "-c",
+        "CREATE TABLE t AS VALUES (1)",
+        "-f",
+        "a.sql",
+        "-c",
+        "SELECT sum(column1) s FROM t",
+    ];
+    let output = run(&folder, &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).ends_with("s\n3\n"), "{}", stdout(&output));
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn standard_input_is_a_script() {
+    let folder = folder();
+    let output = anonsql(folder.path())
+        .args(["--format", "ndjson"])
+        .write_stdin("SELECT 1 AS a; SELECT NULL AS b")
+        .output()
+        .unwrap();
+    assert_eq!(stdout(&output), "{\"a\":1}\n{\"b\":null}\n");
+}
+
+#[test]
+fn every_format_prints_the_same_rows() {
+    let folder = folder();
+    let sql = "SELECT name, age FROM 'people.csv' ORDER BY name LIMIT 2";
+    for (format, wanted) in [
+        (
+            "table",
+            "+------+-----+\n| name | age |\n+------+-----+\n| Anna |  31 |\n| Bert |  31 |\n+------+-----+\n",
+        ),
+        ("csv", "name,age\nAnna,31\nBert,31\n"),
+        (
+            "json",
+            "[{\"name\":\"Anna\",\"age\":31},{\"name\":\"Bert\",\"age\":31}]\n",
+        ),
+        (
+            "ndjson",
+            "{\"name\":\"Anna\",\"age\":31}\n{\"name\":\"Bert\",\"age\":31}\n",
+        ),
+        (
+            "markdown",
+            "| name | age |\n| --- | ---: |\n| Anna | 31 |\n| Bert | 31 |\n",
+        ),
+    ] {
+        let output = run(&folder, &["--format", format, "-c", sql]);
+        assert_eq!(stdout(&output), wanted, "{format}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_table_is_cut_where_that_was_asked_for() {
+    let output = run(&folder(), &["--max-rows", "2", "-c", "SELECT * FROM 'people.csv'"]);
+    assert!(stdout(&output).ends_with("... 2 of 5 rows\n"), "{}", stdout(&output));
+    let output = run(&folder(), &["-c", "SELECT value FROM generate_series(1, 1000)"]);
+    assert_eq!(stdout(&output).lines().count(), 1004);
+}
+
+#[test]
+fn a_script_stops_at_its_first_error() {
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("a.sql"),
+        "SELECT 1 AS a;\nSELECT nothing;\nSELECT 3 AS c;",
+    )
+    .unwrap();
+    let output = run(&folder, &["--format", "csv", "-f", "a.sql", "-c", "SELECT 4"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(1), "a\n1\n"));
+    let error = stderr(&output);
+    assert!(
+        error.starts_with("error: a.sql: statement 2: no field named"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn errors_are_for_people() {
+    let folder = folder();
+    std::fs::write(folder.path().join("broken.parquet"), "PAR1 no").unwrap();
+    let cases = [
+        vec!["-c", "SELECT * FROM nowhere"],
+        vec!["-c", "SELEC 1"],
+        vec!["-c", "SELECT 'unclosed"],
+        vec!["-f", "missing.sql"],
+        vec!["-c", "SELECT * FROM 'broken.parquet'"],
+        vec!["--format", "xml"],
+        vec!["--memory-limit", "lots"],
+        vec!["--temp-dir", "missing", "-c", "SELECT 1"],
+        vec!["--nonsense"],
+    ];
+    for case in cases {
+        let output = run(&folder, &case);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(1), ""), "{case:?}");
+        let error = stderr(&output);
+        assert!(error.starts_with("error: "), "{case:?}: {error}");
+        let first = error["error: ".len()..].chars().next().unwrap();
+        assert!(!first.is_uppercase() || error.contains("SELEC"), "{case:?}: {error}");
+        for noise in ["Error(", "Error during", "panicked", "backtrace", "caused by"] {
+            assert!(!error.contains(noise), "{case:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_cast_does_not_quote_the_data() {
+    let output = run(&folder(), &["-c", "SELECT CAST(name AS INT) FROM 'people.csv'"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!stderr(&output).contains("Anna"), "{}", stderr(&output));
+}
+
+#[test]
+fn exit_codes_tell_outcomes_apart() {
+    let folder = folder();
+    let code = |sql: &str| {
+        let output = run(&folder, &["-q", "-c", sql]);
+        (output.status.code(), format!("{}{}", stdout(&output), stderr(&output)))
+    };
+    let done = anonymize("TO 'out'", "(2) SUPPRESSING AT MOST 1 ROWS");
+    let (status, said) = code(&done);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(folder.path().join("out/_manifest.json").is_file());
+    let (status, said) = code(&done);
+    assert_eq!(status, Some(5), "{said}");
+    let (status, said) = code(&anonymize("TO 'other'", "(6)"));
+    assert_eq!(status, Some(3), "{said}");
+    assert!(!folder.path().join("other").exists());
+    let verify = "VERIFY 'people.csv' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(2)";
+    let (status, said) = code(verify);
+    assert_eq!(status, Some(4), "{said}");
+    assert!(said.contains("k_anonymity") && said.contains("error: "), "{said}");
+}
+
+#[test]
+fn threads_do_not_change_the_answer() {
+    let sql = anonymize("", "(2) SUPPRESSING AT MOST 1 ROWS");
+    let folder = folder();
+    let one = run(&folder, &["--format", "csv", "--threads", "1", "-c", &sql]);
+    assert!(one.status.success(), "{}", stderr(&one));
+    let two = run(
+        &folder,
+        &[
+            "--format",
+            "csv",
+            "--threads",
+            "2",
+            "--memory-limit",
+            "100MB",
+            "-c",
+            &sql,
+        ],
+    );
+    assert_eq!(stdout(&one), stdout(&two));
+    assert_eq!(
+        stdout(&one).lines().count(),
+        5,
+        "a header and the four rows that are kept"
+    );
+}
+
+#[test]
+fn the_log_is_json_without_data() {
+    let folder = folder();
+    let sql = anonymize("TO 'out'", "(2) SUPPRESSING AT MOST 1 ROWS");
+    let output = run(&folder, &["--log", "json", "-c", &sql, "-c", "SELECT nothing"]);
+    let events: Vec<serde_json::Value> = stderr(&output)
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("a line that is no JSON"))
+        .collect();
+    let has =
+        |key: &str, value: &str, other: &str, state: &str| events.iter().any(|e| e[key] == value && e[other] == state);
+    for phase in ["scan", "search", "write", "verify"] {
+        assert!(
+            has("phase", phase, "state", "begin") && has("phase", phase, "state", "end"),
+            "{phase}: {events:#?}"
+        );
+    }
+    assert!(has("kind", "anonymize", "outcome", "done"), "{events:#?}");
+    assert!(has("kind", "sql", "outcome", "usage"), "{events:#?}");
+    assert_eq!(events.last().unwrap()["event"], "error");
+    for value in ["Anna", "12345", "cold"] {
+        assert!(!stderr(&output).contains(value), "{value}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let folder = folder();
+    let output = run(&folder, &["--help"]);
+    assert!(output.status.success() && stdout(&output).contains("Examples:"));
+    let output = run(&folder, &["--version"]);
+    assert_eq!(stdout(&output), format!("anonsql {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn generated_tables_are_readable() {
+    let folder = folder();
+    let args = [
+        "generate",
+        "census",
+        "--rows",
+        "1000",
+        "--seed",
+        "7",
+        "--out",
+        "t.parquet",
+    ];
+    let output = run(&folder, &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = run(
+        &folder,
+        &["--format", "csv", "-c", "SELECT count(*) AS n FROM 't.parquet'"],
+    );
+    assert_eq!(stdout(&output), "n\n1000\n");
+    let output = run(&folder, &["generate", "cencus", "--out", "t.parquet"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("census"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_statement() {
+    use std::process::{Command, Stdio};
+    let folder = folder();
+    let endless = "SELECT count(*) FROM generate_series(1, 100000000) a, generate_series(1, 100000000) b \
+                   WHERE a.value + b.value = 7";
+    let child = Command::new(env!("CARGO_BIN_EXE_anonsql"))
+        .args(["-c", "SELECT 1", "-c", endless])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The second statement runs by then, or the process is still starting and dies of the signal: not an exit code of 1.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(1), "error: interrupted\n")
+    );
+}

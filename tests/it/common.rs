@@ -1,0 +1,117 @@
+//! What the tests share.
+
+use anonsql::AnonContext;
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::path::PathBuf;
+
+/// A path under ../shared, or under ANONSQL_SHARED.
+pub fn shared(path: &str) -> PathBuf {
+    let root = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
+    let found = PathBuf::from(&root).join(path);
+    assert!(
+        found.exists(),
+        "{} is missing: set ANONSQL_SHARED to the folder that has it",
+        found.display()
+    );
+    found
+}
+
+/// A context with `threads` partitions.
+pub fn context(threads: usize) -> AnonContext {
+    AnonContext::new(SessionContext::new_with_config(
+        SessionConfig::new().with_target_partitions(threads),
+    ))
+}
+
+/// A context with the table `adult` and its hierarchies for `columns`.
+pub async fn adult(columns: &[&str]) -> AnonContext {
+    let context = context(2);
+    let data = shared("data");
+    let table = data.join("adult_arx.parquet");
+    collect(
+        &context,
+        &format!(
+            "CREATE EXTERNAL TABLE adult STORED AS PARQUET LOCATION '{}'",
+            table.display()
+        ),
+    )
+    .await;
+    for column in columns {
+        let path = data.join("adult_arx_hier").join(format!("{column}.csv"));
+        collect(
+            &context,
+            &format!("CREATE HIERARCHY \"{column}\" FROM '{}'", path.display()),
+        )
+        .await;
+    }
+    context
+}
+
+/// Runs a statement that must succeed.
+pub async fn collect(context: &AnonContext, sql: &str) -> Vec<RecordBatch> {
+    match context.sql(sql).await {
+        Ok(batches) => batches,
+        Err(e) => panic!("{e}\n{sql}"),
+    }
+}
+
+/// The only number of an answer.
+pub fn number(batches: &[RecordBatch]) -> f64 {
+    Numbers::of(batches).at(0, 0)
+}
+
+/// The text in column `answer` of the row whose column `key` is `value`.
+pub fn text(batches: &[RecordBatch], key: &str, value: &str, answer: &str) -> String {
+    for batch in batches {
+        let keys = arrow::compute::cast(batch.column_by_name(key).unwrap(), &DataType::Utf8).unwrap();
+        let answers = arrow::compute::cast(batch.column_by_name(answer).unwrap(), &DataType::Utf8).unwrap();
+        for row in 0..batch.num_rows() {
+            if keys.as_string::<i32>().value(row) == value {
+                return answers.as_string::<i32>().value(row).to_string();
+            }
+        }
+    }
+    panic!("no row with {key} = {value}")
+}
+
+/// The numeric columns of an answer.
+pub struct Numbers {
+    names: Vec<String>,
+    columns: Vec<Vec<f64>>,
+}
+
+impl Numbers {
+    /// Reads every column as numbers (what is none is NaN).
+    pub fn of(batches: &[RecordBatch]) -> Self {
+        let schema = batches[0].schema();
+        let all = arrow::compute::concat_batches(&schema, batches).unwrap();
+        let column = |i: usize| {
+            let values = arrow::compute::cast(all.column(i), &DataType::Float64).unwrap();
+            let values = values.as_primitive::<Float64Type>();
+            (0..values.len())
+                .map(|r| if values.is_null(r) { f64::NAN } else { values.value(r) })
+                .collect()
+        };
+        Self {
+            names: schema.fields().iter().map(|f| f.name().clone()).collect(),
+            columns: (0..all.num_columns()).map(column).collect(),
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    /// By column name and row.
+    pub fn get(&self, name: &str, row: usize) -> f64 {
+        self.columns[self.names.iter().position(|n| n == name).unwrap()][row]
+    }
+
+    /// By position and row.
+    pub fn at(&self, column: usize, row: usize) -> f64 {
+        self.columns[column][row]
+    }
+}

@@ -1,0 +1,8 @@
+//! Integration tests: one binary, because each links all of DataFusion.
+
+mod architecture;
+mod cli;
+mod common;
+mod faults;
+mod golden;
+mod release;
