@@ -1,5 +1,69 @@
 //! anonsql: an SQL-embedded anonymizer on Apache DataFusion.
+//!
+//! A statement names a table of people, the role of every column, the privacy models a release must hold and what to
+//! lose least of. anonsql finds the node of the generalization lattice that does this, rewrites the table, recounts
+//! what it wrote and puts it in place.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> anonsql::error::Result<()> {
+//! use anonsql::AnonContext;
+//! use datafusion::prelude::SessionContext;
+//!
+//! let anon = AnonContext::new(SessionContext::new());
+//! anon.sql("CREATE TABLE people AS VALUES (31, 'north'), (34, 'north'), (37, 'south'), (39, 'south')").await?;
+//! anon.sql("CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+//! let released = anon
+//!     .sql(
+//!         "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) KEEP (column2) \
+//!          SATISFYING k_anonymity(2) MINIMIZING glm",
+//!     )
+//!     .await?;
+//! let rows: usize = released.iter().map(|batch| batch.num_rows()).sum();
+//! assert_eq!(rows, 4);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How a request runs
+//!
+//! SQL text is parsed ([`sql`]) and bound to a [`engine::Job`] ([`session`]): names, types and roles checked, a value
+//! that holds everything. The engine then
+//!
+//! 1. reads the source once ([`frequency`]): values become codes, rows become the *base frequency set*, the distinct
+//!    combinations of quasi-identifier codes with their counts, packed into machine words;
+//! 2. binds every [`hierarchy`] to its column's values as a lookup table, so that a node of the [`lattice`] is a
+//!    GROUP BY of the base set, or of the set of a more specific node, that DataFusion executes;
+//! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
+//!    says, what no node above can beat;
+//! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;
+//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest, and exchanges the
+//!    staging folder with the target at once.
+//!
+//! # Where things are
+//!
+//! A module imports only from those above it; a test reads the `use` lines and fails on one that is not allowed.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`error`] | one error type; its kind decides the exit code |
+//! | [`catalogue`] | how an SQL name becomes an object with checked arguments |
+//! | [`lattice`] | nodes, their order and neighbours |
+//! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
+//! | [`search`] | one file per algorithm, written against an oracle; no DataFusion |
+//! | [`frequency`] | rows to counts: encoding, the base set, roll-up, the cache |
+//! | [`recode`] | applying a choice, batch by batch |
+//! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
+//! | [`metric`] | quality metrics with their bounds |
+//! | [`engine`] | the one path from job to release |
+//! | [`sql`] | one file per statement, around DataFusion's parser |
+//! | [`session`] | [`AnonContext`] over a DataFusion session |
+//!
+//! A new privacy model, metric, search, hierarchy kind or statement is one new file and one line in its module's slice.
+
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
 pub mod catalogue;
 #[cfg(feature = "cli")]
 pub mod cli;
