@@ -7,7 +7,7 @@
 //!
 //! The last test holds the files to the catalogues: an entry without its file fails.
 
-use anonsql::{AnonContext, Answer, hierarchy, metric, model, search, sql};
+use anonsql::{AnonContext, hierarchy, metric, model, search, sql};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -48,7 +48,10 @@ fn main() {
             Trial::test(name, move || run(&path))
         })
         .collect();
-    trials.push(Trial::test("every entry of a catalogue has its file", every_entry_has_its_file));
+    trials.push(Trial::test(
+        "every entry of a catalogue has its file",
+        every_entry_has_its_file,
+    ));
     harness::run(&harness::Arguments::from_args(), trials).exit();
 }
 
@@ -77,7 +80,13 @@ fn run(file: &Path) -> Result<(), Failed> {
     runtime.block_on(async {
         runner.run_async(Record::Control(Control::Substitution(true))).await?;
         if std::env::var_os(REWRITE).is_some() {
-            let rewritten = runner.update_test_file(file, " ", default_validator, default_normalizer, strict_column_validator);
+            let rewritten = runner.update_test_file(
+                file,
+                " ",
+                default_validator,
+                default_normalizer,
+                strict_column_validator,
+            );
             return rewritten.await.map_err(|e| Failed::from(e.to_string()));
         }
         runner.run_file_async(file).await.map_err(Failed::from)
@@ -129,8 +138,8 @@ impl Session {
     async fn answer(&self, text: &str) -> anonsql::error::Result<(SchemaRef, Vec<RecordBatch>)> {
         let mut last = None;
         for statement in sql::parse_each(text)? {
-            let Answer { schema, rows, verified } = self.context.execute(statement?).await?;
-            let answer = Answer { schema: schema.clone(), rows, verified };
+            let answer = self.context.execute(statement?).await?;
+            let schema = SchemaRef::clone(&answer.schema);
             last = Some((schema, answer.collect().await?));
         }
         Ok(last.unwrap_or_else(|| (SchemaRef::new(arrow::datatypes::Schema::empty()), vec![])))
@@ -140,7 +149,8 @@ impl Session {
     fn portable(&self, text: &str) -> String {
         // Some errors name a file by its path in an object store, which has no slash in front.
         let name = format!("${SCRATCH}");
-        text.replace(&self.scratch, &name).replace(self.scratch.trim_start_matches('/'), &name)
+        text.replace(&self.scratch, &name)
+            .replace(self.scratch.trim_start_matches('/'), &name)
     }
 
     fn cells(&self, batch: &RecordBatch) -> Result<Vec<Vec<String>>, Broken> {
@@ -255,10 +265,16 @@ impl Column {
 
 impl ColumnType for Column {
     fn from_char(letter: char) -> Option<Self> {
-        Self::LETTERS.iter().find(|(l, _)| *l == letter).map(|(_, column)| *column)
+        Self::LETTERS
+            .iter()
+            .find(|(l, _)| *l == letter)
+            .map(|(_, column)| *column)
     }
 
     fn to_char(&self) -> char {
-        Self::LETTERS.iter().find(|(_, column)| column == self).map_or('?', |(letter, _)| *letter)
+        Self::LETTERS
+            .iter()
+            .find(|(_, column)| column == self)
+            .map_or('?', |(letter, _)| *letter)
     }
 }
