@@ -70,8 +70,8 @@ pub struct Evaluator {
     threads: usize,
 }
 
-/// What the classes of a job's nodes must know beyond their sizes.
-pub fn detail_requests(job: &Job) -> Vec<DetailRequest> {
+/// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
+pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
     let mut requests: Vec<DetailRequest> = vec![];
     let mut add = |request: DetailRequest| {
         if !requests.contains(&request) {
@@ -84,12 +84,12 @@ pub fn detail_requests(job: &Job) -> Vec<DetailRequest> {
     for constraint in &job.constraints {
         add_attribute(job, constraint, &mut add);
     }
-    if job.metric.reads().class_label {
+    if metrics.iter().any(|m| m.reads().class_label) {
         job.class_label
             .iter()
             .for_each(|label| add(DetailRequest::Values(label.clone())));
     }
-    if job.metric.reads().attribute {
+    if metrics.iter().any(|m| m.reads().attribute) {
         measured_attribute(job).into_iter().for_each(add);
     }
     requests

@@ -27,7 +27,7 @@ pub struct Prepared {
 /// Reads the source once and readies the evaluation of `metrics`.
 pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer) -> Result<Prepared> {
     job.check()?;
-    let details = detail_requests(job);
+    let details = detail_requests(job, metrics);
     let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.source.rows, &names, &details)?;
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;
@@ -46,6 +46,7 @@ pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer
     let lookups = bind(job, &sample)?;
     let lattice = lattice(job, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone())?;
+    contains_sample(&base)?;
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
     let threads = state.config().target_partitions();
@@ -58,6 +59,21 @@ pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer
         evaluator: Evaluator::new(job, sets, lattice, metrics, threads)?,
         rows,
     })
+}
+
+/// A population contains its sample: no combination of values has fewer rows there.
+fn contains_sample(base: &Base) -> Result<()> {
+    let Some(populations) = base.set.populations() else {
+        return Ok(());
+    };
+    let missing = base.set.counts().iter().zip(populations).filter(|(n, p)| n > p).count();
+    if missing == 0 {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "the population table does not contain the table: {missing} combinations of quasi-identifier values have fewer \
+         rows there"
+    )))
 }
 
 /// Only the columns that the first scan counts.
@@ -119,7 +135,7 @@ async fn scan_population(
 }
 
 /// The population's columns cast to the sample's types, so that equal values have equal codes.
-fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
+pub(super) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     use datafusion::logical_expr::{cast, ident};
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;

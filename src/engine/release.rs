@@ -1,10 +1,10 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
 use super::decide::{Decision, Proof, decide, describe};
-use super::job::{Choice, Constraint, Existing, Format, Job, Target, target_exists};
+use super::job::{Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Target, target_exists};
 use super::manifest::{Check, FileSummary, Manifest, SearchSummary, SuppressedRows};
 use super::observe::{Observer, Phase};
-use super::prepare::{Prepared, prepare};
+use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::verify::{Promise, ReleasedTable, recounting_session};
@@ -133,6 +133,8 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
 const RELEASED: &str = "released";
 /// The name of the source's rows there.
 const WHOLE: &str = "whole";
+/// The name of the population's rows there.
+const POPULATION: &str = "population";
 
 impl Release {
     /// An error when a promise is not held by what was released.
@@ -179,20 +181,14 @@ impl Decided {
                 treatment,
             });
         }
-        let rules = job
-            .quasi_identifiers
-            .iter()
-            .map(|q| (q.column.clone(), q.hierarchy.on_unmapped()))
-            .collect();
+        self.recipe_of(&self.decision.verdict.kept, job.starred, columns)
+    }
+
+    fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
+        let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
+        let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
-        Recipe::new(
-            space,
-            rules,
-            &self.decision.classes,
-            &self.decision.verdict.kept,
-            job.starred,
-            columns,
-        )
+        Recipe::new(space, rules, &self.decision.classes, kept, starred, columns)
     }
 
     /// Whether classes count an entity that is not in the release, so that files alone cannot prove the models.
@@ -210,6 +206,26 @@ impl Decided {
         self.entity_is_not_released() || (format == Format::Csv && compares)
     }
 
+    /// Registers the population's rows, generalized to the chosen node, as a table to recount in.
+    async fn generalized_population(&self, session: &SessionContext) -> Result<Option<String>> {
+        let Some(population) = &self.job.population else {
+            return Ok(None);
+        };
+        let columns = self.job.quasi_identifiers.iter().enumerate();
+        let columns = columns.map(|(i, q)| Released {
+            name: q.column.clone(),
+            treatment: Treatment::Generalize(i),
+        });
+        let everything = vec![true; self.decision.classes.len()];
+        let recipe = self.recipe_of(&everything, false, columns.collect())?;
+        let names: Vec<&str> = self.job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+        let rows = same_types(&self.job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+        let plan = table::plan(&rows, Arc::new(recipe), &[]).await?;
+        session.deregister_table(POPULATION)?;
+        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan)?))?;
+        Ok(Some(POPULATION.into()))
+    }
+
     /// Recounts table `name` of `session`.
     async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
         let (job, decision) = (&self.job, &self.decision);
@@ -224,6 +240,7 @@ impl Decided {
                 .filter(|_| name != RELEASED || !self.entity_is_not_released()),
             starred,
             whole: Some(WHOLE.into()),
+            population: self.generalized_population(session).await?,
         };
         let (_, source) = job.source.rows.clone().into_parts();
         session.deregister_table(WHOLE)?;
@@ -314,7 +331,7 @@ impl Decided {
         let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-            if !other.reads().class_label {
+            if !other.reads().class_label && !other.reads().attribute {
                 let value =
                     self.prepared
                         .evaluator

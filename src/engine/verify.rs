@@ -50,6 +50,8 @@ pub struct ReleasedTable {
     /// The table of the session with the rows before any was suppressed, where it is known: distributions are compared
     /// with its, and else with those of the released rows.
     pub whole: Option<String>,
+    /// The table of the session with the population's rows, generalized as the release is, where a model counts in it.
+    pub population: Option<String>,
 }
 
 impl ReleasedTable {
@@ -83,12 +85,12 @@ impl ReleasedTable {
             };
             let relation = Relation {
                 whole: self.whole.as_deref().map(quote),
+                population: self.population.as_deref().map(quote),
                 attribute_tree,
                 released: self.released(),
                 group: promise.group.iter().map(|c| quote(c)).collect(),
                 attribute: promise.attribute.as_deref().map(quote),
                 entity: self.entity.as_deref().map(quote),
-                ..Relation::default()
             };
             let audit = promise.model.audit(&relation);
             let reached = number(session, &audit.sql).await?;

@@ -67,6 +67,10 @@ impl AnonContext {
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
         let constraints = constraints(&statement.satisfying, &quasi_identifiers, &statement.sensitive)?;
         let (metric_name, metric) = self.goal(&statement.minimizing)?;
+        let population = match &statement.population {
+            Some(population) => Some(self.source(population).await?),
+            None => None,
+        };
         let job = Job {
             statement: statement.to_string(),
             source,
@@ -75,7 +79,7 @@ impl AnonContext {
             class_label: statement.class.clone(),
             keep: statement.keep.clone(),
             entity: statement.entity.clone(),
-            population: None,
+            population,
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
@@ -98,6 +102,13 @@ impl AnonContext {
             return Err(Error::usage(
                 "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
             ));
+        }
+        let counts_population = job.constraints.iter().any(|c| c.model.reads().population);
+        if job.population.is_some() != counts_population {
+            return Err(Error::usage(match counts_population {
+                true => "k_map counts in a population table: name it with POPULATION table",
+                false => "POPULATION is named, but no model counts in it; k_map does",
+            }));
         }
         if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
             return Err(Error::usage(format!(

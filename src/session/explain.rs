@@ -143,7 +143,7 @@ fn base_query(job: &Job) -> String {
 /// What classes carry beside their rows, for the models and the metric in force.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
-    for request in detail_requests(job) {
+    for request in detail_requests(job, &[job.metric.as_ref()]) {
         let part = match &request {
             DetailRequest::Values(column) => format!("the rows by {column}"),
             DetailRequest::Distinct(column) => format!("the distinct {column}"),

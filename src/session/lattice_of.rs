@@ -23,10 +23,12 @@ impl AnonContext {
         let (job, _) = self.bind(&anonymize).await?;
         let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
             .iter()
-            .filter(|e| e.info.params.is_empty())
+            .filter(|e| e.info.params.iter().all(|p| p.default.is_some()))
             .map(|e| Ok((e.info.name, metric::build(&Call::bare(e.info.name))?)))
             .collect::<Result<_>>()?;
-        let readable = |m: &dyn Metric| !m.reads().class_label || job.class_label.is_some();
+        let readable = |m: &dyn Metric| {
+            (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())
+        };
         let metrics: Vec<(&'static str, &dyn Metric)> = others
             .iter()
             .map(|(name, m)| (*name, m.as_ref()))

@@ -55,6 +55,7 @@ impl AnonContext {
             },
             entity: verify.entity.clone(),
             starred: starred.map_or(0, |m| m.rows_suppressed),
+            population: None,
             whole: verify.against.as_ref().map(|_| WHOLE.into()),
         };
         let (state, plan) = source.rows.into_parts();

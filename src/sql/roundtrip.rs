@@ -157,6 +157,7 @@ fn anonymize() -> impl Strategy<Value = Anonymize> {
         of(name()),
         vec(name(), 0..3),
         of(name()),
+        of(source()),
     );
     let rest = (
         of(limit),
@@ -167,7 +168,7 @@ fn anonymize() -> impl Strategy<Value = Anonymize> {
         of(text()),
     );
     (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
-        let (identifiers, quasi_identifiers, sensitive, class, keep, entity) = roles;
+        let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
         let (limit, starred, minimizing, choice, options, report) = rest;
         Anonymize {
             source,
@@ -178,6 +179,7 @@ fn anonymize() -> impl Strategy<Value = Anonymize> {
             class,
             keep,
             entity,
+            population,
             satisfying,
             limit,
             starred,

@@ -35,6 +35,8 @@ pub struct Anonymize {
     pub keep: Vec<String>,
     /// ENTITY.
     pub entity: Option<String>,
+    /// POPULATION: the table that k_map counts in.
+    pub population: Option<Source>,
     /// SATISFYING.
     pub satisfying: Vec<Constraint>,
     /// SUPPRESSING AT MOST.
@@ -265,6 +267,9 @@ impl Display for Anonymize {
         }
         if let Some(entity) = &self.entity {
             write!(f, "{gap}ENTITY ({})", ident(entity))?;
+        }
+        if let Some(population) = &self.population {
+            write!(f, "{gap}POPULATION {population}")?;
         }
         if !self.satisfying.is_empty() {
             write!(f, "{gap}{}", constraints(&self.satisfying))?;

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
   [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (...)]]
   [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)
-  [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)]
+  [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
   SATISFYING model [ON column | ON (c, ...)] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
@@ -34,6 +34,7 @@ const BASE: &[Clause] = &[
     clause::CLASS,
     clause::KEEP,
     clause::ENTITY,
+    clause::POPULATION,
     clause::SATISFYING,
     clause::SUPPRESSING,
     clause::SUPPRESSED,
@@ -64,6 +65,7 @@ pub(super) fn read(c: &mut Cursor, what: &str, more: &[Clause], satisfying: bool
         class: s.class.take(),
         keep: std::mem::take(&mut s.keep),
         entity: s.entity.take(),
+        population: s.population.take(),
         satisfying: std::mem::take(&mut s.satisfying),
         limit: s.limit,
         starred: s.starred,
