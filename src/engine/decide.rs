@@ -73,12 +73,17 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
         )));
     }
     if !verdict.anonymous {
-        return Err(Error::infeasible(format!(
-            "the node {} does not satisfy the models: {} rows would have to be suppressed, and {} may be",
-            describe(job, &node),
-            verdict.suppressed,
-            evaluator.suppression_limit()
-        )));
+        let node = describe(job, &node);
+        let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
+        return Err(Error::infeasible(match suppressed > limit {
+            true => format!(
+                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
+                 may be"
+            ),
+            false => {
+                format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")
+            }
+        }));
     }
     let value = evaluator.measure(&classes, &verdict)[0];
     Ok(Decision {

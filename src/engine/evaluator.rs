@@ -167,13 +167,12 @@ impl Evaluator {
             attribute: detail,
             hierarchy: hierarchy.as_ref(),
         };
-        let named = |e: Error| e.context(constraint.describe(&job.quasi_identifiers));
         let subset = constraint.subset.as_ref().map(|subset| {
             let width = job.quasi_identifiers.len();
             (0..width).map(|i| subset.contains(&i)).collect()
         });
         Ok(Rule {
-            predicate: constraint.model.prepare(&subject).map_err(named)?,
+            predicate: constraint.model.prepare(&subject)?,
             monotonicity: match job.entity {
                 Some(_) => constraint.model.monotonicity_per_entity(),
                 None => constraint.model.monotonicity(),

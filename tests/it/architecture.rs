@@ -20,8 +20,8 @@ const LEVELS: &[(&str, u8)] = &[
     ("sql", 6),
     ("session", 7),
     ("generate", 8),
-    ("cli", 8),
-    ("main", 9),
+    ("cli", 9),
+    ("main", 10),
 ];
 
 /// Inside a row, `engine` and `report` are above what they read; `search` needs the lattice of its own row.

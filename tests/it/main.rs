@@ -3,6 +3,7 @@
 mod architecture;
 mod cli;
 mod common;
+mod explain;
 mod faults;
 mod golden;
 mod release;

@@ -225,7 +225,7 @@ mod tests {
                 .iter()
                 .all(|w| METRICS.iter().any(|m| m.info.name == w))
         );
-        assert_eq!(found("ANONYMIZE people SATISFYING k_"), ["k_anonymity"]);
+        assert_eq!(found("ANONYMIZE people SATISFYING k_"), ["k_anonymity", "k_map"]);
         assert_eq!(found("... SEARCH USING fl"), ["flash"]);
         assert_eq!(found("QUASI IDENTIFIERS (age USING a"), ["age_groups"]);
         assert_eq!(found("SELECT people.a"), ["age"]);
@@ -240,8 +240,9 @@ mod tests {
 
     #[test]
     fn columns_come_from_the_tables_that_are_mentioned() {
-        assert_eq!(found("ANONYMIZE people QUASI IDENTIFIERS (ag"), ["age", "age_groups"]);
-        assert_eq!(found("SELECT ag"), ["age", "age_groups", "ago"]);
+        let names = |line| -> Vec<String> { found(line).into_iter().filter(|w| w != "against").collect() };
+        assert_eq!(names("ANONYMIZE people QUASI IDENTIFIERS (ag"), ["age", "age_groups"]);
+        assert_eq!(names("SELECT ag"), ["age", "age_groups", "ago"]);
     }
 
     #[test]
