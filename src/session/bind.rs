@@ -3,7 +3,7 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, Manifest, QuasiIdentifier, Secret, Sensitive,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Secret, Sensitive,
     SuppressionLimit, Target,
 };
 use crate::error::{Error, Result};
@@ -308,13 +308,16 @@ fn searched(call: &Call) -> Result<Choice> {
 /// The node of an earlier release.
 fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
     let path = Path::new(path);
-    let folder = if path.is_dir() {
-        path
-    } else {
-        path.parent().unwrap_or(Path::new("."))
+    let folder = match path.file_name() {
+        Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
+        _ => path,
     };
-    let manifest =
-        Manifest::read(folder)?.ok_or_else(|| Error::usage(format!("there is no manifest in {}", folder.display())))?;
+    let manifest = Manifest::read(folder)?.ok_or_else(|| {
+        Error::usage(format!(
+            "there is no {MANIFEST} in {}; USING MANIFEST takes the folder of a release, or its manifest",
+            folder.display()
+        ))
+    })?;
     Ok(manifest
         .node
         .into_iter()

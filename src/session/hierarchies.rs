@@ -100,6 +100,10 @@ impl AnonContext {
                 let (values, counts) = self.value_counts(table, column).await?;
                 Arc::new(Quantiles::of(groups, &values, &counts)?)
             }
+            Definition::Bounds { groups, bounds } => {
+                let bounds: Vec<String> = bounds.iter().map(text).collect();
+                Arc::new(Quantiles::from_bounds(groups, &bounds)?)
+            }
             Definition::Suppression => Arc::new(Suppression),
         })
     }

@@ -212,6 +212,11 @@ fn definition() -> impl Strategy<Value = Definition> {
             table,
             column
         }),
+        (
+            vec(any::<u32>(), 1..3),
+            vec(prop_oneof![number(), text().prop_map(Value::Text)], 1..4)
+        )
+            .prop_map(|(groups, bounds)| Definition::Bounds { groups, bounds }),
         Just(Definition::Suppression),
     ]
 }

@@ -65,6 +65,13 @@ pub enum Definition {
         /// Its column.
         column: String,
     },
+    /// `AS QUANTILES (16, 4) BOUNDS (...)`: what QUANTILES OF stored, as SHOW HIERARCHIES prints it.
+    Bounds {
+        /// The number of groups, level by level.
+        groups: Vec<u32>,
+        /// The least value of every group but the first, ascending.
+        bounds: Vec<Value>,
+    },
     /// `AS SUPPRESSION`
     Suppression,
 }
@@ -166,6 +173,14 @@ impl fmt::Display for Definition {
                     "AS QUANTILES ({}) OF {table}.{}",
                     list(groups, fmt::Display::fmt),
                     ident(column)
+                )
+            }
+            Definition::Bounds { groups, bounds } => {
+                write!(
+                    f,
+                    "AS QUANTILES ({}) BOUNDS ({})",
+                    list(groups, fmt::Display::fmt),
+                    list(bounds, fmt::Display::fmt)
                 )
             }
             Definition::Suppression => f.write_str("AS SUPPRESSION"),

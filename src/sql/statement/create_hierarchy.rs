@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
   | AS PREFIX (4, 3, 2) [MASK '*']
   | AS TRUNCATE (unit, ...)
   | AS VALUES ('female', 'any'), ('male', 'any')
-  | AS QUANTILES (16, 4) OF table.column
+  | AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }
   | AS SUPPRESSION
   [ON UNMAPPED ERROR | SUPPRESS | TOP] [NULLS AS VALUE | AS TOP | ERROR]",
     example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 TOP CODE 90 ON UNMAPPED ERROR NULLS AS TOP",
@@ -115,9 +115,14 @@ fn definition(c: &mut Cursor) -> Result<(Definition, bool)> {
         }
         () if c.take("QUANTILES") => {
             let groups = c.list("groups", |c| c.whole("a number of groups"))?;
-            c.need("OF")?;
-            let (table, column) = c.table_column()?;
-            Definition::Quantiles { groups, table, column }
+            if c.take("BOUNDS") {
+                let bounds = c.list("bound", bound)?;
+                Definition::Bounds { groups, bounds }
+            } else {
+                c.need("OF")?;
+                let (table, column) = c.table_column()?;
+                Definition::Quantiles { groups, table, column }
+            }
         }
         () if c.take("SUPPRESSION") => Definition::Suppression,
         () => return query(c),
@@ -146,6 +151,15 @@ fn intervals(c: &mut Cursor) -> Result<Definition> {
         if slot.replace(c.number("a number")?).is_some() {
             return Err(before.error("this is given twice"));
         }
+    }
+}
+
+/// A bound of QUANTILES: a number, or a date or timestamp in quotes.
+fn bound(c: &mut Cursor) -> Result<Value> {
+    if c.looks_at_string() {
+        c.string("a bound in quotes").map(Value::Text)
+    } else {
+        c.number("a bound")
     }
 }
 
