@@ -13,10 +13,10 @@ use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::{self, Metric};
-use crate::recode::{Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{ClassesExec, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let inputs = tokio::task::spawn_blocking(move || summarise_inputs(&files));
     let decided = decide_job(job, &observer).await?;
     let recipe = Arc::new(decided.recipe(&[])?);
-    let plan = table::plan(&decided.job.source.rows, recipe, &target.partitioned_by).await?;
+    let plan = decided.plan(recipe, &target.partitioned_by).await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let rows = execute_stream(plan, state.task_ctx()).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
@@ -125,7 +125,7 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
     let release = decided.verify_plan(&session).await?;
     release.require()?;
     observer.end(Phase::Verify);
-    let plan = table::plan(&decided.job.source.rows, Arc::new(decided.recipe(&[])?), &[]).await?;
+    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
 
@@ -189,6 +189,16 @@ impl Decided {
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
         Recipe::new(space, rules, &self.decision.classes, kept, starred, columns)
+    }
+
+    /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
+    async fn plan(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+        let rows = &self.job.source.rows;
+        let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
+        match ClassesExec::try_new(Arc::clone(&recipe), rows.schema().as_arrow(), classes, kept, first)? {
+            Some(plan) => Ok(Arc::new(plan)),
+            None => table::plan(rows, recipe, first).await,
+        }
     }
 
     /// Whether classes count an entity that is not in the release, so that files alone cannot prove the models.

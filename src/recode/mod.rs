@@ -3,9 +3,11 @@
 //! A [`Recipe`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
 //! DataFusion plan, so that the second scan streams like the first.
 
+mod classes;
 mod exec;
 mod pseudonym;
 
+pub use classes::ClassesExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
 pub use pseudonym::Pseudonym;
 

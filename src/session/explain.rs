@@ -4,6 +4,7 @@ use super::{AnonContext, Answer};
 use crate::engine::{self, Choice, Job, QuasiIdentifier, detail_requests, quote};
 use crate::error::Result;
 use crate::frequency::DetailRequest;
+use crate::hierarchy::TOP;
 use crate::model::Monotonicity;
 use crate::sql::ast::Anonymize;
 use arrow::array::{ArrayRef, StringArray};
@@ -86,7 +87,12 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         },
     );
     add("base query", base_query(job));
-    add("node query", node_query(job));
+    let top: Vec<u8> = job
+        .quasi_identifiers
+        .iter()
+        .map(|q| q.levels.map_or(q.hierarchy.height(), |(_, high)| high))
+        .collect();
+    add("top node's query", node_query(job, &top));
     rows
 }
 
@@ -154,22 +160,26 @@ fn carried(job: &Job, rolled_up: bool) -> String {
     text
 }
 
-/// A node as SQL over the base frequency set and the lookup tables of `hierarchy_levels`.
-fn node_query(job: &Job) -> String {
-    let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
-    let label = |(column, q): (&String, &QuasiIdentifier)| {
-        format!(
-            "generalize('{}', {column}, :level_of_{}) AS {column}",
-            q.hierarchy.name().replace('\'', "''"),
-            q.column
-        )
+/// A node as SQL over the base query: it runs as printed in a session that has the hierarchies.
+fn node_query(job: &Job, levels: &[u8]) -> String {
+    let label = |(q, level): (&QuasiIdentifier, &u8)| {
+        let column = quote(&q.column);
+        match (level, q.hierarchy.ladder().info().name) {
+            (0, _) => column,
+            (_, "SUPPRESSION") => format!("'{TOP}' AS {column}"),
+            _ => format!(
+                "generalize('{}', {column}, {level}) AS {column}",
+                q.hierarchy.name().replace('\'', "''")
+            ),
+        }
     };
-    let labels: Vec<String> = columns.iter().zip(&job.quasi_identifiers).map(label).collect();
-    let groups: Vec<String> = (1..=columns.len()).map(|i| i.to_string()).collect();
+    let labels: Vec<String> = job.quasi_identifiers.iter().zip(levels).map(label).collect();
+    let groups: Vec<String> = (1..=labels.len()).map(|i| i.to_string()).collect();
     format!(
-        "SELECT {}, sum(rows) AS rows{} FROM base GROUP BY {}",
+        "SELECT {}, sum(rows) AS rows{} FROM ({}) AS base GROUP BY {}",
         labels.join(", "),
         carried(job, true),
+        base_query(job),
         groups.join(", ")
     )
 }
@@ -193,6 +203,10 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
             ),
         ),
         row("node", engine::describe(&decided.job, decision.classes.node())),
+        row(
+            "node's query",
+            node_query(&decided.job, decision.classes.node().levels()),
+        ),
         row("classes", decision.verdict.classes.to_string()),
         row("suppressed rows", decision.verdict.suppressed.to_string()),
         row(&decided.job.metric_name, decision.value.to_string()),

@@ -1,6 +1,6 @@
 //! Snapshots of what people read: EXPLAIN and the help of the command.
 
-use crate::common::{collect, context};
+use crate::common::{collect, context, number, text};
 use std::process::Command;
 
 #[tokio::test]
@@ -19,6 +19,36 @@ async fn explain_says_what_would_be_done() {
         "explain",
         arrow::util::pretty::pretty_format_batches(&rows).unwrap().to_string()
     );
+}
+
+#[tokio::test]
+async fn the_printed_query_of_a_node_answers_its_classes() {
+    let context = context(2);
+    let setup = "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet';
+        CREATE HIERARCHY age AS INTERVALS (5, 10);
+        CREATE HIERARCHY education FROM 'data/hierarchies/education.csv'";
+    collect(&context, setup).await;
+    for node in [
+        "age 0, education 1, sex 0",
+        "age 1, education 0, sex 1",
+        "age 3, education 3, sex 0",
+    ] {
+        let statement = format!(
+            "EXPLAIN ANALYZE ANONYMIZE (SELECT age, education, sex FROM census) \
+             QUASI IDENTIFIERS (age USING age, education USING education, sex) \
+             SATISFYING k_anonymity(1) AT NODE ({node})"
+        );
+        let ran = collect(&context, &statement).await;
+        let query = text(&ran, "item", "node's query", "detail");
+        let counted = collect(&context, &format!("SELECT count(*) FROM ({query})")).await;
+        assert_eq!(
+            number(&counted).to_string(),
+            text(&ran, "item", "classes", "detail"),
+            "{query}"
+        );
+        let rows = collect(&context, &format!("SELECT sum(rows) FROM ({query})")).await;
+        assert_eq!(number(&rows), 30_000.0);
+    }
 }
 
 #[test]

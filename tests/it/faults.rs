@@ -205,8 +205,6 @@ async fn broken_files_and_taken_targets_are_refused() {
         &format!("COPY (VALUES (1), (1)) TO '{}'", path("source/s.parquet")),
     )
     .await;
-    let read = format!("(SELECT column1 AS a FROM '{}')", path("source/s.parquet"));
-    let _ = read;
     let release = |more: &str| {
         format!(
             "ANONYMIZE (SELECT 1 AS a UNION ALL SELECT 1) TO '{}' {more} {roles}",

@@ -1,0 +1,206 @@
+//! A release that is known without reading the source again.
+//!
+//! Where only quasi-identifiers are released, the rows of a class are all alike: its labels, as often as it has rows.
+//! The classes of the chosen node are then the release, and writing them in order is the whole second scan.
+
+use super::{Recipe, Released, Treatment};
+use crate::error::Result;
+use crate::frequency::FrequencySet;
+use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{Int32Type, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, ChildrenPropertiesMode, EmissionType, ReplaceChildrenOptions,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use std::fmt;
+use std::sync::Arc;
+
+/// The rows of the kept classes, in the order of a release.
+#[derive(Debug)]
+pub struct ClassesExec {
+    recipe: Arc<Recipe>,
+    /// For each released column its label codes by class; classes in order, with their rows.
+    codes: Arc<Vec<Vec<u32>>>,
+    rows: Arc<Vec<u64>>,
+    properties: Arc<PlanProperties>,
+}
+
+impl ClassesExec {
+    /// The plan for `classes`, of which `kept` are released, ordered by the columns `first` and then by all
+    /// quasi-identifiers. `None` when the classes do not tell the release: other columns are in it, or suppressed rows.
+    pub fn try_new(
+        recipe: Arc<Recipe>,
+        source: &Schema,
+        classes: &FrequencySet,
+        kept: &[bool],
+        first: &[String],
+    ) -> Result<Option<Self>> {
+        let position = |c: &Released| match &c.treatment {
+            Treatment::Generalize(i) => Some(*i),
+            _ => None,
+        };
+        let columns: Option<Vec<usize>> = recipe.columns.iter().map(position).collect();
+        let Some(columns) = columns.filter(|_| !recipe.starred) else {
+            return Ok(None);
+        };
+        let layout = recipe.space.layout();
+        let label = |class: usize, column: usize| {
+            let level = recipe.space.lookup(column).level(recipe.node.level(column));
+            level.codes[layout.code(classes.key(class), column) as usize]
+        };
+        let mut order: Vec<usize> = recipe
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| first.contains(&c.name))
+            .map(|(i, _)| columns[i])
+            .collect();
+        order.sort_by_key(|i| first.iter().position(|f| *f == recipe.quasi_identifiers[*i]));
+        order.extend(0..recipe.quasi_identifiers.len());
+        let mut sorted: Vec<usize> = (0..classes.len()).filter(|i| kept[*i]).collect();
+        sorted.sort_by_cached_key(|class| order.iter().map(|column| label(*class, *column)).collect::<Vec<u32>>());
+
+        let codes = columns
+            .iter()
+            .map(|column| sorted.iter().map(|class| label(*class, *column)).collect())
+            .collect();
+        let rows = sorted.iter().map(|class| classes.counts()[*class]).collect();
+        let schema = recipe.schema(source)?;
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Ok(Some(Self {
+            recipe,
+            codes: Arc::new(codes),
+            rows: Arc::new(rows),
+            properties: Arc::new(properties),
+        }))
+    }
+}
+
+impl DisplayAs for ClassesExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "ClassesExec: node={}, classes={}", self.recipe.node, self.rows.len())
+    }
+}
+
+impl ExecutionPlan for ClassesExec {
+    fn name(&self) -> &str {
+        "ClassesExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        match children.is_empty() {
+            true => Ok(self),
+            false => Err(DataFusionError::Internal("ClassesExec has no input".into())),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let schema = self.schema();
+        let mut rows = Rows {
+            recipe: Arc::clone(&self.recipe),
+            codes: Arc::clone(&self.codes),
+            counts: Arc::clone(&self.rows),
+            schema: Arc::clone(&schema),
+            class: 0,
+            done: 0,
+        };
+        let size = context.session_config().batch_size();
+        let batches = std::iter::from_fn(move || rows.next(size).transpose());
+        let stream = futures::stream::iter(batches.map(|b| Ok(b?)));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+    }
+}
+
+/// Where a stream is: `done` rows of class `class` were handed out.
+struct Rows {
+    recipe: Arc<Recipe>,
+    codes: Arc<Vec<Vec<u32>>>,
+    counts: Arc<Vec<u64>>,
+    schema: SchemaRef,
+    class: usize,
+    done: u64,
+}
+
+impl Rows {
+    fn next(&mut self, size: usize) -> Result<Option<RecordBatch>> {
+        let mut runs: Vec<(usize, usize)> = vec![];
+        let mut left = size;
+        while left > 0 && self.class < self.counts.len() {
+            let run = usize::try_from(self.counts[self.class] - self.done)
+                .unwrap_or(left)
+                .min(left);
+            runs.push((self.class, run));
+            left -= run;
+            self.done += run as u64;
+            if self.done == self.counts[self.class] {
+                (self.class, self.done) = (self.class + 1, 0);
+            }
+        }
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let mut columns: Vec<ArrayRef> = vec![];
+        for ((released, codes), field) in self
+            .recipe
+            .columns
+            .iter()
+            .zip(self.codes.iter())
+            .zip(self.schema.fields())
+        {
+            let Treatment::Generalize(i) = released.treatment else {
+                continue;
+            };
+            let labels = &self.recipe.labels[i];
+            let expanded = runs
+                .iter()
+                .flat_map(|(class, run)| std::iter::repeat_n(codes[*class], *run));
+            columns.push(match self.recipe.is_label(i) {
+                true => {
+                    let key = |code: u32| (!labels.is_null(code as usize)).then_some(code as i32);
+                    let keys: Int32Array = expanded.map(key).collect();
+                    Arc::new(DictionaryArray::<Int32Type>::try_new(keys, Arc::clone(labels))?)
+                }
+                false => cast(
+                    &take(labels, &UInt32Array::from_iter_values(expanded), None)?,
+                    field.data_type(),
+                )?,
+            });
+        }
+        Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?))
+    }
+}
