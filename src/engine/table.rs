@@ -2,7 +2,7 @@
 
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
-use crate::recode::{ORDER_PREFIX, Recipe, RecodeExec};
+use crate::recode::{ORDER_PREFIX, Recipe, RecodeExec, Treatment};
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -27,9 +27,8 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
             names.push(name);
         }
     }
-    let labelled: Vec<String> = recipe.labelled().map(str::to_string).collect();
     let source = select_columns(rows, &names)?.create_physical_plan().await?;
-    let recoded: Arc<dyn ExecutionPlan> = Arc::new(RecodeExec::try_new(source, recipe)?);
+    let recoded: Arc<dyn ExecutionPlan> = Arc::new(RecodeExec::try_new(source, Arc::clone(&recipe))?);
     let schema = recoded.schema();
     let ascending = SortOptions {
         descending: false,
@@ -41,8 +40,14 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         .map(|name| Ok(schema.index_of(name)?))
         .collect::<Result<Vec<usize>>>()?;
     let order = (0..schema.fields().len()).filter(is_order);
-    // The order key stands for the labels of all quasi-identifiers: comparing those again would cost memory for nothing.
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && !labelled.contains(schema.field(*i).name()));
+    // The order key says every label of a quasi-identifier, and every value kept at level 0 but for the sign of a zero,
+    // so comparing those columns too would only cost time and the memory of rows in comparable form.
+    let is_decided = |i: &usize| {
+        let released = recipe.columns().get(*i);
+        released.is_some_and(|c| matches!(c.treatment, Treatment::Generalize(_)))
+            && !schema.field(*i).data_type().is_floating()
+    };
+    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && !is_decided(i));
     let mut sorted: Vec<usize> = vec![];
     for i in partition.into_iter().chain(order).chain(others) {
         if !sorted.contains(&i) {

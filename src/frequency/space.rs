@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// By chunk and levels: packed codes to packed representatives.
+/// By chunk and its columns' levels: packed codes to packed representatives.
 type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 
 /// The quasi-identifiers of one table with their lookup tables, and the layout of their packed keys.

@@ -106,12 +106,6 @@ impl Recipe {
         names
     }
 
-    /// The released columns whose values the order key determines: those of the quasi-identifiers.
-    pub fn labelled(&self) -> impl Iterator<Item = &str> {
-        let generalized = |c: &&Released| matches!(c.treatment, Treatment::Generalize(_));
-        self.columns.iter().filter(generalized).map(|c| c.name.as_str())
-    }
-
     /// The columns that are released.
     pub fn columns(&self) -> &[Released] {
         &self.columns

@@ -1,0 +1,153 @@
+//! The Adult table of 30,162 rows with its nine quasi-identifiers: 12,960 nodes.
+
+use anonsql::catalogue::{Argument, Call, Value};
+use anonsql::engine::{Choice, Constraint, Evaluator, Job, QuasiIdentifier, Silent, Source, SuppressionLimit, prepare};
+use anonsql::frequency::{Base, FrequencySets};
+use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::metric::{self, Metric};
+use anonsql::search::Oracle;
+use anonsql::{lattice::Lattice, model, search};
+use datafusion::execution::TaskContext;
+use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The columns, in the order in which the reference figures name them.
+const COLUMNS: [&str; 9] = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+];
+
+/// Bytes of frequency sets that are kept for roll-up, as the product keeps them.
+pub const CACHE_BYTES: usize = 512 << 20;
+
+/// The table, scanned once.
+pub struct Adult {
+    /// Its base frequency set.
+    pub base: Arc<Base>,
+    /// Every node.
+    pub lattice: Lattice,
+    /// What plans are executed in.
+    pub context: Arc<TaskContext>,
+    session: SessionContext,
+    folder: PathBuf,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// The folder with the shared data; says so when it is not there.
+pub fn shared() -> Option<PathBuf> {
+    let folder = PathBuf::from(std::env::var_os("ANONSQL_SHARED").unwrap_or_else(|| "../shared".into()));
+    if folder.join("data/adult_arx.parquet").exists() {
+        return Some(folder);
+    }
+    eprintln!("skipped: there is no data/adult_arx.parquet in ANONSQL_SHARED (or ../shared)");
+    None
+}
+
+impl Adult {
+    /// Reads the table; `None` where it is not there.
+    pub fn read() -> Option<Self> {
+        let folder = shared()?.join("data");
+        let runtime = super::run::runtime(1);
+        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+        let job = runtime.block_on(job(&session, &folder, "dm", 2, 0));
+        let evaluator = runtime
+            .block_on(prepare(&job, &[job.metric.as_ref()], &Silent))
+            .expect("the table can be read")
+            .evaluator;
+        Some(Self {
+            base: Arc::clone(evaluator.sets().base()),
+            lattice: evaluator.lattice().clone(),
+            context: session.task_ctx(),
+            session,
+            folder,
+            runtime,
+        })
+    }
+
+    /// Frequency sets that keep no more than `limit` bytes of evaluated nodes.
+    pub fn sets(&self, limit: usize) -> FrequencySets {
+        FrequencySets::new(Arc::clone(&self.base), Arc::clone(&self.context), limit).expect("memory is not limited")
+    }
+
+    /// An evaluator on one thread that has not evaluated any node yet; searches minimise the first metric.
+    pub fn evaluator(&self, metrics: &[&str], k: i64, percent: u64) -> Evaluator {
+        let job = self
+            .runtime
+            .block_on(job(&self.session, &self.folder, metrics[0], k, percent));
+        let metrics: Vec<Box<dyn Metric>> = metrics
+            .iter()
+            .map(|m| metric::build(&Call::bare(*m)).expect(m))
+            .collect();
+        let metrics: Vec<&dyn Metric> = metrics.iter().map(AsRef::as_ref).collect();
+        Evaluator::new(&job, self.sets(CACHE_BYTES), self.lattice.clone(), &metrics, 1)
+            .expect("the metrics fit the job")
+    }
+}
+
+async fn job(session: &SessionContext, data: &std::path::Path, metric: &str, k: i64, percent: u64) -> Job {
+    let path = data.join("adult_arx.parquet").display().to_string();
+    let rows = session.read_parquet(path.as_str(), ParquetReadOptions::default()).await;
+    let hierarchy = |column: &str| {
+        let path = data.join(format!("adult_arx_hier/{column}.csv")).display().to_string();
+        let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy of Adult");
+        Hierarchy::new(column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).expect("a hierarchy of Adult")
+    };
+    let k_anonymity = Call {
+        name: "k_anonymity".into(),
+        args: vec![Argument {
+            name: None,
+            value: Value::Integer(k),
+        }],
+    };
+    Job {
+        statement: String::new(),
+        source: Source {
+            name: "adult".into(),
+            rows: rows.expect("the Adult table"),
+            files: vec![],
+        },
+        identifiers: vec![],
+        quasi_identifiers: COLUMNS
+            .iter()
+            .map(|column| QuasiIdentifier {
+                column: (*column).into(),
+                hierarchy: Arc::new(hierarchy(column)),
+                levels: None,
+                weight: 1.0,
+            })
+            .collect(),
+        sensitive: vec![],
+        class_label: None,
+        keep: vec![],
+        entity: None,
+        population: None,
+        constraints: vec![Constraint {
+            model: model::build(&k_anonymity).expect("k_anonymity"),
+            call: k_anonymity,
+            attribute: None,
+            subset: None,
+        }],
+        suppression: SuppressionLimit::Share {
+            over: percent,
+            under: 100,
+        },
+        starred: false,
+        metric_name: metric.into(),
+        metric: metric::build(&Call::bare(metric)).expect("a metric"),
+        choice: Choice::Search {
+            call: Call::bare("auto"),
+            search: search::build(&Call::bare("auto")).expect("auto"),
+        },
+        seed: 0,
+        time_limit: None,
+        node_limit: None,
+    }
+}

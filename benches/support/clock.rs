@@ -1,0 +1,17 @@
+//! What one run took.
+
+use std::time::{Duration, Instant};
+
+/// The CPU time of the calling thread, as the scheduler counts it (up to a tick late, so for long runs only).
+pub fn thread_cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|n| n.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}
+
+/// What a run took: its wall time, the CPU time of the calling thread, and what it answered.
+pub fn timed<T>(run: impl FnOnce() -> T) -> (Duration, Duration, T) {
+    let (cpu, wall) = (thread_cpu(), Instant::now());
+    let answer = run();
+    (wall.elapsed(), thread_cpu().saturating_sub(cpu), answer)
+}

@@ -1,0 +1,15 @@
+//! How a bench is run.
+
+/// Whether every bench only has to run once, on little data: so `cargo test --benches` runs them.
+pub fn is_quick() -> bool {
+    !std::env::args().any(|argument| argument == "--bench")
+}
+
+/// A runtime and a session of `threads` threads.
+pub fn runtime(threads: usize) -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}

@@ -1,0 +1,29 @@
+//! Several forms of one computation, timed beside each other.
+
+use std::time::{Duration, Instant};
+
+/// A name and what it names: answers the number of classes, which all forms must agree on.
+pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
+
+/// The least time of each run of each of `forms` over `items`, in microseconds summed over the items. The forms take
+/// turns item by item, so that whatever else the machine does hits all of them; the least of the rounds leaves it out.
+pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
+    let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
+    for _ in 0..rounds {
+        for (at, item) in items.iter().enumerate() {
+            let mut answers = vec![];
+            for ((name, form), least) in forms.iter_mut().zip(&mut least) {
+                let begun = Instant::now();
+                let answer = std::hint::black_box(form(item));
+                least[at] = least[at].min(begun.elapsed());
+                answers.push((*name, answer));
+            }
+            assert!(
+                answers.windows(2).all(|w| w[0].1 == w[1].1),
+                "the forms find different numbers of classes: {answers:?}"
+            );
+        }
+    }
+    let sum = |times: &Vec<Duration>| times.iter().sum::<Duration>().as_secs_f64() * 1e6;
+    least.iter().map(sum).collect()
+}
