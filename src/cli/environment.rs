@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use crate::error::{Error, Result};
+use crate::session::enable_path_tables;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -47,7 +48,7 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     }
     let context = SessionContext::new_with_config_rt(config, environment.build_arc()?);
     // A file's path in quotes can stand where a table's name can.
-    Ok(context.enable_url_table())
+    Ok(enable_path_tables(context))
 }
 
 fn threads(args: &Args) -> NonZeroUsize {

@@ -1,5 +1,6 @@
 //! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
 
+use super::details::{attribute_request, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
@@ -68,57 +69,6 @@ pub struct Evaluator {
     entity: Option<usize>,
     limit: u64,
     threads: usize,
-}
-
-/// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
-pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
-    let mut requests: Vec<DetailRequest> = vec![];
-    let mut add = |request: DetailRequest| {
-        if !requests.contains(&request) {
-            requests.push(request);
-        }
-    };
-    if let Some(entity) = &job.entity {
-        add(DetailRequest::Distinct(entity.clone()));
-    }
-    for constraint in &job.constraints {
-        add_attribute(job, constraint, &mut add);
-    }
-    if metrics.iter().any(|m| m.reads().class_label) {
-        job.class_label
-            .iter()
-            .for_each(|label| add(DetailRequest::Values(label.clone())));
-    }
-    if metrics.iter().any(|m| m.reads().attribute) {
-        measured_attribute(job).into_iter().for_each(add);
-    }
-    requests
-}
-
-/// The sensitive attribute that a metric reads, by rows.
-fn measured_attribute(job: &Job) -> Option<DetailRequest> {
-    let first = job.sensitive.first()?;
-    Some(DetailRequest::Values(first.column.clone()))
-}
-
-fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
-    if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
-        add(attribute_request(job, attribute));
-    }
-}
-
-fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
-    match &job.entity {
-        Some(entity) => DetailRequest::Pairs {
-            entity: entity.clone(),
-            values: attribute.into(),
-        },
-        None => DetailRequest::Values(attribute.into()),
-    }
-}
-
-fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
-    base.attributes.iter().position(|a| a.request == *request)
 }
 
 impl Evaluator {

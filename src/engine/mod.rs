@@ -1,6 +1,7 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
 mod decide;
+mod details;
 mod evaluator;
 mod job;
 mod manifest;
@@ -9,11 +10,13 @@ mod prepare;
 mod release;
 mod stage;
 mod table;
+mod target;
 mod verify;
 mod write;
 
 pub use decide::{Decision, Proof, decide, describe};
-pub use evaluator::{Evaluator, Profile, Verdict, detail_requests};
+pub use details::detail_requests;
+pub use evaluator::{Evaluator, Profile, Verdict};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
     SuppressionLimit, Target,

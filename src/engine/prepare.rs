@@ -1,6 +1,7 @@
 //! From a job to an evaluator: the first scan, the lookup tables, the base frequency set, the lattice.
 
-use super::evaluator::{Evaluator, detail_requests};
+use super::details::detail_requests;
+use super::evaluator::Evaluator;
 use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};

@@ -9,10 +9,12 @@ mod explain;
 mod functions;
 mod hierarchies;
 mod lattice_of;
+mod paths;
 mod source;
 mod verify;
 
 pub use answer::Answer;
+pub use paths::enable_path_tables;
 
 use crate::engine::{self, Observer, Silent};
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::{CsvReadOptions, ParquetReadOptions};
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
 use futures::TryStreamExt;
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ impl AnonContext {
     pub(super) async fn source(&self, source: &ast::Source) -> Result<Source> {
         let rows = match source {
             ast::Source::Table(name) => self.session.table(name.reference()).await?,
-            ast::Source::Path(path) => self.path(path).await?,
+            ast::Source::Path(path) => read_path(&self.session, path).await?,
             ast::Source::Query(query) => {
                 let frame = self.session.sql(query).await?;
                 match frame.logical_plan() {
@@ -37,40 +37,6 @@ impl AnonContext {
             rows,
             files,
         })
-    }
-
-    /// The rows of a file, folder, glob or URL, whose format is that of its first file.
-    async fn path(&self, path: &str) -> Result<DataFrame> {
-        if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
-            return Err(Error::io(
-                format!("cannot read {path:?}"),
-                std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
-            ));
-        }
-        let extension = match extension(path) {
-            Some(extension) => extension,
-            None => first_extension(Path::new(path))?.unwrap_or_else(|| "parquet".into()),
-        };
-        let suffix = format!(".{extension}");
-        let partitions = partitions(Path::new(path));
-        let frame = if extension == "csv" {
-            let options = CsvReadOptions::new()
-                .file_extension(&suffix)
-                .table_partition_cols(partitions);
-            self.session.read_csv(path, options).await
-        } else {
-            let options = ParquetReadOptions {
-                file_extension: &suffix,
-                table_partition_cols: partitions,
-                ..Default::default()
-            };
-            self.session.read_parquet(path, options).await
-        };
-        let frame = frame.map_err(|e| Error::from_data(e).context(format!("cannot read {path:?}")))?;
-        if frame.schema().fields().is_empty() {
-            return Err(Error::usage(format!("{path:?} names no file with columns")));
-        }
-        Ok(frame)
     }
 
     /// The local files that a query reads, sorted.
@@ -97,6 +63,40 @@ impl AnonContext {
         files.dedup();
         Ok(files)
     }
+}
+
+/// The rows of a file, folder, glob or URL, whose format is that of its first file.
+pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
+    if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
+        return Err(Error::io(
+            format!("cannot read {path:?}"),
+            std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
+        ));
+    }
+    let extension = match extension(path) {
+        Some(extension) => extension,
+        None => first_extension(Path::new(path))?.unwrap_or_else(|| "parquet".into()),
+    };
+    let suffix = format!(".{extension}");
+    let partitions = partitions(Path::new(path));
+    let frame = if extension == "csv" {
+        let options = CsvReadOptions::new()
+            .file_extension(&suffix)
+            .table_partition_cols(partitions);
+        session.read_csv(path, options).await
+    } else {
+        let options = ParquetReadOptions {
+            file_extension: &suffix,
+            table_partition_cols: partitions,
+            ..Default::default()
+        };
+        session.read_parquet(path, options).await
+    };
+    let frame = frame.map_err(|e| Error::from_data(e).context(format!("cannot read {path:?}")))?;
+    if frame.schema().fields().is_empty() {
+        return Err(Error::usage(format!("{path:?} names no file with columns")));
+    }
+    Ok(frame)
 }
 
 /// The columns that are folder names (`column=value`) under a local folder, outermost first, as text.

@@ -1,0 +1,58 @@
+//! What the classes of a request carry beyond their rows: sensitive values, entities, class labels.
+
+use super::job::{Constraint, Job};
+use crate::frequency::{Base, DetailRequest};
+use crate::metric::Metric;
+
+/// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
+pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
+    let mut requests: Vec<DetailRequest> = vec![];
+    let mut add = |request: DetailRequest| {
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    };
+    if let Some(entity) = &job.entity {
+        add(DetailRequest::Distinct(entity.clone()));
+    }
+    for constraint in &job.constraints {
+        add_attribute(job, constraint, &mut add);
+    }
+    if metrics.iter().any(|m| m.reads().class_label) {
+        job.class_label
+            .iter()
+            .for_each(|label| add(DetailRequest::Values(label.clone())));
+    }
+    if metrics.iter().any(|m| m.reads().attribute) {
+        measured_attribute(job).into_iter().for_each(add);
+    }
+    requests
+}
+
+/// The sensitive attribute that a metric reads, by rows.
+pub(super) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
+    let first = job.sensitive.first()?;
+    Some(DetailRequest::Values(first.column.clone()))
+}
+
+fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+    if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
+        add(attribute_request(job, attribute));
+    }
+}
+
+/// The detail that holds a sensitive attribute: its rows by value, or its distinct entities by value.
+pub(super) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
+    match &job.entity {
+        Some(entity) => DetailRequest::Pairs {
+            entity: entity.clone(),
+            values: attribute.into(),
+        },
+        None => DetailRequest::Values(attribute.into()),
+    }
+}
+
+/// Where the base set holds a detail.
+pub(super) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
+    base.attributes.iter().position(|a| a.request == *request)
+}

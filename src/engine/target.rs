@@ -1,0 +1,141 @@
+//! The target: whether it may be written, reading back what was staged for it, and summing up files.
+
+use super::job::{Existing, Format, Job, Target, target_exists};
+use super::manifest::FileSummary;
+use super::write::Written;
+use crate::error::{Error, Result};
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
+use std::path::{Path, PathBuf};
+
+/// Whether to go on; fails where the target may not be written.
+pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
+    let path = &target.path;
+    for column in &target.partitioned_by {
+        if !job.releases(column) {
+            let released = job
+                .source
+                .rows
+                .schema()
+                .fields()
+                .iter()
+                .map(|f| f.name().as_str())
+                .filter(|n| job.releases(n));
+            return Err(Error::unknown("released column to partition by", column, released));
+        }
+    }
+    if !path.exists() {
+        return Ok(true);
+    }
+    let own = path.canonicalize().map_err(|e| Error::io(path.display(), e))?;
+    if job
+        .source
+        .files
+        .iter()
+        .filter_map(|f| f.canonicalize().ok())
+        .any(|f| f.starts_with(&own))
+    {
+        return Err(Error::usage(format!(
+            "the target {} holds the source; write to another folder",
+            path.display()
+        )));
+    }
+    match target.existing {
+        Existing::Fail => Err(target_exists(path)),
+        Existing::Skip => Ok(false),
+        Existing::Overwrite if !looks_released(path)? => Err(Error::usage(format!(
+            "{} holds files that are no release (other than .parquet, .csv and hidden ones); OVERWRITE would delete \
+             them: remove them yourself or choose another target",
+            path.display()
+        ))),
+        Existing::Overwrite => Ok(true),
+    }
+}
+
+/// Whether everything in the folder could have been written by a release.
+fn looks_released(folder: &Path) -> Result<bool> {
+    if !folder.is_dir() {
+        return Ok(false);
+    }
+    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))? {
+        let path = entry
+            .map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))?
+            .path();
+        let name = path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let data = path.extension().is_some_and(|e| e == "parquet" || e == "csv");
+        let partition = path.is_dir() && name.contains('=') && looks_released(&path)?;
+        if !(data || partition || name.starts_with(['.', '_'])) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Registers what was written, read like any other folder.
+pub(super) async fn read_back(session: &SessionContext, name: &str, folder: &Path, target: &Target) -> Result<()> {
+    let path = format!("{}/", folder.display());
+    let partitions: Vec<(String, DataType)> = target
+        .partitioned_by
+        .iter()
+        .map(|c| (c.clone(), DataType::Utf8))
+        .collect();
+    match target.format {
+        Format::Parquet => {
+            let options = ParquetReadOptions::default().table_partition_cols(partitions);
+            session.register_parquet(name, &path, options).await?;
+        }
+        Format::Csv => {
+            let header = first_line(folder)?;
+            let fields: Vec<Field> = header
+                .iter()
+                .map(|name| Field::new(name, DataType::Utf8, true))
+                .collect();
+            let schema = Schema::new(fields);
+            let options = CsvReadOptions::new().schema(&schema).table_partition_cols(partitions);
+            session.register_csv(name, &path, options).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The column names of the first CSV file under `folder`.
+fn first_line(folder: &Path) -> Result<Vec<String>> {
+    let failed = |e| Error::io("cannot read the staged release back", e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            return first_line(&path);
+        }
+        if path.extension().is_some_and(|e| e == "csv") {
+            let file = std::fs::File::open(&path).map_err(failed)?;
+            let format = arrow::csv::reader::Format::default().with_header(true);
+            let (schema, _) = format.infer_schema(file, Some(0))?;
+            return Ok(schema.fields().iter().map(|f| f.name().clone()).collect());
+        }
+    }
+    Err(Error::internal("nothing was written"))
+}
+
+/// Size and checksum of the files that were read.
+pub(super) fn summarise_inputs(files: &[PathBuf]) -> Result<Vec<FileSummary>> {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    files
+        .iter()
+        .map(|path| FileSummary::of(path, name(path), None))
+        .collect()
+}
+
+/// Size, checksum and rows of the files that were written.
+pub(super) fn summarise_outputs(folder: &Path, written: &[Written]) -> Result<Vec<FileSummary>> {
+    written
+        .iter()
+        .map(|w| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows)))
+        .collect()
+}
