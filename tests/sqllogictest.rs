@@ -7,6 +7,7 @@
 //!
 //! The last test holds the files to the catalogues: an entry without its file fails.
 
+use anonsql::session::enable_path_tables;
 use anonsql::{AnonContext, hierarchy, metric, model, search, sql};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -129,7 +130,7 @@ impl Session {
             .with_target_partitions(2)
             .with_information_schema(true);
         Self {
-            context: AnonContext::new(SessionContext::new_with_config(config).enable_url_table()),
+            context: AnonContext::new(enable_path_tables(SessionContext::new_with_config(config))),
             scratch: scratch.into(),
         }
     }

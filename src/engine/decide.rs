@@ -63,15 +63,6 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
         )));
     }
     let (classes, verdict) = evaluator.judge(&node)?;
-    if !verdict.anonymous && verdict.suppressed <= evaluator.suppression_limit() {
-        return Err(Error::infeasible(format!(
-            "the node {} does not satisfy the models: {} rows in {} classes would be released, and together they break \
-             a model of the table as a whole",
-            describe(job, &node),
-            verdict.released,
-            verdict.classes
-        )));
-    }
     if !verdict.anonymous {
         let node = describe(job, &node);
         let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
