@@ -39,6 +39,4 @@ VERIFY 'out/patients_k5/'
   QUASI IDENTIFIERS (birth_year, sex, zip, visited_at)
   SATISFYING k_anonymity(5);
 
-CREATE EXTERNAL TABLE patients_k5 STORED AS PARQUET PARTITIONED BY (ward) LOCATION 'out/patients_k5/';
-
-SELECT ward, count(*) AS visits, round(avg(cost), 2) AS mean_cost FROM patients_k5 GROUP BY ward ORDER BY visits DESC;
+SELECT ward, count(*) AS visits, round(avg(cost), 2) AS mean_cost FROM 'out/patients_k5/' GROUP BY ward ORDER BY visits DESC;

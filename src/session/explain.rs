@@ -166,7 +166,7 @@ fn node_query(job: &Job, levels: &[u8]) -> String {
         let column = quote(&q.column);
         match (level, q.hierarchy.ladder().info().name) {
             (0, _) => column,
-            (_, "SUPPRESSION") => format!("'{TOP}' AS {column}"),
+            (_, "suppression") => format!("'{TOP}' AS {column}"),
             _ => format!(
                 "generalize('{}', {column}, {level}) AS {column}",
                 q.hierarchy.name().replace('\'', "''")

@@ -80,6 +80,7 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
     let suffix = format!(".{extension}");
     let partitions = partitions(Path::new(path));
     let frame = if extension == "csv" {
+        check_header(Path::new(path))?;
         let options = CsvReadOptions::new()
             .file_extension(&suffix)
             .table_partition_cols(partitions);
@@ -97,6 +98,30 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
         return Err(Error::usage(format!("{path:?} names no file with columns")));
     }
     Ok(frame)
+}
+
+/// Refuses a local CSV file with two columns of one name, which would be read as one.
+fn check_header(file: &Path) -> Result<()> {
+    if !file.is_file() {
+        return Ok(());
+    }
+    let unreadable = |e: csv::Error| Error::data(format!("cannot read the header of {}: {e}", file.display()));
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_path(file)
+        .map_err(unreadable)?;
+    let header = reader.byte_headers().map_err(unreadable)?;
+    let names: Vec<&[u8]> = header.iter().collect();
+    for (i, name) in names.iter().enumerate() {
+        if names[..i].contains(name) {
+            return Err(Error::usage(format!(
+                "{} has two columns called {:?}",
+                file.display(),
+                String::from_utf8_lossy(name)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The columns that are folder names (`column=value`) under a local folder, outermost first, as text.
