@@ -329,7 +329,7 @@ async fn rows_from_classes_are_those_of_a_second_scan() {
     let columns = "age, sex, zip, education, native_country";
     let roles = "QUASI IDENTIFIERS (age USING age, sex, zip USING zip, education USING education, \
         native_country USING native_country)";
-    let rest = "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 2 PERCENT \
+    let rest = "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 30 PERCENT \
         AT NODE (age 0, sex 0, zip 3, education 2, native_country 2)";
     collect(
         &context,
