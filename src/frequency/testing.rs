@@ -3,7 +3,7 @@
 //! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
 //! plain loops; [`Table::base`] goes the way of the product.
 
-use super::{Base, Columns, DetailRequest};
+use super::{Base, Columns, DetailRequest, FrequencySet};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP, table};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -93,6 +93,21 @@ impl Table {
         Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
     }
 
+    /// The labels of a class. Its key holds the least ground code of each group, which may be that of a suppressed value;
+    /// any code of the group whose value is mapped has the class's labels.
+    pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
+        let node = set.node();
+        let ground = (0..self.groups.len()).map(|column| {
+            let lookup = base.space.lookup(column);
+            let representatives = &lookup.level(node.level(column)).representatives;
+            let least = base.space.layout().code(set.key(class), column);
+            let alike = |c: &u32| representatives[*c as usize] == least && !lookup.is_unmapped(*c as usize);
+            let code = (0..representatives.len() as u32).find(alike).unwrap();
+            Self::ground(lookup.values(), code)
+        });
+        self.key(&ground.collect::<Vec<_>>(), node).unwrap()
+    }
+
     /// The generalized values of quasi-identifiers; `None` when the hierarchies suppress the row.
     pub(crate) fn key(&self, quasi_identifiers: &[Option<i64>], node: &Node) -> Option<Vec<Option<String>>> {
         let columns = quasi_identifiers.iter().zip(&self.groups).zip(node.levels());
@@ -106,7 +121,7 @@ impl Table {
     }
 
     /// The ground value of a code.
-    pub(crate) fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
+    fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
         let numbers = cast(values, &DataType::Int64).unwrap();
         let numbers = numbers.as_primitive::<Int64Type>();
         (!numbers.is_null(code as usize)).then(|| numbers.value(code as usize))

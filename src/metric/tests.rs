@@ -103,14 +103,7 @@ impl Request {
 
     fn evaluate(&self, base: &Base, node: &Node) -> Evaluated {
         let (set, _) = base.set.roll_up(&base.space, node);
-        let keys = (0..set.len()).map(|class| {
-            let codes = (0..self.table.groups.len()).map(|c| base.space.layout().code(set.key(class), c));
-            let ground: Vec<Option<i64>> = codes
-                .enumerate()
-                .map(|(c, code)| Table::ground(base.space.lookup(c).values(), code))
-                .collect();
-            self.table.key(&ground, node).unwrap()
-        });
+        let keys = (0..set.len()).map(|class| self.table.class_key(base, &set, class));
         let keys: Vec<_> = keys.collect();
         let classes = set.counts().iter().zip(&keys);
         let kept: Vec<bool> = classes.map(|(n, key)| *n > 0 && self.keeps(*n, key)).collect();

@@ -83,19 +83,7 @@ fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) ->
     let (set, _) = base.set.roll_up(&base.space, node);
     let mut judged = BTreeMap::new();
     for class in (0..set.len()).filter(|i| set.counts()[*i] > 0) {
-        // The key holds the least ground code of each group, which may be that of a suppressed value; any code of the
-        // group whose value is mapped has the class's labels.
-        let code = |column: usize| {
-            let lookup = base.space.lookup(column);
-            let representatives = &lookup.level(node.level(column)).representatives;
-            let least = base.space.layout().code(set.key(class), column);
-            let alike = |c: &u32| representatives[*c as usize] == least && !lookup.is_unmapped(*c as usize);
-            (0..representatives.len() as u32).find(alike).unwrap()
-        };
-        let ground: Vec<Option<i64>> = (0..table.groups.len())
-            .map(|c| Table::ground(base.space.lookup(c).values(), code(c)))
-            .collect();
-        let key = table.key(&ground, node).unwrap();
+        let key = table.class_key(base, &set, class);
         let values = histogram(base, &set, class);
         let size = match table.per_entity {
             true => set.details()[2].distinct(class),
