@@ -194,6 +194,10 @@ impl Decided {
     /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
     async fn plan(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
         let rows = &self.job.source.rows;
+        if self.job.entity.is_some() {
+            // Entities are recounted on scanned rows; what is handed out has to come from the same plan.
+            return table::plan(rows, recipe, first).await;
+        }
         let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
         match ClassesExec::try_new(Arc::clone(&recipe), rows.schema().as_arrow(), classes, kept, first)? {
             Some(plan) => Ok(Arc::new(plan)),
@@ -282,7 +286,7 @@ impl Decided {
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
     async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
-        let rewritten = table::plan(&self.job.source.rows, Arc::new(self.recipe(&entity)?), &[]).await?;
+        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[]).await?;
         session.register_table("rewritten", Arc::new(ReleaseTable::try_new(rewritten)?))?;
         self.verify(session, "rewritten").await
     }
