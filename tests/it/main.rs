@@ -6,4 +6,5 @@ mod common;
 mod explain;
 mod faults;
 mod golden;
+mod planted;
 mod release;
