@@ -134,12 +134,20 @@ impl AnonContext {
         constraints: &'a [Constraint],
         quasi_identifiers: &[QuasiIdentifier],
     ) -> Result<Vec<Promise<'a>>> {
-        let hierarchy = |attribute: Option<&String>| {
-            let sensitive = verify.sensitive.iter().find(|s| Some(&s.column) == attribute)?;
-            sensitive.hierarchy.as_ref().map(|name| self.hierarchy(name))
+        let hierarchy = |c: &Constraint| {
+            let (true, Some(attribute)) = (c.model.reads().hierarchy, &c.attribute) else {
+                return Ok(None);
+            };
+            let sensitive = verify.sensitive.iter().find(|s| s.column == *attribute);
+            match sensitive.and_then(|s| s.hierarchy.as_ref()) {
+                Some(name) => self.hierarchy(name).map(Some),
+                None => Err(Error::usage(format!(
+                    "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
+                    c.call
+                ))),
+            }
         };
         let promises = constraints.iter().map(|c| {
-            let attribute = c.attribute.as_ref().filter(|_| c.model.reads().hierarchy);
             Ok(Promise {
                 name: c.describe(quasi_identifiers),
                 model: c.model.as_ref(),
@@ -148,7 +156,7 @@ impl AnonContext {
                     None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
                 },
                 attribute: c.attribute.clone(),
-                hierarchy: hierarchy(attribute).transpose()?,
+                hierarchy: hierarchy(c)?,
             })
         });
         promises.collect()
