@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cli;
+mod closeness;
 mod common;
 mod explain;
 mod faults;
