@@ -55,6 +55,7 @@
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
+//! | [`suggest`] | what a column's name, form and counts say of its role |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -80,5 +81,6 @@ pub mod recode;
 pub mod search;
 pub mod session;
 pub mod sql;
+pub mod suggest;
 
 pub use session::{AnonContext, Answer};

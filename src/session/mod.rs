@@ -11,6 +11,7 @@ mod hierarchies;
 mod lattice_of;
 mod paths;
 mod source;
+mod suggest;
 mod verify;
 
 pub use answer::Answer;
@@ -96,7 +97,7 @@ impl AnonContext {
             Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
             Statement::Compare { .. } => Err(not_yet("COMPARE")),
             Statement::Risk(_) => Err(not_yet("RISK OF")),
-            Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
+            Statement::SuggestRoles(source) => self.suggest_roles(source).await,
         }
     }
 

@@ -17,6 +17,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("risk", 4),
     ("report", 5),
     ("engine", 5),
+    ("suggest", 5),
     ("sql", 6),
     ("session", 7),
     ("generate", 8),
@@ -25,7 +26,15 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Inside a row, `engine` and `report` are above what they read; `search` needs the lattice of its own row.
-const WITHOUT_DATAFUSION: &[&str] = &["catalogue", "lattice", "search", "hierarchy", "metric", "generate"];
+const WITHOUT_DATAFUSION: &[&str] = &[
+    "catalogue",
+    "lattice",
+    "search",
+    "hierarchy",
+    "metric",
+    "suggest",
+    "generate",
+];
 
 fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -156,9 +156,12 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     let mut classes: HashMap<Vec<usize>, Vec<i128>> = HashMap::new();
     let parts: Vec<PathBuf> = std::fs::read_dir(&target).unwrap().map(|e| e.unwrap().path()).collect();
     for part in parts.iter().filter(|p| p.extension().is_some_and(|e| e == "parquet")) {
-        read(part, &columns, &mut codes, |row| count(&mut classes, &[row[0], row[2], row[3]], row[1]));
+        read(part, &columns, &mut codes, |row| {
+            count(&mut classes, &[row[0], row[2], row[3]], row[1])
+        });
     }
-    let pad = |classes: &mut HashMap<Vec<usize>, Vec<i128>>| classes.values_mut().for_each(|c| c.resize(table.len(), 0));
+    let pad =
+        |classes: &mut HashMap<Vec<usize>, Vec<i128>>| classes.values_mut().for_each(|c| c.resize(table.len(), 0));
     pad(&mut classes);
     pad(&mut finest);
 

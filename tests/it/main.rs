@@ -9,3 +9,4 @@ mod faults;
 mod golden;
 mod planted;
 mod release;
+mod suggest;
