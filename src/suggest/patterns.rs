@@ -63,6 +63,9 @@ const FORMS: &[(&str, Pattern)] = &[
     (r"^\d{5}(-\d{4})?$", QuasiIdentifier("postal codes (Safe Harbor 2)")),
 ];
 
+/// Whether a value has a form.
+type Form<'a> = &'a dyn Fn(&str) -> bool;
+
 static COMPILED: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| {
     FORMS
         .iter()
@@ -84,13 +87,11 @@ impl Pattern {
         if facts.kind != Kind::Text || values.is_empty() {
             return None;
         }
-        let most = |form: &dyn Fn(&str) -> bool| {
-            values.iter().filter(|v| form(v)).count() as f64 >= most * values.len() as f64
-        };
+        let most = |form: Form| values.iter().filter(|v| form(v)).count() as f64 >= most * values.len() as f64;
         if let Some((_, pattern)) = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v))) {
             return Some(*pattern);
         }
-        let forms: [(&dyn Fn(&str) -> bool, Pattern); 4] = [
+        let forms: [(Form, Pattern); 4] = [
             (
                 &|v| v.parse::<IpAddr>().is_ok(),
                 Identifier("IP addresses (Safe Harbor 15)"),

@@ -106,14 +106,13 @@ async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]
         let (class, row) = batch.columns().split_at(quasi.len());
         let (class, row) = (classes.convert_columns(class)?, rest.convert_columns(row)?);
         for (class, row) in class.iter().zip(row.iter()) {
-            match &last {
-                Some((same, before)) if same == class.data() => {
-                    if before.as_slice() > row.data() {
-                        return Ok(false);
-                    }
-                }
-                _ if !seen.insert(class.data().to_vec()) => return Ok(false),
-                _ => {}
+            let before = last.as_ref().filter(|(same, _)| same == class.data());
+            let goes_on = match before {
+                Some((_, before)) => before.as_slice() <= row.data(),
+                None => seen.insert(class.data().to_vec()),
+            };
+            if !goes_on {
+                return Ok(false);
             }
             last = Some((class.data().to_vec(), row.data().to_vec()));
         }
