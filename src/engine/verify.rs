@@ -57,7 +57,7 @@ pub struct ReleasedTable {
 impl ReleasedTable {
     /// The rows without suppressed ones, as a relation to select from. A class that happens to be `*` in every
     /// quasi-identifier looks like suppressed rows, so no more than the number of those is taken away.
-    fn released(&self) -> String {
+    pub(super) fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
             return table;

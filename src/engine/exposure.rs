@@ -1,0 +1,174 @@
+//! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
+//!
+//! Only numbers come back: how many classes have which size. The GROUP BYs are DataFusion's, with the session's memory
+//! pool, so a table of any size is measured in bounded memory.
+
+use super::manifest::{Manifest, SuppressedRows};
+use super::verify::{ReleasedTable, quote};
+use crate::error::{Error, Result};
+use crate::model::Relation;
+use crate::risk::{Histogram, InPopulation, PopulationHistogram};
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, UInt64Type};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Up to so many classes are kept in memory, so that the classes of fewer columns are counted from them and not by
+/// reading the table once more.
+const KEPT_CLASSES: u64 = 250_000;
+
+/// The name of the kept classes in the session.
+const CLASSES: &str = "kept_classes";
+
+impl ReleasedTable {
+    /// The table called `name` with these roles; where the `manifest` of a release is known, rows that it says are
+    /// starred are no class.
+    pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
+        let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+        Self {
+            name: name.into(),
+            quasi_identifiers: manifest.map_or(quasi_identifiers, |m| &m.quasi_identifiers).to_vec(),
+            sensitive: manifest.map_or(sensitive, |m| &m.sensitive).to_vec(),
+            entity: None,
+            starred: starred.map_or(0, |m| m.rows_suppressed),
+            whole: None,
+            population: None,
+        }
+    }
+
+    /// The classes that the columns of `group` make.
+    pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
+        let relation = self.relation(group);
+        let sizes = format!(
+            "SELECT {} AS f FROM {} {}",
+            relation.size(),
+            relation.released,
+            relation.group_by()
+        );
+        histogram(session, &sizes).await
+    }
+
+    /// The classes that each subset of `group` makes; a subset is positions in `group`, whose own classes are `full`.
+    pub async fn histograms(
+        &self,
+        session: &SessionContext,
+        group: &[String],
+        full: &Histogram,
+        subsets: &[Vec<usize>],
+    ) -> Result<Vec<Histogram>> {
+        // An entity is in several classes, so entities of merged classes do not add up.
+        let kept = self.entity.is_none() && full.classes() <= KEPT_CLASSES;
+        if kept {
+            self.keep_classes(session, group).await?;
+        }
+        let mut found = vec![];
+        for subset in subsets {
+            found.push(if subset.len() == group.len() {
+                full.clone()
+            } else if kept {
+                let keys: Vec<String> = subset.iter().map(|i| format!("g{i}")).collect();
+                let sizes = format!("SELECT sum(n) AS f FROM {CLASSES} GROUP BY {}", keys.join(", "));
+                histogram(session, &sizes).await?
+            } else {
+                let columns: Vec<String> = subset.iter().map(|i| group[*i].clone()).collect();
+                self.histogram(session, &columns).await?
+            });
+        }
+        Ok(found)
+    }
+
+    async fn keep_classes(&self, session: &SessionContext, group: &[String]) -> Result<()> {
+        let relation = self.relation(group);
+        let sql = format!(
+            "SELECT {}, count(*) AS n FROM {} {}",
+            renamed(&relation.group),
+            relation.released,
+            relation.group_by()
+        );
+        let classes = session.sql(&sql).await?.cache().await.map_err(Error::from_data)?;
+        session.register_table(CLASSES, classes.into_view())?;
+        Ok(())
+    }
+
+    /// The classes that the columns of `group` make, by their sizes in the population, which is the table called
+    /// `population` with the same columns.
+    ///
+    /// Fails when a class has fewer rows (entities) there than here: then it is not the population of this table.
+    pub async fn in_population(
+        &self,
+        session: &SessionContext,
+        group: &[String],
+        population: &str,
+    ) -> Result<PopulationHistogram> {
+        let relation = self.relation(group);
+        let keys: Vec<String> = (0..group.len()).map(|i| format!("g{i}")).collect();
+        let (keys, renamed, size) = (keys.join(", "), renamed(&relation.group), relation.size());
+        let sql = format!(
+            "SELECT people, count(*), sum(f), sum(CASE WHEN people < f THEN 1 ELSE 0 END) FROM \
+             (SELECT {keys}, sum(n) AS f, sum(p) AS people FROM \
+             (SELECT {renamed}, {size} AS n, 0 AS p FROM {} {by} UNION ALL \
+             SELECT {renamed}, 0 AS n, {size} AS p FROM {} {by}) GROUP BY {keys} HAVING sum(n) > 0) GROUP BY people",
+            relation.released,
+            quote(population),
+            by = relation.group_by()
+        );
+        let (mut found, mut classes_in_all, mut outside) = (PopulationHistogram::default(), 0, 0);
+        for row in numbers(session, &sql).await? {
+            let [people, classes, rows, fewer] = row[..] else {
+                return Err(Error::internal("classes in a population are four numbers"));
+            };
+            found.0.insert(people, InPopulation { classes, rows });
+            classes_in_all += classes;
+            outside += fewer;
+        }
+        if outside > 0 {
+            return Err(Error::data(format!(
+                "the population does not contain the table: {outside} of {classes_in_all} classes have fewer rows in it \
+                 than in the table; name a POPULATION with the same columns, whose values are as precise as the table's"
+            )));
+        }
+        Ok(found)
+    }
+
+    fn relation(&self, group: &[String]) -> Relation {
+        Relation {
+            released: self.released(),
+            group: group.iter().map(|c| quote(c)).collect(),
+            entity: self.entity.as_deref().map(quote),
+            ..Relation::default()
+        }
+    }
+}
+
+/// `a AS g0, b AS g1`, so that no column of a user's table can be mistaken for another.
+fn renamed(group: &[String]) -> String {
+    let columns: Vec<String> = group.iter().enumerate().map(|(i, c)| format!("{c} AS g{i}")).collect();
+    columns.join(", ")
+}
+
+/// How often each size is among those that a query answers as `f`.
+async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
+    let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
+    Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
+}
+
+/// The rows of a query that answers whole numbers.
+async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let mut rows = vec![];
+    for batch in batches {
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|c| arrow::compute::cast(c, &DataType::UInt64));
+        let columns = columns.collect::<Result<Vec<Arc<dyn Array>>, _>>()?;
+        let value = |row: usize| {
+            columns
+                .iter()
+                .map(|c| c.as_primitive::<UInt64Type>().value(row))
+                .collect()
+        };
+        rows.extend((0..batch.num_rows()).map(value));
+    }
+    Ok(rows)
+}
