@@ -124,7 +124,8 @@ impl ReleasedTable {
         if outside > 0 {
             return Err(Error::data(format!(
                 "the population does not contain the table: {outside} of {classes_in_all} classes have fewer rows in it \
-                 than in the table; name a POPULATION with the same columns, whose values are as precise as the table's"
+                 than in the table; name a POPULATION that contains it and whose values are as precise, for the folder of a \
+                 release with QUASI IDENTIFIERS (c USING hierarchy, ...)"
             )));
         }
         Ok(found)

@@ -21,7 +21,7 @@ const MEASURED: &str = "measured";
 const POPULATION: &str = "population";
 
 /// More subsets of columns than this are not measured: each is a GROUP BY.
-const MOST_SUBSETS: usize = 200;
+pub(super) const MOST_SUBSETS: usize = 200;
 
 /// The options of WITH.
 const OPTIONS: Info = Info {
@@ -92,6 +92,7 @@ pub(super) struct Measured {
     /// The classes that subsets of the quasi-identifiers make.
     pub(super) columns: Vec<(Vec<String>, Histogram)>,
     pub(super) sensitive: Vec<Worst>,
+    pub(super) class_estimate: ClassEstimate,
     pub(super) bands: bool,
 }
 
@@ -132,6 +133,7 @@ impl AnonContext {
         Ok(Measured {
             risk: Risk::of(&full, within.as_ref(), &settings)?,
             k: options.count("k")?,
+            class_estimate: settings.class_estimate,
             starred: table.starred,
             population,
             counted_fraction,
@@ -196,8 +198,8 @@ impl AnonContext {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
                 Some(hierarchy) if level > 0 => {
-                    let known = self.hierarchy(hierarchy)?;
-                    let arguments = vec![lit(known.name()), ident(&q.column), lit(i64::from(level))];
+                    self.hierarchy(hierarchy)?;
+                    let arguments = vec![lit(hierarchy), ident(&q.column), lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
                 }
                 _ => ident(&q.column),

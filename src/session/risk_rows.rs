@@ -1,8 +1,8 @@
 //! The rows that RISK OF answers: section, subject, measure, value, note.
 
-use super::risk::Measured;
+use super::risk::{MOST_SUBSETS, Measured};
 use crate::error::Result;
-use crate::risk::{Attacker, Estimate, Histogram};
+use crate::risk::{Above, Attacker, ClassEstimate, Estimate, Histogram};
 use crate::sql;
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -108,35 +108,49 @@ fn table(rows: &mut Rows, measured: &Measured) {
 fn attackers(rows: &mut Rows, measured: &Measured) {
     let risk = &measured.risk;
     attacker(rows, "prosecutor", &risk.prosecutor, measured.k);
-    if let Some(journalist) = &risk.journalist {
-        attacker(rows, "journalist", journalist, measured.k);
-    } else {
-        // Who is not known to be in the table is hidden in a larger class.
-        let before = rows.0.len();
-        attacker(rows, "journalist", &risk.prosecutor, measured.k);
-        for row in rows.0.iter_mut().skip(before).filter(|r| r.measure != LOWEST) {
-            row.note("at most: without POPULATION the table is taken as its own population");
+    match &risk.journalist {
+        Some(journalist) => attacker(rows, "journalist", journalist, measured.k),
+        None => {
+            // Nobody's class is smaller in the population, so what the prosecutor reaches is the most.
+            let most = &risk.prosecutor;
+            rows.add("journalist", HIGHEST, most.highest).note(AT_MOST);
+            rows.add("journalist", MEAN, most.mean).note(AT_MOST);
+            for above in &most.above {
+                rows.add("journalist", share_above(above), above.share).note(AT_MOST);
+            }
         }
     }
-    let marketer = rows.add("marketer", "success rate", risk.marketer);
+    let marketer = rows.add("marketer", MEAN, risk.marketer);
     marketer.note(match risk.journalist {
-        Some(_) => "mean of 1 / the row's class in the population",
-        None => "at most: classes / rows, without POPULATION",
+        Some(_) => "the share re-identified when all rows are tried",
+        None => AT_MOST,
     });
 }
 
-const LOWEST: &str = "lowest";
+const HIGHEST: &str = "highest";
+const MEAN: &str = "mean";
+const AT_MOST: &str = "at most: no POPULATION is named";
+
+fn share_above(above: &Above) -> String {
+    format!("share of rows above {}", above.threshold)
+}
 
 fn attacker(rows: &mut Rows, section: &'static str, attacker: &Attacker, k: u64) {
-    rows.add(section, "highest", attacker.highest)
-        .note("1 / the smallest class");
+    let place = if section == "journalist" {
+        " of the population"
+    } else {
+        ""
+    };
+    rows.add(section, HIGHEST, attacker.highest)
+        .note(format!("1 / the smallest class{place}"));
     rows.add(section, "share of rows at the highest", attacker.rows_at_highest);
-    rows.add(section, "mean", attacker.mean)
+    rows.add(section, MEAN, attacker.mean)
         .note("the share re-identified when all rows are tried");
-    rows.add(section, LOWEST, attacker.lowest).note("1 / the largest class");
+    rows.add(section, "lowest", attacker.lowest)
+        .note(format!("1 / the largest class{place}"));
     rows.add(section, "share of rows at the lowest", attacker.rows_at_lowest);
     for above in &attacker.above {
-        let row = rows.add(section, format!("share of rows above {}", above.threshold), above.share);
+        let row = rows.add(section, share_above(above), above.share);
         if above.threshold == 1.0 / k as f64 {
             row.note(format!("1 / k for k = {k}"));
         }
@@ -180,8 +194,7 @@ fn uniqueness(rows: &mut Rows, measured: &Measured) {
         ("snb", found.snb, None),
         ("dankar", found.dankar, chose),
     ] {
-        let none = || "no solution for these class sizes".to_string();
-        let note = note.or_else(|| estimate.is_none().then(none));
+        let note = note.or_else(|| estimate.is_none().then(|| no_solution(estimator, measured)));
         let mut add = |measure: &'static str, value: fn(Estimate) -> f64| {
             let row = rows.add("uniqueness", measure, estimate.map(value)).of(estimator);
             if let Some(note) = &note {
@@ -193,11 +206,31 @@ fn uniqueness(rows: &mut Rows, measured: &Measured) {
     }
 }
 
+fn no_solution(estimator: &str, measured: &Measured) -> String {
+    let none = "no solution for these class sizes";
+    match measured.class_estimate {
+        ClassEstimate::Peer if estimator == "snb" => {
+            format!("{none}; WITH (snb_classes = haas_stokes) counts the population's classes as that paper does")
+        }
+        _ => none.into(),
+    }
+}
+
 /// Within a size, the subsets that tell most rows apart come first.
 fn columns(rows: &mut Rows, measured: &Measured) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
     sorted.sort_by(|a, b| a.0.len().cmp(&b.0.len()).then_with(|| apart(b).cmp(&apart(a))));
+    let larger = measured.columns.iter().map(|(names, _)| names.len());
+    let all = larger.clone().max().unwrap_or(0);
+    let sizes = larger.filter(|size| *size < all).max().unwrap_or(all);
+    rows.add("columns", "subsets measured", measured.columns.len() as f64)
+        .note(match sizes + 1 < all {
+            true => format!(
+                "those of up to {sizes} columns, and all columns; WITH (subset_size = ...), at most {MOST_SUBSETS}"
+            ),
+            false => "all".into(),
+        });
     for (names, histogram) in sorted {
         let names: Vec<String> = names.iter().map(|n| sql::ident(n).to_string()).collect();
         let subject = names.join(", ");
