@@ -169,15 +169,10 @@ impl AnonContext {
     /// The population's rows, as precise as the table's.
     async fn population(&self, source: &ast::Source, statement: &ast::Risk) -> Result<Arc<ViewTable>> {
         let rows = self.source(source).await?;
-        let schema = rows.rows.schema().as_arrow().clone();
-        let known = || schema.fields().iter().map(|f| f.name().as_str());
-        let missing =
-            |column: &str| Error::unknown("column", column, known()).context(format!("the population {}", rows.name));
+        let known = rows.columns();
         let columns = statement.quasi_identifiers.iter().map(|q| &q.column);
-        for column in columns.chain(statement.entity.as_ref()) {
-            if schema.field_with_name(column).is_err() {
-                return Err(missing(column));
-            }
+        if let Some(missing) = columns.chain(&statement.entity).find(|c| !known.contains(&c.as_str())) {
+            return Err(Error::unknown("column", missing, known).context(format!("the population {}", rows.name)));
         }
         let frame = self.generalized(rows.rows, statement)?;
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
@@ -311,13 +306,7 @@ fn manifest(statement: &ast::Risk) -> Result<Option<Manifest>> {
 
 /// Every column is there and has one role, and nothing is said that has no effect.
 fn check(statement: &ast::Risk, source: &Source) -> Result<()> {
-    let known: Vec<&str> = source
-        .rows
-        .schema()
-        .fields()
-        .iter()
-        .map(|f| f.name().as_str())
-        .collect();
+    let known = source.columns();
     let quasi = statement
         .quasi_identifiers
         .iter()

@@ -3,7 +3,6 @@
 use super::risk::{MOST_SUBSETS, Measured};
 use crate::error::Result;
 use crate::risk::{Above, Attacker, ClassEstimate, Estimate, Histogram};
-use crate::sql;
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -89,8 +88,7 @@ fn table(rows: &mut Rows, measured: &Measured) {
     match (&measured.entity, measured.starred) {
         (Some(entity), _) => {
             people.note(format!(
-                "distinct values of {}, counted once in every class they are in; so is every figure below",
-                sql::ident(entity)
+                "distinct values of {entity}, counted once in every class they are in; so is every figure below"
             ));
         }
         (None, 0) => {}
@@ -232,7 +230,6 @@ fn columns(rows: &mut Rows, measured: &Measured) {
             false => "all".into(),
         });
     for (names, histogram) in sorted {
-        let names: Vec<String> = names.iter().map(|n| sql::ident(n).to_string()).collect();
         let subject = names.join(", ");
         rows.add("columns", "distinction", histogram.distinction())
             .of(&subject)
@@ -320,7 +317,7 @@ mod tests {
     #[test]
     fn bands_follow_one_another() {
         let found: Vec<String> = [1, 4, 5, 9, 10, 19, 20, 49, 50, 99, 100, 4999]
-            .map(|s| band(s))
+            .map(band)
             .map(|(l, h)| label(l, h))
             .into();
         assert_eq!(
