@@ -6,7 +6,6 @@
 use super::manifest::{Manifest, SuppressedRows};
 use super::verify::{ReleasedTable, quote};
 use crate::error::{Error, Result};
-use crate::model::Relation;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, UInt64Type};
@@ -38,14 +37,7 @@ impl ReleasedTable {
 
     /// The classes that the columns of `group` make.
     pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
-        let relation = self.relation(group);
-        let sizes = format!(
-            "SELECT {} AS f FROM {} {}",
-            relation.size(),
-            relation.released,
-            relation.group_by()
-        );
-        histogram(session, &sizes).await
+        histogram(session, &self.classes(&self.released(), group)).await
     }
 
     /// The classes that each subset of `group` makes; a subset is positions in `group`, whose own classes are `full`.
@@ -67,7 +59,7 @@ impl ReleasedTable {
                 full.clone()
             } else if kept {
                 let keys: Vec<String> = subset.iter().map(|i| format!("g{i}")).collect();
-                let sizes = format!("SELECT sum(n) AS f FROM {CLASSES} GROUP BY {}", keys.join(", "));
+                let sizes = format!("SELECT sum(f) AS f FROM {CLASSES} GROUP BY {}", keys.join(", "));
                 histogram(session, &sizes).await?
             } else {
                 let columns: Vec<String> = subset.iter().map(|i| group[*i].clone()).collect();
@@ -78,14 +70,8 @@ impl ReleasedTable {
     }
 
     async fn keep_classes(&self, session: &SessionContext, group: &[String]) -> Result<()> {
-        let relation = self.relation(group);
-        let sql = format!(
-            "SELECT {}, count(*) AS n FROM {} {}",
-            renamed(&relation.group),
-            relation.released,
-            relation.group_by()
-        );
-        let classes = session.sql(&sql).await?.cache().await.map_err(Error::from_data)?;
+        let classes = session.sql(&self.classes(&self.released(), group)).await?;
+        let classes = classes.cache().await.map_err(Error::from_data)?;
         session.register_table(CLASSES, classes.into_view())?;
         Ok(())
     }
@@ -100,17 +86,14 @@ impl ReleasedTable {
         group: &[String],
         population: &str,
     ) -> Result<PopulationHistogram> {
-        let relation = self.relation(group);
-        let keys: Vec<String> = (0..group.len()).map(|i| format!("g{i}")).collect();
-        let (keys, renamed, size) = (keys.join(", "), renamed(&relation.group), relation.size());
+        let keys = keys(group.len());
         let sql = format!(
             "SELECT people, count(*), sum(f), sum(CASE WHEN people < f THEN 1 ELSE 0 END) FROM \
              (SELECT {keys}, sum(n) AS f, sum(p) AS people FROM \
-             (SELECT {renamed}, {size} AS n, 0 AS p FROM {} {by} UNION ALL \
-             SELECT {renamed}, 0 AS n, {size} AS p FROM {} {by}) GROUP BY {keys} HAVING sum(n) > 0) GROUP BY people",
-            relation.released,
-            quote(population),
-            by = relation.group_by()
+             (SELECT {keys}, f AS n, 0 AS p FROM ({}) UNION ALL SELECT {keys}, 0 AS n, f AS p FROM ({})) \
+             GROUP BY {keys} HAVING sum(n) > 0) GROUP BY people",
+            self.classes(&self.released(), group),
+            self.classes(&quote(population), group),
         );
         let (mut found, mut classes_in_all, mut outside) = (PopulationHistogram::default(), 0, 0);
         for row in numbers(session, &sql).await? {
@@ -131,20 +114,25 @@ impl ReleasedTable {
         Ok(found)
     }
 
-    fn relation(&self, group: &[String]) -> Relation {
-        Relation {
-            released: self.released(),
-            group: group.iter().map(|c| quote(c)).collect(),
-            entity: self.entity.as_deref().map(quote),
-            ..Relation::default()
-        }
+    /// A query for the classes of `rows`: their values in `group` as `g0`, `g1`, ..., so that no column of a user's table
+    /// can be mistaken for another, and their size as `f`. Entities are made distinct by a GROUP BY, which spills where
+    /// count(DISTINCT) would not; NULL is one entity.
+    fn classes(&self, rows: &str, group: &[String]) -> String {
+        let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
+        let named: Vec<String> = group.iter().enumerate().map(named).collect();
+        let (named, keys) = (named.join(", "), keys(group.len()));
+        let rows = match &self.entity {
+            Some(entity) => format!("SELECT DISTINCT {named}, {} AS e FROM {rows}", quote(entity)),
+            None => format!("SELECT {named} FROM {rows}"),
+        };
+        format!("SELECT {keys}, count(*) AS f FROM ({rows}) GROUP BY {keys}")
     }
 }
 
-/// `a AS g0, b AS g1`, so that no column of a user's table can be mistaken for another.
-fn renamed(group: &[String]) -> String {
-    let columns: Vec<String> = group.iter().enumerate().map(|(i, c)| format!("{c} AS g{i}")).collect();
-    columns.join(", ")
+/// `g0, g1, ...`
+fn keys(columns: usize) -> String {
+    let keys: Vec<String> = (0..columns).map(|i| format!("g{i}")).collect();
+    keys.join(", ")
 }
 
 /// How often each size is among those that a query answers as `f`.

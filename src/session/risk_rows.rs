@@ -63,8 +63,8 @@ pub(super) fn batch(measured: &Measured) -> Result<RecordBatch> {
     table(&mut rows, measured);
     attackers(&mut rows, measured);
     uniqueness(&mut rows, measured);
-    columns(&mut rows, measured);
     sensitive(&mut rows, measured);
+    columns(&mut rows, measured);
     histogram(&mut rows, measured);
     let rows = rows.0;
     let section: StringArray = rows.iter().map(|r| Some(r.section)).collect();
