@@ -5,7 +5,7 @@ use super::evaluator::Evaluator;
 use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan, read_dictionaries};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
@@ -101,7 +101,7 @@ pub(super) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 
 async fn scan(columns: &Columns, rows: DataFrame, progress: Arc<AtomicU64>) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
-    let plan = rows.create_physical_plan().await?;
+    let plan = read_dictionaries(rows.create_physical_plan().await?).await?;
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
     columns.scan(streams, context.memory_pool(), progress).await
 }
