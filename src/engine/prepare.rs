@@ -46,10 +46,11 @@ pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer
     let rows = sample.rows();
     let lookups = bind(job, &sample)?;
     let lattice = lattice(job, &lookups)?;
-    let base = Base::new(sample, population, lookups, lattice.bottom().clone())?;
-    contains_sample(&base)?;
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
+    let bottom = lattice.bottom().clone();
+    let base = Base::new(sample, population, lookups, bottom, context.memory_pool())?;
+    contains_sample(&base)?;
     let threads = state.config().target_partitions();
     let cache = match context.memory_pool().memory_limit() {
         datafusion::execution::memory_pool::MemoryLimit::Finite(limit) => (limit / 4).min(CACHE_BYTES),

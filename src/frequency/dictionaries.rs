@@ -159,3 +159,104 @@ impl Files {
         Ok(file.clone().with_arrow_schema(as_dictionaries(&schema, columns)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::record_batch::RecordBatch;
+    use arrow::util::pretty::pretty_format_batches;
+    use datafusion::physical_plan::collect;
+    use datafusion::prelude::{ParquetReadOptions, SessionContext, col};
+    use parquet::arrow::ArrowWriter;
+    use std::path::Path;
+
+    const ROWS: usize = 20_000;
+
+    fn write(path: &Path, with_city: bool) {
+        let text =
+            |of: &dyn Fn(usize) -> Option<String>| Arc::new((0..ROWS).map(of).collect::<StringArray>()) as ArrayRef;
+        let mut columns = vec![
+            ("id", text(&|i| Some(format!("person number {i}")))),
+            (
+                "age",
+                Arc::new((0..ROWS as i64).map(|i| i % 90).collect::<Int64Array>()) as ArrayRef,
+            ),
+        ];
+        if with_city {
+            columns.push(("city", text(&|i| (i % 7 > 0).then(|| format!("city {}", i % 13)))));
+        }
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
+        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+
+    /// The types of the columns that come out, having checked that the rows are the same.
+    async fn types(folder: &Path, columns: &[&str]) -> Vec<DataType> {
+        let session = SessionContext::new();
+        let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
+        let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
+        let plan = rows
+            .select_columns(columns)
+            .unwrap()
+            .create_physical_plan()
+            .await
+            .unwrap();
+        let fast = read_dictionaries(Arc::clone(&plan)).await.unwrap();
+        let show = async |plan: Arc<dyn ExecutionPlan>| {
+            let batches = collect(plan, session.task_ctx()).await.unwrap();
+            let mut lines: Vec<String> = pretty_format_batches(&batches)
+                .unwrap()
+                .to_string()
+                .lines()
+                .map(String::from)
+                .collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(show(Arc::clone(&fast)).await, show(plan).await);
+        fast.schema().fields().iter().map(|f| f.data_type().clone()).collect()
+    }
+
+    fn is_dictionary(data_type: &DataType) -> bool {
+        matches!(data_type, DataType::Dictionary(..))
+    }
+
+    #[tokio::test]
+    async fn strings_that_repeat_are_read_as_dictionaries() {
+        let folder = tempfile::tempdir().unwrap();
+        for year in ["2024", "2025"] {
+            std::fs::create_dir(folder.path().join(format!("year={year}"))).unwrap();
+            write(&folder.path().join(format!("year={year}/part.parquet")), true);
+        }
+        let types = types(folder.path(), &["city", "year", "id", "age"]).await;
+        let read: Vec<bool> = types.iter().map(is_dictionary).collect();
+        assert_eq!(read, [true, false, false, false], "{types:?}");
+    }
+
+    #[tokio::test]
+    async fn a_file_without_the_column_leaves_it_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for (year, with_city) in [("2024", true), ("2025", false)] {
+            std::fs::create_dir(folder.path().join(format!("year={year}"))).unwrap();
+            write(&folder.path().join(format!("year={year}/part.parquet")), with_city);
+        }
+        assert!(!types(folder.path(), &["city", "age"]).await.iter().any(is_dictionary));
+    }
+
+    #[tokio::test]
+    async fn what_is_computed_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("part.parquet"), true);
+        let session = SessionContext::new();
+        let rows = session
+            .read_parquet(folder.path().to_str().unwrap(), ParquetReadOptions::default())
+            .await
+            .unwrap();
+        let filtered = rows.filter(col("age").gt(datafusion::prelude::lit(80))).unwrap();
+        let plan = filtered.create_physical_plan().await.unwrap();
+        let schema = read_dictionaries(Arc::clone(&plan)).await.unwrap().schema();
+        assert_eq!(schema, plan.schema());
+    }
+}
