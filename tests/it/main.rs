@@ -2,9 +2,11 @@
 
 mod architecture;
 mod cli;
+mod closeness;
 mod common;
 mod explain;
 mod faults;
 mod golden;
+mod planted;
 mod release;
 mod risk;
