@@ -37,7 +37,7 @@ impl ReleasedTable {
 
     /// The classes that the columns of `group` make.
     pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
-        histogram(session, &self.classes(&self.released(), group)).await
+        histogram(session, &self.class_sizes(&self.released(), group)).await
     }
 
     /// The classes that each subset of `group` makes; a subset is positions in `group`, whose own classes are `full`.
@@ -70,7 +70,7 @@ impl ReleasedTable {
     }
 
     async fn keep_classes(&self, session: &SessionContext, group: &[String]) -> Result<()> {
-        let classes = session.sql(&self.classes(&self.released(), group)).await?;
+        let classes = session.sql(&self.class_sizes(&self.released(), group)).await?;
         let classes = classes.cache().await.map_err(Error::from_data)?;
         session.register_table(CLASSES, classes.into_view())?;
         Ok(())
@@ -92,8 +92,8 @@ impl ReleasedTable {
              (SELECT {keys}, sum(n) AS f, sum(p) AS people FROM \
              (SELECT {keys}, f AS n, 0 AS p FROM ({}) UNION ALL SELECT {keys}, 0 AS n, f AS p FROM ({})) \
              GROUP BY {keys} HAVING sum(n) > 0) GROUP BY people",
-            self.classes(&self.released(), group),
-            self.classes(&quote(population), group),
+            self.class_sizes(&self.released(), group),
+            self.class_sizes(&quote(population), group),
         );
         let (mut found, mut classes_in_all, mut outside) = (PopulationHistogram::default(), 0, 0);
         for row in numbers(session, &sql).await? {
@@ -117,7 +117,7 @@ impl ReleasedTable {
     /// A query for the classes of `rows`: their values in `group` as `g0`, `g1`, ..., so that no column of a user's table
     /// can be mistaken for another, and their size as `f`. Entities are made distinct by a GROUP BY, which spills where
     /// count(DISTINCT) would not; NULL is one entity.
-    fn classes(&self, rows: &str, group: &[String]) -> String {
+    fn class_sizes(&self, rows: &str, group: &[String]) -> String {
         let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
         let named: Vec<String> = group.iter().enumerate().map(named).collect();
         let (named, keys) = (named.join(", "), keys(group.len()));
