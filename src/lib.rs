@@ -56,6 +56,7 @@
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
 //! | [`suggest`] | what a column's name, form and counts say of its role |
+//! | [`risk`] | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -78,6 +79,7 @@ pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod recode;
+pub mod risk;
 pub mod search;
 pub mod session;
 pub mod sql;

@@ -3,6 +3,7 @@
 mod decide;
 mod details;
 mod evaluator;
+mod exposure;
 mod job;
 mod manifest;
 mod observe;

@@ -233,7 +233,8 @@ pub(super) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+/// The options of a clause, checked.
+pub(super) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
         name: Some(name.clone()),
         value: value.clone(),

@@ -9,4 +9,5 @@ mod faults;
 mod golden;
 mod planted;
 mod release;
+mod risk;
 mod suggest;
