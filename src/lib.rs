@@ -78,6 +78,7 @@ pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod recode;
+pub mod report;
 pub mod risk;
 pub mod search;
 pub mod session;

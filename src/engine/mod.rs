@@ -1,5 +1,6 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
+mod class_sizes;
 mod decide;
 mod details;
 mod evaluator;
@@ -8,6 +9,8 @@ mod manifest;
 mod observe;
 mod prepare;
 mod release;
+mod report;
+mod report_file;
 mod stage;
 mod table;
 mod target;
@@ -25,6 +28,7 @@ pub use manifest::{Check, FileSummary, MANIFEST, Manifest, SearchSummary, Suppre
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
+pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
 pub(crate) use verify::quote;
 pub use verify::{Promise, ReleasedTable, recounting_session};

@@ -134,17 +134,20 @@ impl ReleasedTable {
         })
     }
 
+    /// The rows without suppressed ones, in classes by all quasi-identifiers.
+    pub(super) fn relation(&self) -> Relation {
+        Relation {
+            released: self.released(),
+            group: self.quasi_identifiers.iter().map(|c| quote(c)).collect(),
+            entity: self.entity.as_deref().map(quote),
+            ..Relation::default()
+        }
+    }
+
     /// The rows of the table, and the smallest class without suppressed rows.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
-        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
-        let relation = Relation {
-            released: self.released(),
-            group,
-            attribute: None,
-            entity: self.entity.as_deref().map(quote),
-            ..Relation::default()
-        };
+        let relation = self.relation();
         let smallest = format!(
             "SELECT min(f) FROM (SELECT {} AS f FROM {} {})",
             relation.size(),
