@@ -117,7 +117,9 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
     let manifest = decided.manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?;
     manifest.write(stage.folder())?;
-    release.report = decided.staged_report(&session, &release, Some((target, &stage, &manifest))).await?;
+    release.report = decided
+        .staged_report(&session, &release, Some((target, &stage, &manifest)))
+        .await?;
     stage.publish(target.existing == Existing::Overwrite)?;
     release.publish_report()?;
     Ok(Some(release))
@@ -277,7 +279,11 @@ impl Decided {
 
     /// Suppressed rows that are written.
     fn starred_rows(&self) -> u64 {
-        if self.job.starred { self.decision.verdict.suppressed } else { 0 }
+        if self.job.starred {
+            self.decision.verdict.suppressed
+        } else {
+            0
+        }
     }
 
     /// Recounts table `name` of `session`.

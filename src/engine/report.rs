@@ -1,5 +1,6 @@
 //! The facts of a report: from the decision what was done, and from the released rows what holds.
 
+use super::Format;
 use super::job::{Choice, Constraint, Source, Target};
 use super::manifest::{FileSummary, MANIFEST, Manifest};
 use super::prepare::{same_types, select_columns};
@@ -7,7 +8,6 @@ use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
 use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::verify::{Promise, ReleasedTable};
-use super::Format;
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
@@ -178,7 +178,10 @@ impl Decided {
         } else if job.keep.iter().any(|k| k == name) {
             (Role::Kept, AS_IT_IS)
         } else {
-            (Role::Entity, "masking: the attribute was removed, after persons were counted by it")
+            (
+                Role::Entity,
+                "masking: the attribute was removed, after persons were counted by it",
+            )
         };
         Column {
             name: name.into(),
@@ -227,10 +230,12 @@ impl Decided {
                 .map_or("", |e| e.info.summary)
                 .into(),
             attribute: c.attribute.clone(),
-            quasi_identifiers: c
-                .subset
-                .as_ref()
-                .map(|subset| subset.iter().map(|i| job.quasi_identifiers[*i].column.clone()).collect()),
+            quasi_identifiers: c.subset.as_ref().map(|subset| {
+                subset
+                    .iter()
+                    .map(|i| job.quasi_identifiers[*i].column.clone())
+                    .collect()
+            }),
             comparison: match c.model.audit(&Relation::default()).comparison {
                 Comparison::AtLeast => report::Comparison::AtLeast,
                 Comparison::AtMost => report::Comparison::AtMost,
@@ -246,7 +251,10 @@ impl Decided {
     /// What the classes of `released` tell of each sensitive attribute, by the recount of the models that say so.
     async fn disclosure(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Vec<Disclosure>> {
         let job = &self.job;
-        let (fewest, farthest) = (weakest("l_diversity", Value::Integer(1))?, weakest("t_closeness", Value::Integer(1))?);
+        let (fewest, farthest) = (
+            weakest("l_diversity", Value::Integer(1))?,
+            weakest("t_closeness", Value::Integer(1))?,
+        );
         let mut found = vec![];
         for sensitive in &job.sensitive {
             let promise = |model: &'static str, by| Promise {
@@ -344,7 +352,9 @@ fn rule(hierarchy: &Hierarchy, level: u8, top: u8) -> String {
         return "every value is *".into();
     }
     let rules = hierarchy.ladder().describe();
-    rules.get(usize::from(level) - 1).map_or_else(String::new, |r| r.rule.clone())
+    rules
+        .get(usize::from(level) - 1)
+        .map_or_else(String::new, |r| r.rule.clone())
 }
 
 fn is_text(data_type: &DataType) -> bool {

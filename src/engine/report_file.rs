@@ -39,7 +39,12 @@ impl ReportFile {
 
     /// Fails where the report could not be written, before any work is done.
     pub(super) fn check(&self, job: &Job, target: Option<&Path>) -> Result<()> {
-        let refused = |why: String| Err(Error::usage(format!("REPORT TO {:?}: {why}", self.path.display().to_string())));
+        let refused = |why: String| {
+            Err(Error::usage(format!(
+                "REPORT TO {:?}: {why}",
+                self.path.display().to_string()
+            )))
+        };
         if self.path.is_dir() {
             return refused("this is a folder; name a file in it".into());
         }
@@ -47,7 +52,10 @@ impl ReportFile {
         let folder = own.parent().unwrap_or(Path::new("/"));
         let target = target.map(resolved).transpose()?;
         if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
-            let name = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = own
+                .file_name()
+                .map(|n| n.to_string_lossy().into_owned())
+                .unwrap_or_default();
             if folder != target {
                 return refused("the release has its folder there; write the report beside that folder".into());
             }
@@ -123,7 +131,11 @@ fn resolved(path: &Path) -> Result<PathBuf> {
         if let Ok(real) = known.canonicalize() {
             let rest = absolute.strip_prefix(known).unwrap_or(Path::new(""));
             // Joining nothing would end the path in a slash.
-            return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+            return Ok(if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            });
         }
     }
     Ok(absolute)

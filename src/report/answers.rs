@@ -127,7 +127,11 @@ impl Report {
                     "{} ({}) {} in classes in which all have the same ",
                     counted(worst.rows_in_uniform_classes, "record", "records"),
                     share(worst.rows_in_uniform_classes, rows),
-                    if worst.rows_in_uniform_classes == 1 { "is" } else { "are" }
+                    if worst.rows_in_uniform_classes == 1 {
+                        "is"
+                    } else {
+                        "are"
+                    }
                 ))
                 .name(&worst.attribute)
                 .text(": to know the class is to know the value."),

@@ -1,4 +1,4 @@
-//! What a page is made of, before it is HTML or Markdown: headings, lines of text, lists, tables, pictures.
+//! What a page is made of, before it is HTML or Markdown: headings, lines of text, terms, tables, pictures.
 
 /// A piece of a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +91,12 @@ impl Table {
         }
     }
 
+    /// Whether its rows are cards where there is no room for its columns: words need more of it than numbers.
+    pub(super) fn is_wide(&self) -> bool {
+        let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
+        words > 2 || (words > 1 && self.columns.len() > 4)
+    }
+
     pub(super) fn row(&mut self, cells: Vec<Line>) {
         self.rows.push(cells);
     }
@@ -112,14 +118,12 @@ pub(super) enum Block {
     Paragraph(Line),
     /// The short answer to a section's question.
     Answer(Answer),
-    /// A list.
-    List(Vec<Line>),
     /// Terms and what is said of them.
     Terms(Vec<(Line, Line)>),
     /// A table.
     Table(Table),
-    /// Pictures side by side where there is room.
-    Figures(Vec<Figure>),
+    /// A picture, with the table of what it shows.
+    Evidence(Figure, Table),
 }
 
 /// A section.

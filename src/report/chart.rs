@@ -64,11 +64,19 @@ impl Bars<'_> {
                 if let Some((_, text)) = self.line.as_ref().filter(|(at, _)| *at == i) {
                     let across = vec![(8, top + 8), (WIDTH as i32 - 8, top + 8)];
                     area.draw(&PathElement::new(across, INK.mix(0.5).stroke_width(1)))?;
-                    area.draw(&Text::new(text.clone(), (WIDTH as i32 - 8, top + 3), font(10.0, HPos::Right, VPos::Bottom)))?;
+                    area.draw(&Text::new(
+                        text.clone(),
+                        (WIDTH as i32 - 8, top + 3),
+                        font(10.0, HPos::Right, VPos::Bottom),
+                    ))?;
                     top += 18;
                 }
                 let middle = top + bars * (BAR + 2) / 2 - 1;
-                area.draw(&Text::new(shortened(label), (BARS.0 - 8, middle), font(12.0, HPos::Right, VPos::Center)))?;
+                area.draw(&Text::new(
+                    shortened(label),
+                    (BARS.0 - 8, middle),
+                    font(12.0, HPos::Right, VPos::Center),
+                ))?;
                 match self.layout {
                     Layout::Grouped => {
                         self.bar(area, top, &values[..1], FIRST)?;
@@ -103,8 +111,16 @@ impl Bars<'_> {
             area.draw(&Rectangle::new([(from, top), (to, top + BAR)], color.filled()))?;
             from = to;
         }
-        let text = if known { (self.format)(total) } else { "not measured".into() };
-        area.draw(&Text::new(text, (from + 5, top + BAR / 2), font(11.0, HPos::Left, VPos::Center)))
+        let text = if known {
+            (self.format)(total)
+        } else {
+            "not measured".into()
+        };
+        area.draw(&Text::new(
+            text,
+            (from + 5, top + BAR / 2),
+            font(11.0, HPos::Left, VPos::Center),
+        ))
     }
 
     fn length(&self, value: f64) -> i32 {
@@ -156,7 +172,9 @@ pub(super) fn front(front: &Front) -> Result<Option<Figure>> {
             let color = if marked(point) { SECOND } else { FIRST };
             chart.plotting_area().draw(&Circle::new(*at, 4, color.filled()))?;
             if point.released {
-                chart.plotting_area().draw(&Circle::new(*at, 7, SECOND.stroke_width(2)))?;
+                chart
+                    .plotting_area()
+                    .draw(&Circle::new(*at, 7, SECOND.stroke_width(2)))?;
             }
         }
         legend(area, &[("on the front", FIRST), ("knee, or (ringed) released", SECOND)])
@@ -176,7 +194,11 @@ fn described(objective: &Objective) -> String {
 fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     let least = values.clone().fold(f64::INFINITY, f64::min);
     let most = values.fold(f64::NEG_INFINITY, f64::max);
-    let room = if most > least { (most - least) * 0.06 } else { least.abs().max(1.0) * 0.5 };
+    let room = if most > least {
+        (most - least) * 0.06
+    } else {
+        least.abs().max(1.0) * 0.5
+    };
     least - room..most + room
 }
 
@@ -205,7 +227,11 @@ fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     let mut left = 8;
     for (name, color) in series {
         area.draw(&Rectangle::new([(left, 8), (left + 11, 19)], color.filled()))?;
-        area.draw(&Text::new(name.to_string(), (left + 17, 13), font(12.0, HPos::Left, VPos::Center)))?;
+        area.draw(&Text::new(
+            name.to_string(),
+            (left + 17, 13),
+            font(12.0, HPos::Left, VPos::Center),
+        ))?;
         left += 40 + name.len() as i32 * 7;
     }
     Ok(())
@@ -234,7 +260,10 @@ mod tests {
             title: "a <title>".into(),
             layout,
             series: ["before", "after"],
-            groups: vec![("<b>&".into(), [Some(0.5), None]), ("b".into(), [Some(1e-9), Some(1.0)])],
+            groups: vec![
+                ("<b>&".into(), [Some(0.5), None]),
+                ("b".into(), [Some(1e-9), Some(1.0)]),
+            ],
             most: 1.0,
             format: |v| format!("{v:.1}"),
             line: Some((1, "k".into())),
@@ -259,18 +288,38 @@ mod tests {
     #[test]
     fn names_are_escaped_and_letters_take_the_colour_of_the_page() {
         let svg = bars(Layout::Grouped).draw().unwrap().svg;
-        assert!(svg.contains("aria-label=\"a &lt;title&gt;\"") && svg.contains("&lt;b&gt;&amp;"), "{svg}");
-        assert!(svg.contains("currentColor") && !svg.contains("#010203") && svg.contains("not measured"), "{svg}");
+        assert!(
+            svg.contains("aria-label=\"a &lt;title&gt;\"") && svg.contains("&lt;b&gt;&amp;"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("currentColor") && !svg.contains("#010203") && svg.contains("not measured"),
+            "{svg}"
+        );
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>"), "{svg}");
     }
 
     #[test]
     fn a_front_needs_two_objectives_and_a_point() {
-        let objective = |name: &str| Objective { name: name.into(), better: Better::Higher };
-        let point = |values: Vec<f64>| Point { node: "age 1".into(), values, knee: true, released: true };
-        let mut drawn = Front { objectives: vec![objective("k")], points: vec![point(vec![2.0])] };
+        let objective = |name: &str| Objective {
+            name: name.into(),
+            better: Better::Higher,
+        };
+        let point = |values: Vec<f64>| Point {
+            node: "age 1".into(),
+            values,
+            knee: true,
+            released: true,
+        };
+        let mut drawn = Front {
+            objectives: vec![objective("k")],
+            points: vec![point(vec![2.0])],
+        };
         assert_eq!(front(&drawn).unwrap(), None);
-        drawn = Front { objectives: vec![objective("k"), objective("glm")], points: vec![] };
+        drawn = Front {
+            objectives: vec![objective("k"), objective("glm")],
+            points: vec![],
+        };
         assert_eq!(front(&drawn).unwrap(), None);
         drawn.points = vec![point(vec![2.0, 0.5]), point(vec![2.0, 0.5])];
         let svg = front(&drawn).unwrap().unwrap().svg;

@@ -13,7 +13,9 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     starts.extend(required.filter(|k| *k > 0));
     let starts: Vec<u64> = starts.into_iter().collect();
     let within = |histogram: &Histogram, from: u64, to: Option<u64>| {
-        let inside = histogram.iter().filter(|(size, _)| *size >= from && to.is_none_or(|to| *size <= to));
+        let inside = histogram
+            .iter()
+            .filter(|(size, _)| *size >= from && to.is_none_or(|to| *size <= to));
         inside.fold(Classes::default(), |sum, (size, classes)| Classes {
             classes: sum.classes + classes,
             members: sum.members + size * classes,
@@ -32,7 +34,10 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
             }
         })
         .collect();
-    while bins.last().is_some_and(|b| b.before.classes + b.after.classes == 0 && bins.len() > 1) {
+    while bins
+        .last()
+        .is_some_and(|b| b.before.classes + b.after.classes == 0 && bins.len() > 1)
+    {
         bins.pop();
     }
     bins
@@ -76,7 +81,10 @@ mod tests {
 
     #[test]
     fn every_class_is_in_one_bin_and_one_begins_where_it_must() {
-        let (before, after) = (histogram(&[(1, 4), (2, 1), (6, 2), (8, 1)]), histogram(&[(7, 2), (12, 1)]));
+        let (before, after) = (
+            histogram(&[(1, 4), (2, 1), (6, 2), (8, 1)]),
+            histogram(&[(7, 2), (12, 1)]),
+        );
         let bins = class_sizes(&before, &after, Some(7));
         let edges: Vec<(u64, Option<u64>)> = bins.iter().map(|b| (b.from, b.to)).collect();
         let expected = [(1, 1), (2, 2), (3, 4), (5, 6), (7, 9), (10, 19)].map(|(from, to)| (from, Some(to)));
@@ -100,7 +108,10 @@ mod tests {
         let after = risk::Risk::of(&histogram(&[]), None, &settings).unwrap();
         let risks = risks(&before, &after);
         let of = |attacker, measure| {
-            let found = risks.iter().find(|r| r.attacker == attacker && r.measure == measure).unwrap();
+            let found = risks
+                .iter()
+                .find(|r| r.attacker == attacker && r.measure == measure)
+                .unwrap();
             (found.before, found.after)
         };
         assert_eq!(of(Attacker::Prosecutor, Measure::Highest), (Some(1.0), None));

@@ -27,7 +27,10 @@ pub(super) fn render(page: &Page) -> Result<String> {
     for section in &page.sections {
         out += &self::section(section);
     }
-    out += &format!("</main>\n<footer><p>{}</p></footer>\n</body>\n</html>\n", line(&page.footer));
+    out += &format!(
+        "</main>\n<footer><p>{}</p></footer>\n</body>\n</html>\n",
+        line(&page.footer)
+    );
     Ok(out)
 }
 
@@ -54,23 +57,27 @@ fn answer(answer: &Answer) -> String {
 }
 
 fn section(section: &Section) -> String {
-    let mut out = format!("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape(&section.heading));
+    let mut out = format!(
+        "<section id=\"{}\">\n<h2>{}</h2>\n",
+        section.id,
+        escape(&section.heading)
+    );
     for block in &section.blocks {
         out += &match block {
             Block::Paragraph(text) => format!("<p>{}</p>\n", line(text)),
             Block::Answer(given) => format!("<p class=\"answer {}\">{}</p>\n", class(given.tone), answer(given)),
-            Block::List(items) => {
-                let items: String = items.iter().map(|i| format!("<li>{}</li>\n", line(i))).collect();
-                format!("<ul>\n{items}</ul>\n")
-            }
             Block::Terms(terms) => {
                 let term = |(t, d): &(Line, Line)| format!("<dt>{}</dt><dd>{}</dd>\n", line(t), line(d));
                 format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
             }
             Block::Table(table) => self::table(table),
-            Block::Figures(figures) => {
-                let figures: String = figures.iter().map(figure).collect();
-                format!("<div class=\"pictures\">\n{figures}</div>\n")
+            Block::Evidence(figure, table) => {
+                let (figure, table) = (self::figure(figure), self::table(table));
+                format!(
+                    "<div class=\"evidence\">
+{figure}{table}</div>
+"
+                )
             }
         };
     }
@@ -79,13 +86,19 @@ fn section(section: &Section) -> String {
 
 fn figure(figure: &Figure) -> String {
     let title = escape(&figure.title);
-    format!("<figure>\n<figcaption>{title}</figcaption>\n{}\n</figure>\n", figure.svg)
+    format!(
+        "<figure>\n<figcaption>{title}</figcaption>\n{}\n</figure>\n",
+        figure.svg
+    )
 }
 
 /// Where there is no room for the columns of a table, each of its rows becomes a card that repeats the headings.
 fn table(table: &Table) -> String {
-    let wide = if table.columns.len() > 3 { " class=\"wide\"" } else { "" };
-    let mut out = format!("<table{wide}>\n<caption>{}</caption>\n<thead><tr>", escape(&table.caption));
+    let wide = if table.is_wide() { " class=\"wide\"" } else { "" };
+    let mut out = format!(
+        "<table{wide}>\n<caption>{}</caption>\n<thead><tr>",
+        escape(&table.caption)
+    );
     let number = |numbers: bool| if numbers { " class=\"n\"" } else { "" };
     for (heading, numbers) in &table.columns {
         let _ = write!(out, "<th scope=\"col\"{}>{}</th>", number(*numbers), escape(heading));
@@ -97,7 +110,10 @@ fn table(table: &Table) -> String {
             let (cell, heading) = (line(cell), escape(heading));
             out += &match i {
                 0 => format!("<th scope=\"row\">{cell}</th>"),
-                _ => format!("<td{} data-heading=\"{heading}\">{cell}</td>", number(*numbers)),
+                _ => format!(
+                    "<td{} data-heading=\"{heading}\"><span>{cell}</span></td>",
+                    number(*numbers)
+                ),
             };
         }
         out += "</tr>\n";
@@ -137,8 +153,14 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_is_markup() {
-        assert_eq!(escape("<a href=\"x\">'&\u{0}"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp; ");
+        assert_eq!(
+            escape("<a href=\"x\">'&\u{0}"),
+            "&lt;a href=&quot;x&quot;&gt;&#39;&amp; "
+        );
         let cell = Line::default().name("<script>").strong("<b>").text("&");
-        assert_eq!(line(&cell), "<code>&lt;script&gt;</code><strong>&lt;b&gt;</strong>&amp;");
+        assert_eq!(
+            line(&cell),
+            "<code>&lt;script&gt;</code><strong>&lt;b&gt;</strong>&amp;"
+        );
     }
 }

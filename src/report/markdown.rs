@@ -24,16 +24,14 @@ fn section(section: &Section) -> String {
         let text = match block {
             Block::Paragraph(text) => line(text),
             Block::Answer(given) => format!("> {}", answer(given)),
-            Block::List(items) => {
-                let items: Vec<String> = items.iter().map(|i| format!("- {}", line(i))).collect();
-                items.join("\n")
-            }
             Block::Terms(terms) => {
-                let terms: Vec<String> = terms.iter().map(|(t, d)| format!("- **{}**: {}", line(t), line(d))).collect();
+                let terms: Vec<String> = terms
+                    .iter()
+                    .map(|(t, d)| format!("- **{}**: {}", line(t), line(d)))
+                    .collect();
                 terms.join("\n")
             }
-            Block::Table(table) => self::table(table),
-            Block::Figures(_) => continue,
+            Block::Table(table) | Block::Evidence(_, table) => self::table(table),
         };
         out += &format!("\n{text}\n");
     }
@@ -47,7 +45,11 @@ fn answer(answer: &Answer) -> String {
 fn table(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let headings = row(table.columns.iter().map(|(h, _)| escape(h)).collect());
-    let rule = row(table.columns.iter().map(|(_, numbers)| if *numbers { "---:" } else { "---" }.into()).collect());
+    let rule = row(table
+        .columns
+        .iter()
+        .map(|(_, numbers)| if *numbers { "---:" } else { "---" }.into())
+        .collect());
     let rows = table.rows.iter().map(|cells| row(cells.iter().map(line).collect()));
     [headings, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
@@ -63,7 +65,11 @@ fn line(line: &Line) -> String {
 
 /// A name as code, where code can hold it: a table ends its cell at a bar even there.
 fn name(name: &str) -> String {
-    match name.is_empty() || name.trim() != name || name.contains(['`', '|', '\\']) || name.chars().any(char::is_control) {
+    match name.is_empty()
+        || name.trim() != name
+        || name.contains(['`', '|', '\\'])
+        || name.chars().any(char::is_control)
+    {
         true => format!("**{}**", escape(name)),
         false => format!("`{name}`"),
     }

@@ -86,20 +86,49 @@ mod tests {
 
     #[test]
     fn counts_and_sizes() {
-        let texts = [count(0), count(999), count(1000), count(1_234_567), counted(1, "row", "rows"), bytes(999), bytes(1000), bytes(2_345_678), bytes(999_999)];
-        assert_eq!(texts, ["0", "999", "1,000", "1,234,567", "1 row", "999 bytes", "1 kB", "2.3 MB", "1 MB"]);
+        let texts = [
+            count(0),
+            count(999),
+            count(1000),
+            count(1_234_567),
+            counted(1, "row", "rows"),
+            bytes(999),
+            bytes(1000),
+            bytes(2_345_678),
+            bytes(999_999),
+        ];
+        assert_eq!(
+            texts,
+            [
+                "0",
+                "999",
+                "1,000",
+                "1,234,567",
+                "1 row",
+                "999 bytes",
+                "1 kB",
+                "2.3 MB",
+                "1 MB"
+            ]
+        );
     }
 
     #[test]
     fn a_share_is_never_rounded_to_nothing_or_to_everything() {
         let texts = [0.0, 0.00001, 0.0033, 0.05, 0.999, 0.9999999, 1.0].map(percent);
-        assert_eq!(texts, ["0 %", "under 0.01 %", "0.33 %", "5 %", "99.9 %", "over 99.9 %", "100 %"]);
+        assert_eq!(
+            texts,
+            ["0 %", "under 0.01 %", "0.33 %", "5 %", "99.9 %", "over 99.9 %", "100 %"]
+        );
         assert_eq!((share(0, 0), share(1, 3)), ("0 %".into(), "33.3 %".into()));
     }
 
     #[test]
     fn numbers_keep_four_digits() {
         let texts = [5.0, 0.2, 0.123456, 12.3456, 123456.7, -2.5, 1e-9, 0.0, f64::INFINITY].map(number);
-        assert_eq!(texts, ["5", "0.2", "0.1235", "12.35", "123,457", "-2.5", "1.000e-9", "0", "inf"]);
+        assert_eq!(
+            texts,
+            ["5", "0.2", "0.1235", "12.35", "123,457", "-2.5", "1.000e-9", "0", "inf"]
+        );
     }
 }

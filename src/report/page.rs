@@ -18,7 +18,7 @@ pub(super) fn page(report: &Report) -> Result<Page> {
         lead: Line::from("What was released and how, what was measured on it, and what remains open. Every figure was \
              counted on the data by ")
             .name(&report.software)
-            .text(". They are evidence for an assessment of the risk that remains; whether that is low enough for the purpose \
+            .text(". These figures are evidence for an assessment of the risk that remains; whether that is low enough for the purpose \
              is for the reader to judge."),
         figures: figures(report),
         tiles: vec![
@@ -38,10 +38,18 @@ fn figures(report: &Report) -> Vec<(String, String)> {
     let mut figures = vec![
         (count(release.rows_in), "records read".to_string()),
         (count(report.rows_in_classes()), "released in classes".to_string()),
-        (count(suppressed), format!("suppressed ({})", share(suppressed, release.rows_in))),
+        (
+            count(suppressed),
+            format!("suppressed ({})", share(suppressed, release.rows_in)),
+        ),
         (
             count(release.classes),
-            if release.classes == 1 { "equivalence class" } else { "equivalence classes" }.to_string(),
+            if release.classes == 1 {
+                "equivalence class"
+            } else {
+                "equivalence classes"
+            }
+            .to_string(),
         ),
     ];
     if let Some(least) = release.smallest_class {
@@ -51,6 +59,9 @@ fn figures(report: &Report) -> Vec<(String, String)> {
         figures.push((count(least), format!("{unit} in the smallest")));
     }
     let held = report.promises.iter().filter(|p| p.holds).count();
-    figures.push((format!("{held} of {}", report.promises.len()), "requirements hold".to_string()));
+    figures.push((
+        format!("{held} of {}", report.promises.len()),
+        "requirements hold".to_string(),
+    ));
     figures
 }

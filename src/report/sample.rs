@@ -27,7 +27,12 @@ pub(crate) fn report() -> Report {
         generalization: None,
     };
     let columns = vec![
-        plain("name", Role::DirectIdentifier, false, "masking: the attribute was removed"),
+        plain(
+            "name",
+            Role::DirectIdentifier,
+            false,
+            "masking: the attribute was removed",
+        ),
         quasi("age", 2, 0.09),
         quasi("zip <b>|`*", 3, 0.4),
         plain("diagnosis", Role::Sensitive, true, "released as it is"),
@@ -96,7 +101,13 @@ pub(crate) fn report() -> Report {
         ],
         promises: vec![
             promise("k_anonymity(5)", None, Comparison::AtLeast, 5.0, 5.0),
-            promise("t_closeness(0.3) ON diagnosis", Some("diagnosis"), Comparison::AtMost, 0.3, 0.2871),
+            promise(
+                "t_closeness(0.3) ON diagnosis",
+                Some("diagnosis"),
+                Comparison::AtMost,
+                0.3,
+                0.2871,
+            ),
         ],
         disclosure: vec![
             Disclosure {

@@ -18,7 +18,11 @@ pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
     };
     Ok(vec![
         section("release", "What was released, and how", released(report)),
-        section("requirements", "What was required, and what holds", requirements(report)),
+        section(
+            "requirements",
+            "What was required, and what holds",
+            requirements(report),
+        ),
         section("singling-out", SINGLING_OUT, singling_out(report)?),
         section("linkability", LINKABILITY, linkability(report)?),
         section("inference", INFERENCE, inference(report)),
@@ -37,7 +41,11 @@ fn released(report: &Report) -> Vec<Block> {
         None => facts.push(("Released to".into(), "the answer of the statement: no files".into())),
     }
     if let Some(files) = &release.files {
-        let size = format!("{}, {}; SHA-256 of the manifest ", counted(files.count, "file", "files"), bytes(files.bytes));
+        let size = format!(
+            "{}, {}; SHA-256 of the manifest ",
+            counted(files.count, "file", "files"),
+            bytes(files.bytes)
+        );
         facts.push(("Files".into(), Line::from(size).name(&files.manifest_sha256)));
     }
     facts.push((
@@ -50,9 +58,15 @@ fn released(report: &Report) -> Vec<Block> {
     if let Some(population) = &release.population {
         facts.push(("Population".into(), Line::default().name(population)));
     }
-    let mut table = Table::new("Columns, their roles and what was done to them", &["Column", "Role", "What was done", "#Level"]);
+    let mut table = Table::new(
+        "Columns, their roles and what was done to them",
+        &["Column", "Role", "What was done", "#Level"],
+    );
     for column in &report.columns {
-        let level = column.generalization.as_ref().map(|g| format!("{} of {}", g.level, g.top));
+        let level = column
+            .generalization
+            .as_ref()
+            .map(|g| format!("{} of {}", g.level, g.top));
         table.row(vec![
             Line::default().name(&column.name),
             role(column.role).into(),
@@ -89,14 +103,21 @@ fn done(column: &Column) -> Line {
 }
 
 fn requirements(report: &Report) -> Vec<Block> {
-    let mut table = Table::new("Privacy models", &["Model", "What it says", "#Required", "#Reached", "Holds"]);
+    let mut table = Table::new(
+        "Privacy models",
+        &["Model", "What it says", "#Required", "#Reached", "Holds"],
+    );
     for promise in &report.promises {
         table.row(vec![
             Line::default().name(&promise.model),
             promise.meaning.as_str().into(),
             required(promise).into(),
             promise.reached.map_or_else(|| "no class".into(), number).into(),
-            if promise.holds { Line::from("yes") } else { Line::default().strong("no") },
+            if promise.holds {
+                Line::from("yes")
+            } else {
+                Line::default().strong("no")
+            },
         ]);
     }
     vec![
@@ -124,21 +145,27 @@ fn singling_out(report: &Report) -> Result<Vec<Block>> {
     let line = Line::from("Singling out is to isolate the records of one person. Whoever knows a person's ")
         .names(report.with_role(Role::QuasiIdentifier).map(|c| c.name.as_str()))
         .text(format!(
-            " can do it where no other {one} has the same values. In the source that was so for {} ({}); in the release, for {} \
-             ({}).",
+            " can do it where no other {one} has the same values. In the source that was so for {} ({}); in the release, for {}.",
             counted(before, one, many),
             share(before, all_before),
-            count(after),
-            share(after, all_after),
+            match after {
+                0 => "none".to_string(),
+                n => format!("{} ({})", count(n), share(n, all_after)),
+            },
         ));
+    let members = if report.release.entity.is_some() {
+        "Persons"
+    } else {
+        "Records"
+    };
     let mut table = Table::new(
         "Equivalence classes by size",
         &[
             &format!("Size, in {many}"),
             "#Classes before",
-            &format!("#{many} before"),
+            &format!("#{members} before"),
             "#Classes after",
-            &format!("#{many} after"),
+            &format!("#{members} after"),
         ],
     );
     for bin in &report.class_sizes {
@@ -158,7 +185,12 @@ fn singling_out(report: &Report) -> Result<Vec<Block>> {
         groups: report
             .class_sizes
             .iter()
-            .map(|b| (size(b), [part(b.before.members, all_before), part(b.after.members, all_after)]))
+            .map(|b| {
+                (
+                    size(b),
+                    [part(b.before.members, all_before), part(b.after.members, all_after)],
+                )
+            })
             .collect(),
         most: 1.0,
         format: percent,
@@ -170,8 +202,7 @@ fn singling_out(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![
         Block::Answer(report.singling_out()),
         Block::Paragraph(line),
-        Block::Figures(vec![bars.draw()?]),
-        Block::Table(table),
+        Block::Evidence(bars.draw()?, table),
     ])
 }
 
@@ -188,7 +219,10 @@ fn linkability(report: &Report) -> Result<Vec<Block>> {
         .into_iter()
         .map(|a| (Line::from(attacker(a)), Line::from(knows(a))))
         .collect();
-    let mut table = Table::new("Re-identification risk by attacker", &["Attacker", "Measured", "#Before", "#After"]);
+    let mut table = Table::new(
+        "Re-identification risk by attacker",
+        &["Attacker", "Measured", "#Before", "#After"],
+    );
     let value = |v: Option<f64>| Line::from(v.map_or_else(|| "not measured".into(), percent));
     for risk in &report.risks {
         table.row(vec![
@@ -224,8 +258,7 @@ fn linkability(report: &Report) -> Result<Vec<Block>> {
                 .into(),
         ),
         Block::Terms(attackers),
-        Block::Figures(vec![bars.draw()?]),
-        Block::Table(table),
+        Block::Evidence(bars.draw()?, table),
     ];
     let journalist = report.risk(Attacker::Journalist, Measure::Highest);
     if journalist.is_none_or(|r| r.after.is_none()) {
@@ -276,7 +309,13 @@ fn inference(report: &Report) -> Vec<Block> {
     }
     let mut table = Table::new(
         "What a class tells of the sensitive attributes",
-        &["Sensitive attribute", "Constrained by", "#Fewest values in a class", "#Records in classes of one value", "#Greatest distance"],
+        &[
+            "Sensitive attribute",
+            "Constrained by",
+            "#Fewest values in a class",
+            "#Records in classes of one value",
+            "#Greatest distance",
+        ],
     );
     for d in &report.disclosure {
         let rows = d.rows_in_uniform_classes;
@@ -322,7 +361,9 @@ fn loss(report: &Report) -> Result<Vec<Block>> {
     text += match (suppression.rows, suppression.starred) {
         (0, _) => "",
         (_, true) => " They are in the release with * in every quasi-identifier and no sensitive value.",
-        (_, false) => " They are not in the release (record suppression). They are the rare ones: small groups are thinned out.",
+        (_, false) => {
+            " They are not in the release (record suppression). They are the rare ones: small groups are thinned out."
+        }
     };
     let mut table = Table::new(
         "Loss by column",
@@ -357,8 +398,7 @@ fn loss(report: &Report) -> Result<Vec<Block>> {
              every value is itself, 100 % when all are *."
                 .into(),
         ),
-        Block::Figures(vec![bars.draw()?]),
-        Block::Table(table),
+        Block::Evidence(bars.draw()?, table),
     ])
 }
 
@@ -366,9 +406,11 @@ fn choice(report: &Report) -> Result<Vec<Block>> {
     let choice = &report.choice;
     let value = number(choice.value);
     let text = match &choice.search {
-        None => Line::from("The levels were given in the statement; nothing was searched, and the result was checked. Its ")
-            .name(&choice.metric)
-            .text(format!(" is {value}.")),
+        None => {
+            Line::from("The levels were given in the statement; nothing was searched, and the result was checked. Its ")
+                .name(&choice.metric)
+                .text(format!(" is {value}."))
+        }
         Some(search) => Line::from("The search ")
             .name(search)
             .text(format!(
@@ -377,7 +419,7 @@ fn choice(report: &Report) -> Result<Vec<Block>> {
                 grouped(&choice.alternatives)
             ))
             .name(&choice.metric)
-            .text(format!(", which is {value} here. Of the alternatives it knows: "))
+            .text(format!(", which is {value} here. Of the others it is known: "))
             .strong(&choice.proof)
             .text(format!(". Seed {}.", choice.seed)),
     };
@@ -397,11 +439,13 @@ fn pareto(front: &Front) -> Result<Vec<Block>> {
         )
         .into(),
     )];
-    blocks.extend(chart::front(front)?.map(|f| Block::Figures(vec![f])));
     let mut headings = vec!["Levels".to_string()];
     headings.extend(front.objectives.iter().map(|o| format!("#{}", o.name)));
     headings.push("Mark".into());
-    let mut table = Table::new("The Pareto front", &headings.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = Table::new(
+        "The Pareto front",
+        &headings.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
     for point in front.points.iter().take(MOST_POINTS) {
         let mut cells = vec![Line::from(point.node.as_str())];
         cells.extend(point.values.iter().map(|v| Line::from(number(*v))));
@@ -413,7 +457,10 @@ fn pareto(front: &Front) -> Result<Vec<Block>> {
         }));
         table.row(cells);
     }
-    blocks.push(Block::Table(table));
+    blocks.push(match chart::front(front)? {
+        Some(figure) => Block::Evidence(figure, table),
+        None => Block::Table(table),
+    });
     if front.points.len() > MOST_POINTS {
         let more = (front.points.len() - MOST_POINTS) as u64;
         blocks.push(Block::Paragraph(
@@ -438,15 +485,30 @@ fn terms() -> Vec<Block> {
     let term = |(t, d): (&str, &str)| (Line::from(t), Line::from(d));
     let all = [
         ("Data principal", "the person that records are about (data subject)."),
-        ("Direct identifier", "an attribute that identifies a data principal by itself."),
+        (
+            "Direct identifier",
+            "an attribute that identifies a data principal by itself.",
+        ),
         (
             "Quasi-identifier",
             "an attribute that, together with others, can single out a data principal.",
         ),
-        ("Equivalence class", "all records with the same values in every quasi-identifier."),
-        ("Generalization", "values are replaced by coarser ones, level by level, along a hierarchy; its top is *."),
-        ("Suppression", "records are left out, or their values are replaced by *; masking does so for a whole attribute."),
-        ("Pseudonymization", "an identifier is replaced by one that does not say who it is."),
+        (
+            "Equivalence class",
+            "all records with the same values in every quasi-identifier.",
+        ),
+        (
+            "Generalization",
+            "values are replaced by coarser ones, level by level, along a hierarchy; its top is *.",
+        ),
+        (
+            "Suppression",
+            "records are left out, or their values are replaced by *; masking does so for a whole attribute.",
+        ),
+        (
+            "Pseudonymization",
+            "an identifier is replaced by one that does not say who it is.",
+        ),
         (
             "Formal privacy measurement model",
             "a condition on the released data, such as k-anonymity: every class has at least k records.",

@@ -21,7 +21,18 @@ fn json_is_the_report() {
 #[test]
 fn a_page_loads_and_runs_nothing() {
     let page = html(&sample::report());
-    for forbidden in ["<script", "http://", "https://", "url(", "@import", "<link", "<img", "src=", "onclick", "javascript:"] {
+    for forbidden in [
+        "<script",
+        "http://",
+        "https://",
+        "url(",
+        "@import",
+        "<link",
+        "<img",
+        "src=",
+        "onclick",
+        "javascript:",
+    ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     assert!(page.contains("name=\"viewport\"") && page.contains("@media print") && page.contains("default-src 'none'"));
@@ -47,7 +58,9 @@ fn every_element_that_is_opened_is_closed() {
 #[test]
 fn names_are_text_wherever_they_stand() {
     let page = html(&sample::report());
-    assert!(!page.contains("<b>|") && page.contains("zip &lt;b&gt;|`*") && page.contains("patients &amp; &lt;friends&gt;"));
+    assert!(
+        !page.contains("<b>|") && page.contains("zip &lt;b&gt;|`*") && page.contains("patients &amp; &lt;friends&gt;")
+    );
 }
 
 #[test]
@@ -62,7 +75,10 @@ fn it_is_evidence_and_no_certificate() {
 fn the_questions_are_answered_by_the_figures() {
     let verdicts = |r: &Report| [r.singling_out(), r.linkability(), r.inference()].map(|a| a.verdict);
     let mut report = sample::report();
-    assert_eq!(verdicts(&report), ["Not by the quasi-identifiers", "Reduced, to classes", "Yes, for some"]);
+    assert_eq!(
+        verdicts(&report),
+        ["Not by the quasi-identifiers", "Reduced, to classes", "Yes, for some"]
+    );
     report.disclosure[1].rows_in_uniform_classes = 0;
     assert_eq!(verdicts(&report)[2], "Not constrained");
     report.disclosure.pop();
@@ -84,7 +100,9 @@ fn gaps_follow_the_columns() {
         gaps.into_iter().map(|g| g.topic).collect()
     };
     let has = |topics: &[String], topic: &str| topics.iter().any(|t| t == topic);
-    assert!(has(&topics(false), "Several records of one person") && !has(&topics(true), "Several records of one person"));
+    assert!(
+        has(&topics(false), "Several records of one person") && !has(&topics(true), "Several records of one person")
+    );
     assert!(has(&topics(false), "Columns released as they are") && !has(&topics(false), "Pseudonyms"));
     assert!(has(&topics(false), "Background knowledge") && has(&topics(false), "Other releases"));
 }

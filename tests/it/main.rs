@@ -7,3 +7,5 @@ mod explain;
 mod faults;
 mod golden;
 mod release;
+mod report;
+mod screenshot;

@@ -26,7 +26,12 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         return Err(c.within(at - 1..tokens.len()).error("this \"(\" is not closed"));
     };
     let mut inner = c.within(at + 1..end);
-    let (anonymize, clauses) = anonymize::read(&mut inner, "ANONYMIZE inside another statement", &[clause::REPORT], true)?;
+    let (anonymize, clauses) = anonymize::read(
+        &mut inner,
+        "ANONYMIZE inside another statement",
+        &[clause::REPORT],
+        true,
+    )?;
     anonymize::single(&inner, &clauses)?;
     // What stands around it must be a statement that takes a query there.
     let mut outer = tokens[..at].to_vec();
