@@ -25,7 +25,7 @@ impl ReleasedTable {
             return Ok(None);
         };
         let inside = self.grouped(&quote(population), "count(*)", None, "p");
-        let equal = (0..self.quasi_identifiers.len()).map(|i| format!("a.g{i} IS NOT DISTINCT FROM b.g{i}"));
+        let equal = (0..self.quasi_identifiers.len()).map(|i| format!("(a.g{i} IS NOT DISTINCT FROM b.g{i})"));
         let sql = format!(
             "SELECT p, count(*), sum(f) FROM (SELECT f, coalesce(p, 0) AS p FROM ({}) AS a LEFT JOIN ({inside}) AS b ON {}) \
              GROUP BY p",

@@ -301,11 +301,19 @@ impl Decided {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
+        let checks = released.check(session, &self.promises()).await?;
+        let classes = decision.verdict.classes;
+        if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{classes} classes were written, and a recount found none; nothing was published"),
+            ));
+        }
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
             rows_suppressed: decision.verdict.suppressed,
-            classes: decision.verdict.classes,
+            classes,
             reached_k,
             node: describe(job, decision.classes.node()),
             metric: job.metric_name.clone(),
@@ -313,7 +321,7 @@ impl Decided {
             proof: self.proof(),
             nodes: decision.nodes,
             counters: self.prepared.evaluator.counters(),
-            checks: released.check(session, &self.promises()).await?,
+            checks,
             report: None,
         })
     }

@@ -9,7 +9,7 @@ use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::verify::{Promise, ReleasedTable};
 use crate::catalogue::{Argument, Call, Value};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::model::{self, Comparison, MODELS, Relation};
 use crate::report::{self, Column, Disclosure, Generalization, Report, Role};
@@ -61,6 +61,15 @@ impl Decided {
         let before = self.risk_before(session, &settings).await?;
         let population = released.population_sizes(session).await?;
         let after = Risk::of(&released.class_sizes(session).await?, population.as_ref(), &settings)?;
+        if after.classes != release.classes {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!(
+                    "{} classes were released, and the report counts {}",
+                    release.classes, after.classes
+                ),
+            ));
+        }
         let columns = self.columns();
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);

@@ -26,10 +26,10 @@ pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
-        p if p <= 0.0 => "0 %".into(),
-        p if p < 0.01 => "under 0.01 %".into(),
-        p if p < 100.0 && p > 99.9 => "over 99.9 %".into(),
-        p => format!("{} %", rounded(p, if p < 1.0 { 2 } else { 1 })),
+        p if p <= 0.0 => "0%".into(),
+        p if p < 0.01 => "under 0.01%".into(),
+        p if p < 100.0 && p > 99.9 => "over 99.9%".into(),
+        p => format!("{}%", rounded(p, if p < 1.0 { 2 } else { 1 })),
     }
 }
 
@@ -118,9 +118,9 @@ mod tests {
         let texts = [0.0, 0.00001, 0.0033, 0.05, 0.999, 0.9999999, 1.0].map(percent);
         assert_eq!(
             texts,
-            ["0 %", "under 0.01 %", "0.33 %", "5 %", "99.9 %", "over 99.9 %", "100 %"]
+            ["0%", "under 0.01%", "0.33%", "5%", "99.9%", "over 99.9%", "100%"]
         );
-        assert_eq!((share(0, 0), share(1, 3)), ("0 %".into(), "33.3 %".into()));
+        assert_eq!((share(0, 0), share(1, 3)), ("0%".into(), "33.3%".into()));
     }
 
     #[test]

@@ -394,8 +394,8 @@ fn loss(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![
         Block::Paragraph(text.into()),
         Block::Paragraph(
-            "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0 % when \
-             every value is itself, 100 % when all are *."
+            "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
+             every value is itself, 100% when all are *."
                 .into(),
         ),
         Block::Evidence(bars.draw()?, table),

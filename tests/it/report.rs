@@ -147,6 +147,26 @@ async fn the_figures_are_those_of_the_files() {
     }
 }
 
+/// The plan of answered rows is read many times; each time it has to answer all of them.
+#[tokio::test]
+async fn rows_that_are_answered_are_counted_like_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("report.json");
+    let context = census(2).await;
+    let more = "KEEP (ssn) SATISFYING k_anonymity(5) AND l_diversity(2) ON job";
+    let sql = statement(&scratch.path().join("release"), &path, more)
+        .replace("occupation", "occupation AS job")
+        .replacen("SENSITIVE (occupation AS job", "SENSITIVE (job", 1);
+    let to = format!("TO '{}' OVERWRITE", scratch.path().join("release").display());
+    let sql = format!("CREATE TABLE released AS {}", sql.replace(&to, ""));
+    let report = json(&context, &sql, &path).await;
+    same_class_sizes(&context, &report, "after", "released", "count(*)").await;
+    assert!(report["release"]["smallest_class"].as_u64().unwrap() >= 5);
+    assert!(report["promises"][1]["reached"].as_f64().unwrap() >= 2.0);
+    let rows = number(&collect(&context, "SELECT count(*) FROM released").await);
+    assert_eq!(report["suppression"]["rows"], 30_000 - rows as u64);
+}
+
 #[tokio::test]
 async fn persons_and_a_population_are_counted_where_they_are_named() {
     let scratch = tempfile::tempdir().unwrap();
@@ -181,6 +201,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
     let visits = "CREATE TABLE visits AS SELECT census.*, ssn AS person FROM census, generate_series(1, 3) AS g(i)";
     collect(&context, visits).await;
     for (kept, more) in [(true, "KEEP (person)"), (false, "")] {
+        let target = scratch.path().join(format!("persons-{kept}"));
         let sql = statement(
             &target,
             &path,
