@@ -32,11 +32,7 @@ impl Report {
         let (one, many) = self.unit();
         let [_, (alone, all)] = self.alone();
         match self.release.smallest_class {
-            None => Answer {
-                tone: Tone::Good,
-                verdict: "No",
-                text: "No record was released with its quasi-identifiers.".into(),
-            },
+            None => nothing_released(),
             Some(least) if least > 1 => Answer {
                 tone: Tone::Good,
                 verdict: "Not by the quasi-identifiers",
@@ -94,11 +90,7 @@ impl Report {
                 verdict: "Yes",
                 text: "Records that are alone in their class can be linked by their quasi-identifiers.".into(),
             },
-            _ => Answer {
-                tone: Tone::Good,
-                verdict: "No",
-                text: "No record was released with its quasi-identifiers.".into(),
-            },
+            _ => nothing_released(),
         }
     }
 
@@ -153,5 +145,13 @@ impl Report {
                 .names(self.disclosure.iter().map(|d| d.attribute.as_str()))
                 .text("; they do not make it nothing."),
         }
+    }
+}
+
+fn nothing_released() -> Answer {
+    Answer {
+        tone: Tone::Good,
+        verdict: "No",
+        text: "No record was released with its quasi-identifiers.".into(),
     }
 }

@@ -165,3 +165,12 @@ pub(super) struct Page {
     pub(super) sections: Vec<Section>,
     pub(super) footer: Line,
 }
+
+/// `text` with every character as `put` writes it, and a space for what no page shows.
+pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        put(if c.is_control() { ' ' } else { c }, &mut out);
+    }
+    out
+}

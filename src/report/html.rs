@@ -1,6 +1,6 @@
 //! A page as one HTML file: its style inside, no script, nothing that is loaded from anywhere.
 
-use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone};
+use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone, escaped};
 use crate::error::Result;
 use std::fmt::Write;
 
@@ -132,19 +132,14 @@ fn line(line: &Line) -> String {
 
 /// Text in which nothing is markup, also inside a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    escaped(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c => out.push(c),
+    })
 }
 
 #[cfg(test)]

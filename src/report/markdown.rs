@@ -1,6 +1,6 @@
 //! A page as Markdown. Pictures are left out: the tables beside them have every figure they show.
 
-use super::block::{Answer, Block, Line, Page, Section, Span, Table};
+use super::block::{Answer, Block, Line, Page, Section, Span, Table, escaped};
 
 /// The page as text.
 pub(super) fn render(page: &Page) -> String {
@@ -77,15 +77,12 @@ fn name(name: &str) -> String {
 
 /// Text in which nothing is markup.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '$' => out.extend(['\\', c]),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
+    escaped(text, |c, out| {
+        if "\\`*_[]<>|#~&$".contains(c) {
+            out.push('\\');
         }
-    }
-    out
+        out.push(c);
+    })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod html;
 mod markdown;
 mod number;
 mod page;
+mod price;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sections;
