@@ -1,9 +1,9 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
-mod class_sizes;
 mod decide;
 mod details;
 mod evaluator;
+mod exposure;
 mod job;
 mod manifest;
 mod observe;
@@ -30,5 +30,5 @@ pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
-pub(crate) use verify::quote;
 pub use verify::{Promise, ReleasedTable, recounting_session};
+pub(crate) use verify::{count, quote};

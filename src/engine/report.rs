@@ -59,8 +59,7 @@ impl Decided {
             ..Settings::default()
         };
         let before = self.risk_before(session, &settings).await?;
-        let population = released.population_sizes(session).await?;
-        let after = Risk::of(&released.class_sizes(session).await?, population.as_ref(), &settings)?;
+        let after = risk(session, &released, &settings).await?;
         if after.classes != release.classes {
             return Err(Error::new(
                 ErrorKind::Verification,
@@ -138,8 +137,7 @@ impl Decided {
             whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
         };
-        let population = source.population_sizes(session).await?;
-        Risk::of(&source.class_sizes(session).await?, population.as_ref(), settings)
+        risk(session, &source, settings).await
     }
 
     /// The smallest class that the models allow, in what classes count.
@@ -317,6 +315,17 @@ impl Decided {
             seed: self.job.seed,
         }
     }
+}
+
+/// The risk of those in a table. The population's table does not say which rows are of one person, so a journalist's is
+/// measured only where a row is one.
+async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
+    let group = &table.quasi_identifiers;
+    let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {
+        Some(name) => Some(table.in_population(session, group, name).await?),
+        None => None,
+    };
+    Risk::of(&table.histogram(session, group).await?, population.as_ref(), settings)
 }
 
 /// A model that every class holds, for what it says is reached.

@@ -258,12 +258,17 @@ fn linkability(report: &Report) -> Result<Vec<Block>> {
         Block::Evidence(bars.draw()?, table),
     ];
     let journalist = report.risk(Attacker::Journalist, Measure::Highest);
-    if journalist.is_none_or(|r| r.after.is_none()) {
-        blocks.push(Block::Paragraph(
-            "The journalist's risk needs a table of the population that the data are drawn from (POPULATION). It is never above \
-             the prosecutor's."
-                .into(),
-        ));
+    if journalist.is_none_or(|r| r.before.is_none()) {
+        blocks.push(Block::Paragraph(Line::from(match &report.release.population {
+            None => {
+                "The journalist's risk needs a table of the population that the data are drawn from (POPULATION). It is never \
+                 above the prosecutor's."
+            }
+            Some(_) => {
+                "The journalist's risk was not measured: persons are counted here, and the population's table does not say which \
+                 of its records are of one person. It is never above the prosecutor's."
+            }
+        })));
     }
     Ok(blocks)
 }

@@ -114,6 +114,30 @@ impl From<&Histogram> for PopulationHistogram {
     }
 }
 
+/// The subsets of columns whose distinction and separation are told: by size, then by position, up to `largest`
+/// columns as long as a whole size fits into `most` subsets, and always the single columns and all columns together.
+pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
+    let mut last = all.clone();
+    for _ in 2..=largest.min(columns) {
+        let longer = |subset: &Vec<usize>| {
+            let next = subset.last().map_or(0, |i| i + 1);
+            let subset = subset.clone();
+            (next..columns).map(move |i| [&subset[..], &[i]].concat())
+        };
+        last = last.iter().flat_map(longer).collect();
+        if all.len() + last.len() > most {
+            break;
+        }
+        all.extend(last.iter().cloned());
+    }
+    let full: Vec<usize> = (0..columns).collect();
+    if all.last() != Some(&full) && !full.is_empty() {
+        all.push(full);
+    }
+    all
+}
+
 /// a / b; 0 for 0 / 0.
 pub(super) fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }

@@ -32,7 +32,7 @@ mod tests;
 mod uniqueness;
 mod zayatz;
 
-pub use histogram::{Histogram, InPopulation, PopulationHistogram};
+pub use histogram::{Histogram, InPopulation, PopulationHistogram, subsets};
 pub use uniqueness::{Estimate, Estimator, Uniqueness};
 
 use crate::error::{Error, Result};

@@ -153,6 +153,20 @@ fn an_empty_table_has_no_risk_and_no_error() {
 }
 
 #[test]
+fn subsets_are_whole_sizes_and_the_full_set() {
+    assert_eq!(subsets(1, 3, 200), [[0]]);
+    assert_eq!(subsets(2, 1, 200), [vec![0], vec![1], vec![0, 1]]);
+    let nine = subsets(9, 3, 200);
+    assert_eq!(nine.len(), 9 + 36 + 84 + 1);
+    assert_eq!(nine[9..12], [[0, 1], [0, 2], [0, 3]]);
+    assert_eq!(nine[129], (0..9).collect::<Vec<_>>());
+    let distinct: std::collections::BTreeSet<_> = nine.iter().collect();
+    assert_eq!(distinct.len(), nine.len());
+    assert_eq!(subsets(30, 3, 200).len(), 31, "30 pairs and more do not fit");
+    assert_eq!(subsets(3, 9, 200).len(), 7);
+}
+
+#[test]
 fn settings_outside_their_range_are_errors() {
     for settings in [
         Settings {

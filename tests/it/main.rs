@@ -2,10 +2,13 @@
 
 mod architecture;
 mod cli;
+mod closeness;
 mod common;
 mod explain;
 mod faults;
 mod golden;
+mod planted;
 mod release;
 mod report;
+mod risk;
 mod screenshot;
