@@ -9,6 +9,8 @@ mod manifest;
 mod observe;
 mod prepare;
 mod release;
+mod report;
+mod report_file;
 mod stage;
 mod table;
 mod target;
@@ -26,6 +28,7 @@ pub use manifest::{Check, FileSummary, MANIFEST, Manifest, SearchSummary, Suppre
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
+pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
 pub use verify::{Promise, ReleasedTable, recounting_session};
 pub(crate) use verify::{count, quote};

@@ -12,6 +12,7 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -115,9 +116,12 @@ impl TableProvider for ReleaseTable {
         _: &[Expr],
         _: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        // A plan remembers what it handed out (a repartitioning above all), so whoever reads the table again needs a
+        // fresh one, or would read nothing.
+        let plan = reset_plan_states(Arc::clone(&self.plan))?;
         match projection {
-            Some(columns) => project(Arc::clone(&self.plan), columns),
-            None => Ok(Arc::clone(&self.plan)),
+            Some(columns) => project(plan, columns),
+            None => Ok(plan),
         }
     }
 }

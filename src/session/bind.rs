@@ -3,8 +3,8 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Secret, Sensitive,
-    SuppressionLimit, Target,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, ReportFile, Secret,
+    Sensitive, SuppressionLimit, Target,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
@@ -59,9 +59,7 @@ const TARGET_OPTIONS: Info = Info {
 impl AnonContext {
     /// The job of a statement, and its target where it has one.
     pub(super) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
-        if statement.report.is_some() {
-            return Err(super::not_yet("REPORT TO"));
-        }
+        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
@@ -96,6 +94,7 @@ impl AnonContext {
                 .is_given("node_limit")
                 .then(|| options.count("node_limit"))
                 .transpose()?,
+            report,
         };
         job.check()?;
         if job.constraints.is_empty() {

@@ -9,5 +9,7 @@ mod faults;
 mod golden;
 mod planted;
 mod release;
+mod report;
 mod risk;
+mod screenshot;
 mod suggest;
