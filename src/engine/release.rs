@@ -119,12 +119,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
 /// Anonymizes to rows: the same release, recounted, as a table to query.
 pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
     let decided = decide_job(job, &observer).await?;
-    observer.begin(Phase::Verify);
-    let (state, _) = decided.job.source.rows.clone().into_parts();
-    let session = recounting_session(&state);
-    let release = decided.verify_plan(&session).await?;
-    release.require()?;
-    observer.end(Phase::Verify);
+    let release = decided.recount(&observer).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
@@ -276,6 +271,15 @@ impl Decided {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
+        if reached_k.is_none() && decision.verdict.classes > 0 {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!(
+                    "{} classes were to be released and none was found",
+                    decision.verdict.classes
+                ),
+            ));
+        }
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
@@ -290,6 +294,16 @@ impl Decided {
             counters: self.prepared.evaluator.counters(),
             checks: released.check(session, &self.promises()).await?,
         })
+    }
+
+    /// Recounts the rows as they would be released; an error when they do not hold a promise.
+    pub async fn recount(&self, observer: &Arc<dyn Observer>) -> Result<Release> {
+        observer.begin(Phase::Verify);
+        let (state, _) = self.job.source.rows.clone().into_parts();
+        let release = self.verify_plan(&recounting_session(&state)).await?;
+        release.require()?;
+        observer.end(Phase::Verify);
+        Ok(release)
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.

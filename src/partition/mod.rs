@@ -11,6 +11,7 @@
 mod groups;
 mod mondrian;
 mod table;
+mod top_down;
 
 pub use groups::Partition;
 pub use table::{Column, Table};
@@ -52,7 +53,7 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
 pub type Build = fn(&Arguments) -> Result<Box<dyn Partitioner>>;
 
 /// Every partitioning algorithm, by name.
-pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY];
+pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY];
 
 /// The algorithm that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {
