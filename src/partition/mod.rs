@@ -11,6 +11,8 @@
 mod groups;
 mod mondrian;
 mod table;
+#[cfg(test)]
+mod testing;
 mod top_down;
 
 pub use groups::Partition;

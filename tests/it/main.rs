@@ -6,4 +6,6 @@ mod common;
 mod explain;
 mod faults;
 mod golden;
+mod local;
+mod local_adult;
 mod release;

@@ -176,9 +176,7 @@ impl<'a> Cuts<'a> {
         for column in columns.clone() {
             cuts.add_values(column, cuts.codes[column].clone(), table.columns()[column].top);
         }
-        let whole = 0..table.len();
-        let key = |cuts: &Self, c: u32| columns.clone().map(|column| cuts.value_of(column, c)).collect();
-        for part in cuts.split(whole, key) {
+        for part in cuts.split(0..table.len(), columns) {
             cuts.add_class(part);
         }
         Ok(cuts)
@@ -296,25 +294,26 @@ impl<'a> Cuts<'a> {
         (fate, smallest)
     }
 
-    /// Orders the combinations of a range by `key`, and answers those with equal keys as classes.
-    fn split(&mut self, range: Range<usize>, key: impl Fn(&Self, u32) -> Vec<u32>) -> Vec<Class> {
-        let members = self.combinations[range.clone()].iter();
-        let mut keyed: Vec<(Vec<u32>, u32)> = members.map(|c| (key(self, *c), *c)).collect();
-        keyed.sort_unstable();
+    /// Orders the combinations of a range by their values in `columns`, and answers those with equal values as classes.
+    fn split(&mut self, range: Range<usize>, columns: Range<usize>) -> Vec<Class> {
+        let mut combinations = std::mem::take(&mut self.combinations);
+        let cuts = &*self;
+        let values = |c: u32| columns.clone().map(move |column| cuts.value_of(column, c));
+        let members = &mut combinations[range.clone()];
+        members.sort_unstable_by(|a, b| values(*a).cmp(values(*b)).then(a.cmp(b)));
         let mut start = range.start;
-        for (slot, (_, combination)) in self.combinations[range].iter_mut().zip(&keyed) {
-            *slot = *combination;
-        }
-        let parts = keyed.chunk_by(|a, b| a.0 == b.0).map(|part| {
+        let parts = members.chunk_by(|a, b| values(*a).eq(values(*b))).map(|part| {
             let combinations = start..start + part.len();
             start = combinations.end;
             Class {
-                now: self.fate(&self.combinations[combinations.clone()]),
+                now: self.fate(part),
                 combinations,
                 after: vec![],
             }
         });
-        parts.collect()
+        let parts = parts.collect();
+        self.combinations = combinations;
+        parts
     }
 
     fn add_class(&mut self, mut class: Class) {
@@ -391,7 +390,7 @@ impl<'a> Cuts<'a> {
         let codes = self.codes[column].iter().copied().filter(under).collect();
         self.add_values(column, codes, level - 1);
         for class in with {
-            for part in self.split(class.combinations, |cuts, c| vec![cuts.value_of(column, c)]) {
+            for part in self.split(class.combinations, column..column + 1) {
                 self.add_class(part);
             }
         }
