@@ -194,7 +194,7 @@ const MODELS: [Model; 6] = [
     ("t_closeness(0.25) ON s", |rows, ids, per_entity| {
         let all: Vec<usize> = (0..rows.len()).collect();
         let distance = shares(rows, ids)
-            .iter()
+            .into_iter()
             .zip(shares(rows, &all))
             .map(|(p, q)| (p - q).abs() / 2.0);
         per_entity || distance.sum::<f64>() <= 0.25 + 1e-9

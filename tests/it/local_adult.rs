@@ -77,7 +77,7 @@ async fn classes_hold_k_l_and_t() {
     let context = adult(&COLUMNS).await;
     let scratch = tempfile::tempdir().unwrap();
     let quasi = using(&COLUMNS[..7]);
-    for search in ["mondrian", "mondrian(relaxed)", "top_down"] {
+    for (number, search) in ["mondrian", "mondrian(relaxed)", "top_down"].into_iter().enumerate() {
         for models in [
             "k_anonymity(5)",
             "k_anonymity(5) AND l_diversity(3) ON occupation",
@@ -85,10 +85,10 @@ async fn classes_hold_k_l_and_t() {
             "entropy_l_diversity(4) ON occupation AND max_risk(0.1)",
             "recursive_l_diversity(3, 3) ON occupation AND average_risk(0.1)",
         ] {
-            let target = scratch.path().join("release");
+            let target = scratch.path().join(format!("{number}{models}"));
             let roles = format!("QUASI IDENTIFIERS ({quasi}) SENSITIVE (occupation)");
             let sql = format!(
-                "ANONYMIZE adult TO '{}' OVERWRITE {roles} CLASS (\"salary-class\") SATISFYING {models} SEARCH USING {search}",
+                "ANONYMIZE adult TO '{}' {roles} CLASS (\"salary-class\") SATISFYING {models} SEARCH USING {search}",
                 target.display()
             );
             let released = Numbers::of(&collect(&context, &sql).await);
@@ -97,7 +97,7 @@ async fn classes_hold_k_l_and_t() {
                 "VERIFY '{}' AGAINST adult {roles} SATISFYING {models}",
                 target.display()
             );
-            let statement = anonsql::sql::parse_each(&verify).unwrap().next().unwrap().unwrap();
+            let statement = anonsql::sql::parse_each(&verify).unwrap().remove(0).unwrap();
             assert!(context.execute(statement).await.unwrap().verified, "{search} {models}");
         }
     }
