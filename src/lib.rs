@@ -56,6 +56,7 @@
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
+//! | [`risk`] | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -79,6 +80,7 @@ pub mod metric;
 pub mod model;
 pub mod partition;
 pub mod recode;
+pub mod risk;
 pub mod search;
 pub mod session;
 pub mod sql;

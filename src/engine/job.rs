@@ -23,6 +23,13 @@ pub struct Source {
     pub files: Vec<PathBuf>,
 }
 
+impl Source {
+    /// The names of its columns.
+    pub fn columns(&self) -> Vec<&str> {
+        self.rows.schema().fields().iter().map(|f| f.name().as_str()).collect()
+    }
+}
+
 /// An identifier column: dropped, or replaced by a keyed hash.
 #[derive(Debug, Clone)]
 pub struct Identifier {
@@ -269,8 +276,7 @@ impl Job {
 
     /// Checks that every column has one role, and that what roles name is there.
     pub fn check(&self) -> Result<()> {
-        let schema = self.source.rows.schema();
-        let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let columns = self.source.columns();
         for (i, column) in columns.iter().enumerate() {
             if columns[..i].contains(column) {
                 return Err(Error::usage(format!(

@@ -3,6 +3,7 @@
 mod decide;
 mod details;
 mod evaluator;
+mod exposure;
 mod groups;
 mod job;
 mod manifest;
@@ -28,5 +29,5 @@ pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use table::ReleaseTable;
-pub(crate) use verify::quote;
 pub use verify::{Promise, ReleasedTable, recounting_session};
+pub(crate) use verify::{count, quote};

@@ -113,6 +113,11 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?
         .write(stage.folder())?;
     stage.publish(target.existing == Existing::Overwrite)?;
+    // What the session remembers of the files that stood there is of no use to whoever reads the target next.
+    let caches = &state.runtime_env().cache_manager;
+    caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_metadata_cache().clear();
     Ok(Some(release))
 }
 

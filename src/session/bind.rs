@@ -126,15 +126,7 @@ impl AnonContext {
         let one = |q: &ast::QuasiIdentifier| {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
-                None => {
-                    let name = format!("suppression of {}", q.column);
-                    Arc::new(Hierarchy::new(
-                        name,
-                        Arc::new(Suppression),
-                        OnUnmapped::Error,
-                        OnNull::Value,
-                    )?)
-                }
+                None => suppression_of(&q.column)?,
             };
             let levels = q
                 .levels
@@ -186,6 +178,13 @@ impl AnonContext {
     }
 }
 
+/// The hierarchy of a quasi-identifier that names none.
+pub(super) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
+    let name = format!("suppression of {column}");
+    let hierarchy = Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
+    Ok(Arc::new(hierarchy))
+}
+
 /// The constraints of SATISFYING.
 pub(super) fn constraints(
     constraints: &[ast::Constraint],
@@ -235,7 +234,8 @@ pub(super) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+/// The options of a clause, checked.
+pub(super) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
         name: Some(name.clone()),
         value: value.clone(),
@@ -264,7 +264,7 @@ fn suppression(limit: &ast::Limit) -> SuppressionLimit {
     }
 }
 
-fn level(level: u32, column: &str) -> Result<u8> {
+pub(super) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }
 

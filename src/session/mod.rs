@@ -11,6 +11,9 @@ mod functions;
 mod hierarchies;
 mod lattice_of;
 mod paths;
+mod risk;
+mod risk_functions;
+mod risk_rows;
 mod source;
 mod verify;
 
@@ -96,7 +99,7 @@ impl AnonContext {
             Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
             Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
             Statement::Compare { anonymize, searches } => self.compare(*anonymize, searches).await,
-            Statement::Risk(_) => Err(not_yet("RISK OF")),
+            Statement::Risk(risk) => self.risk(&risk).await,
             Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
         }
     }

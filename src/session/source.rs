@@ -100,6 +100,27 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
     Ok(frame)
 }
 
+/// The local folder that holds the whole of these rows and nothing else: a path, or a table over one.
+pub(super) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<PathBuf> {
+    match (named, rows.logical_plan()) {
+        (ast::Source::Path(path), _) => Some(PathBuf::from(path)),
+        (ast::Source::Table(_), LogicalPlan::TableScan(scan)) if scan.filters.is_empty() && scan.fetch.is_none() => {
+            let provider = source_as_provider(&scan.source).ok()?;
+            let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>()?;
+            match listing.table_paths().as_slice() {
+                [url] if url.scheme() == "file" => url.get_url().to_file_path().ok(),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The columns that are folder names under a folder.
+pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
+    partitions(folder).into_iter().map(|(column, _)| column).collect()
+}
+
 /// Refuses a local CSV file with two columns of one name, which would be read as one.
 fn check_header(file: &Path) -> Result<()> {
     if !file.is_file() {

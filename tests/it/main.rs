@@ -2,10 +2,13 @@
 
 mod architecture;
 mod cli;
+mod closeness;
 mod common;
 mod explain;
 mod faults;
 mod golden;
 mod local;
 mod local_adult;
+mod planted;
 mod release;
+mod risk;
