@@ -11,6 +11,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("hierarchy", 2),
     ("search", 2),
     ("frequency", 3),
+    ("partition", 3),
     ("recode", 4),
     ("model", 4),
     ("metric", 4),
@@ -32,6 +33,7 @@ const WITHOUT_DATAFUSION: &[&str] = &[
     "search",
     "hierarchy",
     "metric",
+    "partition",
     "suggest",
     "generate",
 ];

@@ -7,6 +7,8 @@ mod common;
 mod explain;
 mod faults;
 mod golden;
+mod local;
+mod local_adult;
 mod planted;
 mod release;
 mod report;
