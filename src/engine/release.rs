@@ -1,8 +1,8 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
-use super::decide::{Decision, Proof, decide, describe};
-use super::job::{Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Target};
-use super::manifest::{Check, FileSummary, Manifest, SearchSummary, SuppressedRows};
+use super::decide::{Decision, Proof, decide};
+use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
+use super::manifest::{Check, FileSummary, Manifest, PartitionSummary, SearchSummary, SuppressedRows};
 use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::report_file::StagedReport;
@@ -36,7 +36,7 @@ pub struct Release {
     pub classes: u64,
     /// The smallest class, recounted on what was released.
     pub reached_k: Option<u64>,
-    /// The node by column.
+    /// The node by column, or the number of labels by column.
     pub node: String,
     /// The metric that was minimised.
     pub metric: String,
@@ -121,6 +121,11 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .staged_report(&session, &release, Some((target, &stage, &manifest)))
         .await?;
     stage.publish(target.existing == Existing::Overwrite)?;
+    // What the session remembers of the files that stood there is of no use to whoever reads the target next.
+    let caches = &state.runtime_env().cache_manager;
+    caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_metadata_cache().clear();
     release.publish_report()?;
     Ok(Some(release))
 }
@@ -131,13 +136,10 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
         report.check(&job, None)?;
     }
     let decided = decide_job(job, &observer).await?;
-    observer.begin(Phase::Verify);
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let session = recounting_session(&state);
-    let mut release = decided.verify_plan(&session).await?;
-    release.require()?;
+    let mut release = decided.recount(&session, &observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
-    observer.end(Phase::Verify);
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
@@ -207,8 +209,17 @@ impl Decided {
     fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
         let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
-        let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
-        Recipe::new(space, rules, &self.decision.classes, kept, starred, columns)
+        let base = self.prepared.evaluator.sets().base();
+        let space = Arc::clone(&base.space);
+        match &self.decision.verdict.partition {
+            Some(partition) => {
+                let partition = Arc::clone(partition);
+                Ok(Recipe::partitioned(
+                    space, rules, &base.set, partition, kept, starred, columns,
+                ))
+            }
+            None => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+        }
     }
 
     /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
@@ -315,7 +326,7 @@ impl Decided {
             rows_suppressed: decision.verdict.suppressed,
             classes,
             reached_k,
-            node: describe(job, decision.classes.node()),
+            node: decision.describe(job),
             metric: job.metric_name.clone(),
             value: decision.value,
             proof: self.proof(),
@@ -324,6 +335,15 @@ impl Decided {
             checks,
             report: None,
         })
+    }
+
+    /// Recounts the rows as they would be released; an error when they do not hold a promise.
+    pub async fn recount(&self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+        observer.begin(Phase::Verify);
+        let release = self.verify_plan(session).await?;
+        release.require()?;
+        observer.end(Phase::Verify);
+        Ok(release)
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
@@ -391,11 +411,17 @@ impl Decided {
 
     fn manifest(&self, release: &Release, input: Vec<FileSummary>, output: Vec<FileSummary>) -> Result<Manifest> {
         let (job, decision) = (&self.job, &self.decision);
-        let levels = decision.classes.node().levels();
+        let partition = decision.verdict.partition.as_deref();
+        let levels = match partition {
+            Some(_) => &[],
+            None => decision.classes.node().levels(),
+        };
         let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-            if !other.reads().class_label && !other.reads().attribute {
+            let reads = other.reads();
+            let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
+            if !unknown {
                 let value =
                     self.prepared
                         .evaluator
@@ -413,6 +439,15 @@ impl Decided {
                 .map(|q| q.column.clone())
                 .zip(levels.iter().copied())
                 .collect(),
+            partition: partition.map(|partition| PartitionSummary {
+                groups: partition.len() as u64,
+                labels: job
+                    .quasi_identifiers
+                    .iter()
+                    .enumerate()
+                    .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
+                    .collect(),
+            }),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
             rows_in: release.rows_in,
@@ -428,10 +463,7 @@ impl Decided {
             checks: release.checks.clone(),
             metrics,
             search: SearchSummary {
-                algorithm: match &job.choice {
-                    Choice::Search { call, .. } => call.to_string(),
-                    Choice::Node(_) => "AT NODE".into(),
-                },
+                algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
                 nodes_assessed: release.nodes,
                 proof: release.proof.clone(),
             },

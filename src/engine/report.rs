@@ -1,7 +1,7 @@
 //! The facts of a report: from the decision what was done, and from the released rows what holds.
 
 use super::Format;
-use super::job::{Choice, Constraint, Source, Target};
+use super::job::{Constraint, Source, Target};
 use super::manifest::{FileSummary, MANIFEST, Manifest};
 use super::prepare::{same_types, select_columns};
 use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
@@ -166,9 +166,10 @@ impl Decided {
         let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
             let done = self.generalization(i);
             let technique = match done.level {
-                0 => AS_IT_IS,
-                level if level == done.top => "masking: every value is *",
-                _ => "generalization",
+                None => "generalization by local recoding",
+                Some(0) => AS_IT_IS,
+                Some(level) if level == done.top => "masking: every value is *",
+                Some(_) => "generalization",
             };
             generalization = Some(done);
             (Role::QuasiIdentifier, technique)
@@ -203,25 +204,36 @@ impl Decided {
     fn generalization(&self, column: usize) -> Generalization {
         let (classes, base) = (&self.decision.classes, self.prepared.evaluator.sets().base());
         let lookup = base.space.lookup(column);
-        let level = classes.node().level(column);
-        let labels = lookup.level(level);
         let spans = lookup.total_leaves().saturating_sub(1);
+        let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
+        let (level, rule, leaves): (_, _, Vec<u64>) = match &self.decision.verdict.partition {
+            Some(partition) => {
+                let of_label: Vec<u64> = partition.labels(column).iter().map(|l| l.leaves(lookup)).collect();
+                let rule = format!("{} labels, each class its own", of_label.len());
+                let of_class = partition.cells(column).iter().map(|label| of_label[*label as usize]);
+                (None, rule, of_class.collect())
+            }
+            None => {
+                let level = classes.node().level(column);
+                let labels = lookup.level(level);
+                let of_class = (0..classes.len()).map(|class| {
+                    let code = base.space.layout().code(classes.key(class), column);
+                    labels.leaves[labels.codes[code as usize] as usize]
+                });
+                (Some(level), rule(hierarchy, level, lookup.top()), of_class.collect())
+            }
+        };
         let lost: u128 = (0..classes.len())
             .filter(|class| self.decision.verdict.kept[*class])
-            .map(|class| {
-                let code = base.space.layout().code(classes.key(class), column);
-                let leaves = labels.leaves[labels.codes[code as usize] as usize];
-                u128::from(leaves.saturating_sub(1).min(spans)) * u128::from(classes.counts()[class])
-            })
+            .map(|class| u128::from(leaves[class].saturating_sub(1).min(spans)) * u128::from(classes.counts()[class]))
             .sum();
         let rows = base.rows.max(1) as f64;
-        let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
         Generalization {
             hierarchy: (hierarchy.kind() != "suppression").then(|| hierarchy.name().to_string()),
             kind: hierarchy.kind().into(),
             level,
             top: lookup.top(),
-            rule: rule(hierarchy, level, lookup.top()),
+            rule,
             loss_by_generalization: lost as f64 / (spans.max(1) as f64 * rows),
             loss_by_suppression: self.decision.verdict.suppressed as f64 / rows,
         }
@@ -303,14 +315,14 @@ impl Decided {
 
     fn choice(&self) -> report::Choice {
         report::Choice {
-            search: match &self.job.choice {
-                Choice::Search { call, .. } => Some(call.to_string()),
-                Choice::Node(_) => None,
-            },
+            search: self.job.choice.call().map(ToString::to_string),
             metric: self.job.metric_name.clone(),
             value: self.decision.value,
             proof: self.proof(),
-            alternatives: self.prepared.evaluator.lattice().size().to_string(),
+            alternatives: match self.decision.verdict.partition {
+                Some(_) => None,
+                None => Some(self.prepared.evaluator.lattice().size().to_string()),
+            },
             assessed: self.decision.nodes,
             seed: self.job.seed,
         }

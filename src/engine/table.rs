@@ -116,8 +116,8 @@ impl TableProvider for ReleaseTable {
         _: &[Expr],
         _: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // A plan remembers what it handed out (a repartitioning above all), so whoever reads the table again needs a
-        // fresh one, or would read nothing.
+        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
+        // no row the second time), and every check is a query of its own.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         match projection {
             Some(columns) => project(plan, columns),

@@ -20,7 +20,7 @@ pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
 pub use dictionaries::read_dictionaries;
-pub use encoder::{Encoder, KeySet};
+pub use encoder::{Encoder, KeyIndex, KeySet};
 pub use layout::Layout;
 pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};

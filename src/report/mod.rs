@@ -142,8 +142,8 @@ pub struct Generalization {
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself.
-    pub level: u8,
+    /// The level, 0 for the value itself; none where every class has labels of its own (local recoding).
+    pub level: Option<u8>,
     /// The highest level, at which all values are one.
     pub top: u8,
     /// What the level does.
@@ -297,8 +297,9 @@ pub struct Choice {
     pub value: f64,
     /// What is known of the alternatives.
     pub proof: String,
-    /// The combinations of levels there are, as decimal digits (they may not fit 64 bits).
-    pub alternatives: String,
+    /// The combinations of levels there are, as decimal digits (they may not fit 64 bits); none for local recoding, which
+    /// chooses no levels.
+    pub alternatives: Option<String>,
     /// Those that were assessed.
     pub assessed: u64,
     /// The seed of everything random.

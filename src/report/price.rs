@@ -80,11 +80,14 @@ pub(super) fn choice(report: &Report) -> Result<Vec<Block>> {
         }
         Some(search) => Line::from("The search ")
             .name(search)
-            .text(format!(
-                " assessed {} of {} combinations of levels for the least loss by ",
-                count(choice.assessed),
-                grouped(&choice.alternatives)
-            ))
+            .text(match &choice.alternatives {
+                Some(alternatives) => format!(
+                    " assessed {} of {} combinations of levels for the least loss by ",
+                    count(choice.assessed),
+                    grouped(alternatives)
+                ),
+                None => " divided the table into classes with labels of their own, measured by ".into(),
+            })
             .name(&choice.metric)
             .text(format!(", which is {value} here. What is known of the others: "))
             .strong(&choice.proof)

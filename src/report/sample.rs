@@ -12,7 +12,7 @@ pub(crate) fn report() -> Report {
         generalization: Some(Generalization {
             hierarchy: Some(format!("{name}s")),
             kind: "intervals".into(),
-            level,
+            level: Some(level),
             top: 4,
             rule: "intervals of width 10".into(),
             loss_by_generalization: loss,
@@ -137,7 +137,7 @@ pub(crate) fn report() -> Report {
             metric: "glm".into(),
             value: 0.255,
             proof: "proven optimal".into(),
-            alternatives: "12960".into(),
+            alternatives: Some("12960".into()),
             assessed: 37,
             seed: 0,
         },

@@ -63,7 +63,7 @@ fn released(report: &Report) -> Vec<Block> {
         let level = column
             .generalization
             .as_ref()
-            .map(|g| format!("{} of {}", g.level, g.top));
+            .and_then(|g| Some(format!("{} of {}", g.level?, g.top)));
         table.row(vec![
             Line::default().name(&column.name),
             role(column.role).into(),
@@ -88,7 +88,7 @@ fn role(role: Role) -> &'static str {
 fn done(column: &Column) -> Line {
     let text = Line::from(column.technique.as_str());
     match &column.generalization {
-        Some(g) if g.level > 0 && g.level < g.top => {
+        Some(g) if g.level.is_none_or(|level| level > 0 && level < g.top) => {
             let text = text.text(format!(": {}", g.rule));
             match &g.hierarchy {
                 Some(hierarchy) => text.text(" (hierarchy ").name(hierarchy).text(format!(", {})", g.kind)),

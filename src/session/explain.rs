@@ -66,12 +66,21 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         .iter()
         .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
 
-    let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
-    let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    add(
-        "lattice",
-        format!("{} nodes = {}", sizes.iter().product::<u128>(), factors.join(" x ")),
-    );
+    match &job.choice {
+        Choice::Partition { call, partitioner } => {
+            let what = "the distinct combinations of the base query, in memory: no rows";
+            add(
+                "partition",
+                format!("of {what}; {} {}", call.name, partitioner.describe()),
+            );
+        }
+        Choice::Search { .. } | Choice::Node(_) => {
+            let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
+            let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            let nodes = sizes.iter().product::<u128>();
+            add("lattice", format!("{nodes} nodes = {}", factors.join(" x ")));
+        }
+    }
     job.population
         .iter()
         .for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
@@ -82,7 +91,7 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     add(
         "search",
         match &job.choice {
-            Choice::Search { call, .. } => call.to_string(),
+            Choice::Search { call, .. } | Choice::Partition { call, .. } => call.to_string(),
             Choice::Node(levels) => format!("none: the node {levels:?} is given"),
         },
     );
@@ -90,6 +99,9 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         add("report", report.path().display().to_string());
     }
     add("base query", base_query(job));
+    if let Choice::Partition { .. } = job.choice {
+        return rows;
+    }
     let top: Vec<u8> = job
         .quasi_identifiers
         .iter()
@@ -163,8 +175,10 @@ fn model(job: &Job, constraint: &Constraint) -> String {
 
 /// What a search may leave out, and why.
 fn pruning(job: &Job) -> String {
-    let Choice::Search { call, search } = &job.choice else {
-        return "nothing: the node is given".into();
+    let (call, search) = match &job.choice {
+        Choice::Search { call, search } => (call, search),
+        Choice::Node(_) => return "nothing: the node is given".into(),
+        Choice::Partition { .. } => return "nothing: a group is divided only into groups that may be released".into(),
     };
     let limited = job.suppression.rows(u64::MAX) > 0;
     let breaks = |c: &&Constraint| match monotonicity(job, c) {
@@ -268,25 +282,32 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
     let counters = evaluator.counters();
     let base = evaluator.sets().base();
     let row = |item: &str, detail: String| (item.to_string(), detail);
-    Ok(vec![
+    let mut rows = vec![
         row("rows read", decided.prepared.rows.to_string()),
         row("distinct combinations", base.set.len().to_string()),
-        row("nodes assessed", decision.nodes.to_string()),
-        row(
-            "frequency sets",
-            format!(
-                "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
-                counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
-            ),
-        ),
-        row("node", engine::describe(&decided.job, decision.classes.node())),
-        row(
-            "node's query",
-            node_query(&decided.job, decision.classes.node().levels()),
-        ),
-        row("classes", decision.verdict.classes.to_string()),
-        row("suppressed rows", decision.verdict.suppressed.to_string()),
-        row(&decided.job.metric_name, decision.value.to_string()),
-        row("proof", decided.proof()),
-    ])
+    ];
+    match &decision.verdict.partition {
+        Some(partition) => {
+            rows.push(row("groups", partition.len().to_string()));
+            rows.push(row("labels", decision.describe(&decided.job)));
+        }
+        None => {
+            let node = decision.classes.node();
+            rows.push(row("nodes assessed", decision.nodes.to_string()));
+            rows.push(row(
+                "frequency sets",
+                format!(
+                    "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
+                    counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
+                ),
+            ));
+            rows.push(row("node", engine::describe(&decided.job, node)));
+            rows.push(row("node's query", node_query(&decided.job, node.levels())));
+        }
+    }
+    rows.push(row("classes", decision.verdict.classes.to_string()));
+    rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
+    rows.push(row(&decided.job.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decided.proof()));
+    Ok(rows)
 }

@@ -5,6 +5,7 @@
 
 mod answer;
 mod bind;
+mod compare;
 mod explain;
 mod functions;
 mod hierarchies;
@@ -14,6 +15,7 @@ mod risk;
 mod risk_functions;
 mod risk_rows;
 mod source;
+mod suggest;
 mod verify;
 
 pub use answer::Answer;
@@ -97,9 +99,9 @@ impl AnonContext {
             Statement::Verify(verify) => self.verify(verify).await,
             Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
             Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
-            Statement::Compare { .. } => Err(not_yet("COMPARE")),
+            Statement::Compare { anonymize, searches } => self.compare(*anonymize, searches).await,
             Statement::Risk(risk) => self.risk(&risk).await,
-            Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
+            Statement::SuggestRoles(source) => self.suggest_roles(source).await,
         }
     }
 

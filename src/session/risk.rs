@@ -183,6 +183,13 @@ impl AnonContext {
         let Some(manifest) = manifest(statement)? else {
             return Ok(rows);
         };
+        if manifest.partition.is_some() {
+            return Err(Error::usage(format!(
+                "the release is local recoding ({}), which no level of a hierarchy makes of the population's rows; leave \
+                 POPULATION out",
+                manifest.search.algorithm
+            )));
+        }
         let generalize = self.session.state();
         let generalize = generalize
             .scalar_functions()
