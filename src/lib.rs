@@ -55,6 +55,7 @@
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
+//! | [`report`] | measured facts as documents and drawings |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -77,6 +78,7 @@ pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod recode;
+pub mod report;
 pub mod search;
 pub mod session;
 pub mod sql;

@@ -89,47 +89,13 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
 
 fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<dyn Observer>) -> Result<Decision> {
     let evaluator = &prepared.evaluator;
-    let budget = Budget {
-        deadline: job.time_limit.map(|limit| Instant::now() + limit),
-        max_nodes: job.node_limit,
-        interrupt: observer.interrupt(),
-    };
     observer.begin(Phase::Search);
-    let told = Arc::clone(&observer);
-    let mut context = Context::new(job.seed, budget).on_progress(move |p| told.searched(p));
-    let (finding, stopped) = match search.run(evaluator, &mut context) {
-        Ok(finding) => (finding, None),
-        Err(Stop::Failed(e)) => return Err(e),
-        Err(Stop::TimeLimit) => (
-            Finding {
-                bound: context.proven(),
-            },
-            Some("time limit"),
-        ),
-        Err(Stop::NodeLimit) => (
-            Finding {
-                bound: context.proven(),
-            },
-            Some("node limit"),
-        ),
-        Err(Stop::Interrupted) => (
-            Finding {
-                bound: context.proven(),
-            },
-            Some("interrupted"),
-        ),
-    };
+    let mut context = context(job, &observer);
+    let (finding, stopped) = run(search, evaluator, &mut context)?;
     observer.end(Phase::Search);
     let Some((node, assessment)) = context.incumbent().cloned() else {
         return Err(match stopped {
-            Some(reason) => Error::new(
-                if reason == "interrupted" {
-                    ErrorKind::Interrupted
-                } else {
-                    ErrorKind::Infeasible
-                },
-                format!("the search ended ({reason}) before it found a node that satisfies the models"),
-            ),
+            Some(reason) => found_nothing(reason),
             None => infeasible(job, evaluator)?,
         });
     };
@@ -156,8 +122,48 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
     })
 }
 
+/// A fresh run within the job's budget.
+pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
+    let budget = Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    };
+    let told = Arc::clone(observer);
+    Context::new(job.seed, budget).on_progress(move |p| told.searched(p))
+}
+
+/// Runs a search to its end or that of the budget: what it proved, and why it ended early.
+pub(super) fn run(
+    search: &dyn Search,
+    oracle: &dyn Oracle,
+    context: &mut Context,
+) -> Result<(Finding, Option<&'static str>)> {
+    let stopped = match search.run(oracle, context) {
+        Ok(finding) => return Ok((finding, None)),
+        Err(Stop::Failed(e)) => return Err(e),
+        Err(Stop::TimeLimit) => "time limit",
+        Err(Stop::NodeLimit) => "node limit",
+        Err(Stop::Interrupted) => "interrupted",
+    };
+    let bound = context.proven();
+    Ok((Finding { bound }, Some(stopped)))
+}
+
+/// Nothing was found before the search was stopped.
+pub(super) fn found_nothing(reason: &str) -> Error {
+    Error::new(
+        if reason == "interrupted" {
+            ErrorKind::Interrupted
+        } else {
+            ErrorKind::Infeasible
+        },
+        format!("the search ended ({reason}) before it found a node that satisfies the models"),
+    )
+}
+
 /// The nearest miss: the least rows that would have to be suppressed, and the quasi-identifier that blocks.
-fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
+pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();
     let (_, at_top) = evaluator.judge(top)?;

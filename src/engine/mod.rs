@@ -3,6 +3,7 @@
 mod decide;
 mod details;
 mod evaluator;
+mod front;
 mod job;
 mod manifest;
 mod observe;
@@ -17,6 +18,7 @@ mod write;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
+pub use front::{EXHAUSTIVE_UP_TO, Front, Objective, Property, Reached, front};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
     SuppressionLimit, Target,

@@ -25,6 +25,8 @@ pub fn dominates(a: &[f64], b: &[f64]) -> bool {
 pub struct Front {
     epsilon: Vec<f64>,
     members: Vec<(Node, Assessment)>,
+    /// The box of each member.
+    cells: Vec<Vec<f64>>,
 }
 
 impl Front {
@@ -33,6 +35,7 @@ impl Front {
         Self {
             epsilon,
             members: vec![],
+            cells: vec![],
         }
     }
 
@@ -61,8 +64,8 @@ impl Front {
         if !assessment.anonymous {
             return;
         }
-        let new = (self.cell(&assessment.costs), &assessment.costs);
-        let boxes: Vec<Vec<f64>> = self.members.iter().map(|(_, a)| self.cell(&a.costs)).collect();
+        let cell = self.cell(&assessment.costs);
+        let costs = &assessment.costs[..];
         let box_dominates = |a: (&[f64], &[f64]), b: (&[f64], &[f64])| {
             if a.0 == b.0 {
                 dominates(a.1, b.1)
@@ -71,22 +74,26 @@ impl Front {
             }
         };
         let discrete = self.is_discrete();
-        let mut keep = vec![true; boxes.len()];
-        let mut wanted = true;
-        for (i, cell) in boxes.iter().enumerate() {
-            let old = (&cell[..], &self.members[i].1.costs[..]);
-            if box_dominates((&new.0, new.1), old) {
-                keep[i] = false;
-            } else if box_dominates(old, (&new.0, new.1)) || (discrete && *cell == new.0) || self.members[i].0 == *node
+        let mut hides = vec![];
+        for (i, (old_cell, (old_node, old))) in self.cells.iter().zip(&self.members).enumerate() {
+            let (old, new) = ((&old_cell[..], &old.costs[..]), (&cell[..], costs));
+            if box_dominates(old, new)
+                || (discrete && *old_cell == cell && !dominates(costs, old.1))
+                || old_node == node
             {
-                wanted = false;
+                // Members do not dominate each other, so a node that one of them hides hides none.
+                return;
+            }
+            if box_dominates(new, old) {
+                hides.push(i);
             }
         }
-        let mut kept = keep.into_iter();
-        self.members.retain(|_| kept.next().unwrap_or(true));
-        if wanted {
-            self.members.push((node.clone(), assessment.clone()));
+        for i in hides.into_iter().rev() {
+            self.members.remove(i);
+            self.cells.remove(i);
         }
+        self.members.push((node.clone(), assessment.clone()));
+        self.cells.push(cell);
     }
 
     /// The members, in the order they came in.

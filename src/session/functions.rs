@@ -1,9 +1,10 @@
-//! Functions for tools that only send SELECT: `generalize` and `hierarchy_levels`.
+//! Functions for tools that only send SELECT: `generalize`, `hierarchy_levels`, and `pareto_front` of its own module.
 //!
 //! `generalize('hierarchy', value, level)` is the label of a value at a level, as EXPLAIN ANONYMIZE uses it;
 //! `hierarchy_levels('hierarchy')` is the lookup table of a hierarchy that lists its values.
 
 use super::Catalog;
+use super::front::ParetoFront;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use arrow::array::{ArrayRef, UInt32Array};
@@ -34,6 +35,7 @@ pub(super) fn register(session: &SessionContext, hierarchies: &Catalog) {
         "hierarchy_levels",
         Arc::new(HierarchyLevels(Hierarchies(Arc::clone(hierarchies)))),
     );
+    session.register_udtf("pareto_front", Arc::new(ParetoFront(Arc::clone(hierarchies))));
 }
 
 /// The session's hierarchies; two are the same when they are the same memory.

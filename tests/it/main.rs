@@ -5,5 +5,6 @@ mod cli;
 mod common;
 mod explain;
 mod faults;
+mod front;
 mod golden;
 mod release;

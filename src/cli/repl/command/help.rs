@@ -7,6 +7,7 @@ use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
 use crate::search::SEARCHES;
+use crate::session::front::OBJECTIVES;
 use crate::sql::statement::STATEMENTS;
 use std::fmt::Write;
 
@@ -27,10 +28,14 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 }
 
 /// Everything of an open set, in the order of help.
-fn infos() -> [(&'static str, Vec<&'static Info>); 4] {
+fn infos() -> [(&'static str, Vec<&'static Info>); 5] {
     [
         ("Privacy models", infos_of(MODELS)),
         ("Metrics", infos_of(METRICS)),
+        (
+            "Objectives of a Pareto front, besides the metrics",
+            infos_of(OBJECTIVES),
+        ),
         ("Searches", infos_of(SEARCHES)),
         ("Kinds of hierarchies", KINDS.to_vec()),
     ]

@@ -1,0 +1,5 @@
+//! Measured facts as documents and drawings.
+
+mod front;
+
+pub use front::{Axis, FrontChart};
