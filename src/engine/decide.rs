@@ -93,7 +93,7 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
     let mut context = context(job, &observer);
     let (finding, stopped) = run(search, evaluator, &mut context)?;
     observer.end(Phase::Search);
-    let Some((node, assessment)) = context.incumbent().cloned() else {
+    let Some((node, cost)) = answer(evaluator, &context, stopped)? else {
         return Err(match stopped {
             Some(reason) => found_nothing(reason),
             None => infeasible(job, evaluator)?,
@@ -101,14 +101,12 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
     };
     let (classes, verdict) = evaluator.judge(&node)?;
     let value = evaluator.measure(&classes, &verdict)[0];
-    let proof = if assessment.cost() <= finding.bound {
+    // What is known of the bottom without looking at it bounds every node, whatever the search proves.
+    let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
+    let proof = if cost <= bound {
         Proof::Optimal
-    } else if finding.bound.is_finite() {
-        Proof::Bound(if job.metric.higher_is_better() {
-            -finding.bound
-        } else {
-            finding.bound
-        })
+    } else if bound.is_finite() {
+        Proof::Bound(if job.metric.higher_is_better() { -bound } else { bound })
     } else {
         Proof::None
     };
@@ -120,6 +118,19 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
         nodes: context.assessed(),
         stopped,
     })
+}
+
+/// The best node found, with its cost. A search that was stopped before it found any has still the most general one.
+fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
+    if let Some((node, found)) = context.incumbent() {
+        return Ok(Some((node.clone(), found.cost())));
+    }
+    if stopped.is_none() {
+        return Ok(None);
+    }
+    let top = evaluator.lattice().top().clone();
+    let found = evaluator.assess(std::slice::from_ref(&top))?.swap_remove(0);
+    Ok(found.anonymous.then(|| (top, found.cost())))
 }
 
 /// A fresh run within the job's budget.

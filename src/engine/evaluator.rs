@@ -465,6 +465,18 @@ impl Oracle for Evaluator {
         self.sets.base().space.lookup(position).level(level).labels.len() as u64
     }
 
+    fn effective_values(&self, position: usize, level: u8) -> f64 {
+        let base = self.sets.base();
+        let codes = &base.space.lookup(position).level(level).codes;
+        let mut rows = vec![0u64; codes.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
+        for (code, n) in codes.iter().zip(&base.marginals[position]) {
+            rows[*code as usize] += n;
+        }
+        let all = rows.iter().sum::<u64>() as f64;
+        let squares: u128 = rows.iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
+        if squares == 0 { 1.0 } else { all * all / squares as f64 }
+    }
+
     fn rows(&self) -> u64 {
         self.sets.base().rows
     }

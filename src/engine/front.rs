@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::frequency::{DetailRequest, FrequencySet};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
-use crate::search::{self, Assessment, Context, Counters, Oracle, front::knee};
+use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
 use std::sync::Arc;
 
 /// Lattices of at most so many nodes are enumerated where the statement names no search; larger ones are searched by
@@ -101,17 +101,20 @@ pub async fn front(
     named: bool,
     observer: Arc<dyn Observer>,
 ) -> Result<Front> {
-    let metrics: Vec<&dyn Metric> = objectives.iter().filter_map(Objective::metric).collect();
-    let more = details(&job, &objectives);
-    let prepared = prepare_with(&job, &metrics, &more, observer.as_ref()).await?;
+    let oracle = front_oracle(&job, &objectives, observer.as_ref()).await?;
     // A search computes; it has a thread of its own so that the runtime's stay free.
-    let searched = tokio::task::spawn_blocking(move || {
-        let oracle = FrontOracle::new(&job, prepared.evaluator, &objectives)?;
-        search(&job, &oracle, epsilon, named, &observer)
-    });
+    let searched = tokio::task::spawn_blocking(move || search(&job, &oracle, epsilon, named, &observer));
     searched
         .await
         .map_err(|e| Error::internal(format!("the search ended: {e}")))?
+}
+
+/// Reads the source and readies the assessment of its nodes by these objectives.
+pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<FrontOracle> {
+    let metrics: Vec<&dyn Metric> = objectives.iter().filter_map(Objective::metric).collect();
+    let more = details(job, objectives);
+    let prepared = prepare_with(job, &metrics, &more, observer).await?;
+    FrontOracle::new(job, prepared.evaluator, objectives)
 }
 
 fn search(
@@ -135,7 +138,11 @@ fn search(
         }
     };
     observer.begin(Phase::Search);
-    let mut context: Context = context(job, observer).with_front(epsilon);
+    let told = Arc::clone(observer);
+    // The first objective alone says nothing of a front.
+    let mut context: Context = context(job, observer)
+        .on_progress(move |p| told.searched(Progress { best: None, ..p }))
+        .with_front(epsilon);
     let (finding, stopped) = run(search, oracle, &mut context)?;
     observer.end(Phase::Search);
     let mut members = context.archive().to_vec();
@@ -204,7 +211,7 @@ enum Ready {
 /// It bounds no cost, so a search that claims the optimum leaves out no node but those that cannot be anonymous, and
 /// what it leaves is the true front.
 #[derive(Debug)]
-struct FrontOracle {
+pub struct FrontOracle {
     evaluator: Evaluator,
     objectives: Vec<(Ready, bool)>,
     /// The objective that decides which rows are suppressed beyond what the models ask.
@@ -384,6 +391,10 @@ impl Oracle for FrontOracle {
 
     fn distinct_values(&self, position: usize, level: u8) -> u64 {
         self.evaluator.distinct_values(position, level)
+    }
+
+    fn effective_values(&self, position: usize, level: u8) -> f64 {
+        self.evaluator.effective_values(position, level)
     }
 
     fn rows(&self) -> u64 {

@@ -18,7 +18,7 @@ mod write;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
-pub use front::{EXHAUSTIVE_UP_TO, Front, Objective, Property, Reached, front};
+pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
     SuppressionLimit, Target,

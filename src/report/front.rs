@@ -58,6 +58,14 @@ impl Axis {
     }
 }
 
+impl Axis {
+    /// The outermost value of a node at this end of the axis, as it is written.
+    pub fn end(&self, place: f64) -> String {
+        let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
+        self.tick(self.places.iter().fold(f64::INFINITY, inside))
+    }
+}
+
 impl FrontChart {
     /// The axis of an objective.
     pub fn axis(&self, objective: usize) -> Axis {
@@ -130,9 +138,11 @@ impl FrontChart {
             .draw_series(places().map(|at| Circle::new(at, 3, POINT.filled())))
             .map_err(fault)?;
         if let Some(at) = places().nth(self.knee) {
+            // The word stands on the side where there is room.
+            let beside = if at.0 > (x.range.0 + x.range.1) / 2.0 { -40 } else { 9 };
             let mark = EmptyElement::at(at)
                 + Circle::new((0, 0), 6, KNEE.stroke_width(2))
-                + Text::new("knee", (9, -14), ("sans-serif", 13).into_font().color(&KNEE));
+                + Text::new("knee", (beside, -14), ("sans-serif", 13).into_font().color(&KNEE));
             chart.draw_series([mark]).map_err(fault)?;
         }
         Ok(())

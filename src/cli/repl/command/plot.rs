@@ -62,8 +62,8 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let chart = chart
         .lineplot(&points)
         .lineplot(&ring)
-        .x_label_format(LabelFormat::Custom(Box::new(move |v| ticks_x.tick(f64::from(v)))))
-        .y_label_format(LabelFormat::Custom(Box::new(move |v| ticks_y.tick(f64::from(v)))));
+        .x_label_format(LabelFormat::Custom(Box::new(move |v| ticks_x.end(f64::from(v)))))
+        .y_label_format(LabelFormat::Custom(Box::new(move |v| ticks_y.end(f64::from(v)))));
     chart.borders();
     chart.figures();
     let knee = |axis: &Axis| axis.places.get(front.knee).map_or(String::new(), |p| axis.tick(*p));
