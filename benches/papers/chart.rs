@@ -71,7 +71,11 @@ fn draw(title: &str, x: &str, y: &str, series: &[Line], joined: bool) -> String 
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(if joined {
+                SeriesLabelPosition::UpperRight
+            } else {
+                SeriesLabelPosition::UpperLeft
+            })
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.2))
             .draw()

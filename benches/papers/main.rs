@@ -1,9 +1,9 @@
-//! The experiments of three papers, run again: `cargo bench --bench papers [-- --quick] [-- --out FOLDER]`.
+//! The experiments of three papers, run again: `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
 //!
 //! Writes the tables as CSV, the figures as SVG, and `index.html`, which sets ours beside the published numbers, to
 //! `target/papers` (or FOLDER). It reads the tables under ANONSQL_SHARED (or ../shared). The whole takes some minutes on
 //! two cores: every node of a lattice is evaluated once by the engine, and all runs of all seeds look it up. `--quick`
-//! takes 3 seeds instead of 50 and 20.
+//! takes 3 seeds instead of 50 and 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
 
 mod chart;
 mod fronts;
@@ -49,9 +49,20 @@ fn main() {
     std::fs::create_dir_all(&plan.out).expect("the folder can be made");
     let started = Instant::now();
     let mut page = Page::new(&plan.out);
-    hybrid::run(&plan, &mut page);
-    fronts::run(&plan, &mut page);
-    madars::run(&plan, &mut page);
+    let only = arguments
+        .iter()
+        .position(|a| a == "--only")
+        .and_then(|i| arguments.get(i + 1));
+    let sections: [(&str, fn(&Plan, &mut Page)); 3] = [
+        ("hybrid", hybrid::run),
+        ("fronts", fronts::run),
+        ("madars", madars::run),
+    ];
+    for (name, run) in sections {
+        if only.is_none_or(|only| only == name) {
+            run(&plan, &mut page);
+        }
+    }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     page.finish(&format!(
         "{} seeds; {minutes:.1} minutes on {} threads.",
