@@ -23,6 +23,9 @@ pub struct Manifest {
     pub quasi_identifiers: Vec<String>,
     /// The sensitive columns.
     pub sensitive: Vec<String>,
+    /// The sensitive columns that were put into random order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub randomized: Vec<RandomizedColumn>,
     /// Rows read.
     pub rows_in: u64,
     /// Rows written.
@@ -45,6 +48,21 @@ pub struct Manifest {
     pub input: Vec<FileSummary>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+}
+
+/// A column whose values were permuted among the released rows.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+pub struct RandomizedColumn {
+    /// The column.
+    pub column: String,
+    /// Which rows it was permuted among, as the statement says it.
+    pub within: String,
+    /// How many distinct values it has.
+    pub values: u64,
+    /// The mutual information of the released classes and the column as it was, in bits.
+    pub information_before: f64,
+    /// The same with the column as it is released: what is lost is the utility that the permutation costs.
+    pub information_after: f64,
 }
 
 /// What became of suppressed rows.

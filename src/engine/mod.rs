@@ -7,6 +7,7 @@ mod job;
 mod manifest;
 mod observe;
 mod prepare;
+mod randomize;
 mod release;
 mod stage;
 mod table;
@@ -18,10 +19,10 @@ pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
 pub use job::{
-    Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
+    Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,
 };
-pub use manifest::{Check, FileSummary, MANIFEST, Manifest, SearchSummary, SuppressedRows};
+pub use manifest::{Check, FileSummary, MANIFEST, Manifest, RandomizedColumn, SearchSummary, SuppressedRows};
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};

@@ -2,7 +2,7 @@
 
 use super::decide::{Decision, Proof, decide, describe};
 use super::job::{Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Target};
-use super::manifest::{Check, FileSummary, Manifest, SearchSummary, SuppressedRows};
+use super::manifest::{Check, FileSummary, Manifest, RandomizedColumn, SearchSummary, SuppressedRows};
 use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::stage::Stage;
@@ -13,6 +13,7 @@ use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::{self, Metric};
+use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
@@ -49,6 +50,8 @@ pub struct Release {
     pub counters: Counters,
     /// What was recounted.
     pub checks: Vec<Check>,
+    /// The columns that were put into random order.
+    pub randomized: Vec<RandomizedColumn>,
 }
 
 /// A decided job.
@@ -59,6 +62,8 @@ pub struct Decided {
     pub prepared: Arc<Prepared>,
     /// The choice.
     pub decision: Decision,
+    /// The randomized columns, once they are drawn.
+    pub(super) drawn: Arc<Vec<Arc<Drawn>>>,
 }
 
 /// Reads, searches and decides.
@@ -72,6 +77,7 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
         job,
         prepared,
         decision,
+        drawn: Arc::default(),
     })
 }
 
@@ -83,9 +89,11 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let stage = Stage::open(&target.path)?;
     let files = job.source.files.clone();
     let inputs = tokio::task::spawn_blocking(move || summarise_inputs(&files));
-    let decided = decide_job(job, &observer).await?;
+    let mut decided = decide_job(job, &observer).await?;
+    decided.draw(&target.partitioned_by, true).await?;
     let recipe = Arc::new(decided.recipe(&[])?);
-    let plan = decided.plan(recipe, &target.partitioned_by).await?;
+    let measured = Measured::default();
+    let plan = decided.plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured))).await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let rows = execute_stream(plan, state.task_ctx()).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
@@ -104,6 +112,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         release.checks = decided.verify_plan(&session).await?.checks;
     }
     release.require()?;
+    release.randomized = decided.randomized(&measured);
     observer.end(Phase::Verify);
 
     let inputs = inputs
@@ -118,14 +127,15 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
 
 /// Anonymizes to rows: the same release, recounted, as a table to query.
 pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
-    let decided = decide_job(job, &observer).await?;
+    let mut decided = decide_job(job, &observer).await?;
+    decided.draw(&[], false).await?;
     observer.begin(Phase::Verify);
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let session = recounting_session(&state);
     let release = decided.verify_plan(&session).await?;
     release.require()?;
     observer.end(Phase::Verify);
-    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
+    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
 
@@ -154,8 +164,15 @@ impl Release {
 }
 
 impl Decided {
-    /// What becomes of every released column, and of columns of `extra` that are only recounted.
+    /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
     fn recipe(&self, extra: &[String]) -> Result<Recipe> {
+        let mut columns = self.columns(extra)?;
+        columns.retain(|c| self.job.randomization(&c.name).is_none());
+        self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)
+    }
+
+    /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
+    pub(super) fn columns(&self, extra: &[String]) -> Result<Vec<Released>> {
         let job = &self.job;
         let mut columns = vec![];
         for field in job.source.rows.schema().fields() {
@@ -181,10 +198,10 @@ impl Decided {
                 treatment,
             });
         }
-        self.recipe_of(&self.decision.verdict.kept, job.starred, columns)
+        Ok(columns)
     }
 
-    fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
+    pub(super) fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
         let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
@@ -192,14 +209,30 @@ impl Decided {
     }
 
     /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
-    async fn plan(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn plan(
+        &self,
+        recipe: Arc<Recipe>,
+        first: &[String],
+        measured: Option<Measured>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.ordered(Arc::clone(&recipe), first).await?;
+        if self.drawn.is_empty() {
+            return Ok(plan);
+        }
+        let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
+        let drawn = Arc::clone(&self.drawn);
+        Ok(Arc::new(RandomizeExec::try_new(plan, source, drawn, Arc::new(numbering), measured)?))
+    }
+
+    async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
         let rows = &self.job.source.rows;
         if self.job.entity.is_some() {
             // Entities are recounted on scanned rows; what is handed out has to come from the same plan.
             return table::plan(rows, recipe, first).await;
         }
         let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
-        match ClassesExec::try_new(Arc::clone(&recipe), rows.schema().as_arrow(), classes, kept, first)? {
+        let (source, keys) = (rows.schema().as_arrow(), !self.drawn.is_empty());
+        match ClassesExec::try_new(Arc::clone(&recipe), source, classes, kept, first, keys)? {
             Some(plan) => Ok(Arc::new(plan)),
             None => table::plan(rows, recipe, first).await,
         }
@@ -217,7 +250,7 @@ impl Decided {
     /// that cannot be compared with the source's.
     fn files_do_not_tell(&self, format: Format) -> bool {
         let compares = self.job.constraints.iter().any(|c| c.attribute.is_some());
-        self.entity_is_not_released() || (format == Format::Csv && compares)
+        self.entity_is_not_released() || (format == Format::Csv && (compares || !self.drawn.is_empty()))
     }
 
     /// Registers the population's rows, generalized to the chosen node, as a table to recount in.
@@ -267,6 +300,8 @@ impl Decided {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
+        let mut checks = released.check(session, &self.promises()).await?;
+        checks.extend(self.check_marginals(session, name, starred).await?);
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
@@ -279,14 +314,15 @@ impl Decided {
             proof: self.proof(),
             nodes: decision.nodes,
             counters: self.prepared.evaluator.counters(),
-            checks: released.check(session, &self.promises()).await?,
+            checks,
+            randomized: vec![],
         })
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
     async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
-        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[]).await?;
+        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
         session.register_table("rewritten", Arc::new(ReleaseTable::try_new(rewritten)?))?;
         self.verify(session, "rewritten").await
     }
@@ -365,6 +401,7 @@ impl Decided {
                 .collect(),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            randomized: release.randomized.clone(),
             rows_in: release.rows_in,
             rows_out: release.rows_out,
             rows_suppressed: release.rows_suppressed,

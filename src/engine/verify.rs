@@ -167,7 +167,7 @@ fn plain(values: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// The only number that a query answers; `None` for NULL.
-async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
         return Ok(None);

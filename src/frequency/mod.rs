@@ -19,6 +19,7 @@ pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
 pub use encoder::{Encoder, KeySet};
+pub(crate) use grouper::Grouper;
 pub use layout::Layout;
 pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};

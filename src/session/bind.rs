@@ -3,7 +3,7 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Secret, Sensitive,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization, Secret, Sensitive,
     SuppressionLimit, Target,
 };
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl AnonContext {
             statement: statement.to_string(),
             source,
             identifiers: statement.identifiers.iter().map(identifier).collect(),
-            sensitive: self.sensitive(&statement.sensitive)?,
+            sensitive: self.sensitive(&statement.sensitive).await?,
             class_label: statement.class.clone(),
             keep: statement.keep.clone(),
             entity: statement.entity.clone(),
@@ -156,18 +156,27 @@ impl AnonContext {
         columns.iter().map(one).collect()
     }
 
-    fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
-        let one = |s: &ast::Sensitive| {
-            if s.randomized.is_some() {
-                return Err(super::not_yet("RANDOMIZED"));
-            }
+    async fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
+        let mut bound = vec![];
+        for s in columns {
             let hierarchy = s.hierarchy.as_ref().map(|h| self.hierarchy(h)).transpose()?;
-            Ok(Sensitive {
+            let randomization = match &s.randomized {
+                None => None,
+                Some(ast::Randomize::Table) => Some(Randomization::Table),
+                Some(ast::Randomize::Class) => Some(Randomization::Class),
+                Some(ast::Randomize::Columns(columns)) => Some(Randomization::Columns(columns.clone())),
+                Some(ast::Randomize::Matrix(table)) => Some(Randomization::Matrix {
+                    name: table.to_string(),
+                    rows: self.session.table(table.reference()).await?,
+                }),
+            };
+            bound.push(Sensitive {
                 column: s.column.clone(),
                 hierarchy,
-            })
-        };
-        columns.iter().map(one).collect()
+                randomization,
+            });
+        }
+        Ok(bound)
     }
 
     /// What is minimised: glm, when the statement does not say.

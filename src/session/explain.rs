@@ -53,7 +53,10 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     }
     job.sensitive
         .iter()
-        .for_each(|s| add("sensitive", format!("{}: kept", s.column)));
+        .for_each(|s| {
+            let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
+            add("sensitive", format!("{}: {fate}", s.column));
+        });
     job.class_label
         .iter()
         .for_each(|c| add("class label", format!("{c}: kept")));
