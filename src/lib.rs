@@ -35,7 +35,7 @@
 //! 2. binds every [`hierarchy`] to its column's values as a lookup table, so that a node of the [`lattice`] is a
 //!    GROUP BY of the base set, or of the set of a more specific node, that DataFusion executes;
 //! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
-//!    says, what no node above can beat;
+//!    says, what no node above can beat; or has a [`partition`]ing algorithm divide the base set into groups;
 //! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;
 //! 5. recounts the written files with SQL that shares no code with the search, writes the manifest, and exchanges the
 //!    staging folder with the target at once.
@@ -51,6 +51,7 @@
 //! | [`lattice`] | nodes, their order and neighbours |
 //! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
 //! | [`search`] | one file per algorithm, written against an oracle; no DataFusion |
+//! | [`partition`] | local recoding: one file per algorithm that divides the distinct combinations; no DataFusion |
 //! | [`frequency`] | rows to counts: encoding, the base set, roll-up, the cache |
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
@@ -76,6 +77,7 @@ pub mod hierarchy;
 pub mod lattice;
 pub mod metric;
 pub mod model;
+pub mod partition;
 pub mod recode;
 pub mod search;
 pub mod session;

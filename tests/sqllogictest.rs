@@ -8,7 +8,7 @@
 //! The last test holds the files to the catalogues: an entry without its file fails.
 
 use anonsql::session::enable_path_tables;
-use anonsql::{AnonContext, hierarchy, metric, model, search, sql};
+use anonsql::{AnonContext, hierarchy, metric, model, partition, search, sql};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -98,6 +98,9 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     let models = model::MODELS.iter().map(|e| ("model", e.info.name.to_string()));
     let metrics = metric::METRICS.iter().map(|e| ("metric", e.info.name.to_string()));
     let searches = search::SEARCHES.iter().map(|e| ("search", e.info.name.to_string()));
+    let partitioners = partition::PARTITIONERS
+        .iter()
+        .map(|e| ("search", e.info.name.to_string()));
     let kinds = hierarchy::KINDS.iter().map(|k| ("hierarchy", k.name.to_string()));
     let statements = sql::statement::STATEMENTS.iter().map(|e| e.name);
     let statements = statements
@@ -106,6 +109,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     let missing: Vec<String> = models
         .chain(metrics)
         .chain(searches)
+        .chain(partitioners)
         .chain(kinds)
         .chain(statements)
         .map(|(module, name)| format!("{FILES}/{module}/{name}.slt"))

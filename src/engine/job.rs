@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::Metric;
 use crate::model::PrivacyModel;
+use crate::partition::Partitioner;
 use crate::search::Search;
 use datafusion::dataframe::DataFrame;
 use std::fmt;
@@ -179,15 +180,22 @@ impl SuppressionLimit {
     }
 }
 
-/// How the node is chosen.
+/// How the release is chosen.
 #[derive(Debug)]
 pub enum Choice {
-    /// By a search.
+    /// A node, by a search.
     Search {
         /// As the statement has it.
         call: Call,
         /// The algorithm.
         search: Box<dyn Search>,
+    },
+    /// A partition, by local recoding.
+    Partition {
+        /// As the statement has it.
+        call: Call,
+        /// The algorithm.
+        partitioner: Box<dyn Partitioner>,
     },
     /// As given: one level per quasi-identifier, then checked.
     Node(Vec<u8>),
@@ -260,7 +268,7 @@ pub struct Job {
     pub metric_name: String,
     /// What is minimised.
     pub metric: Box<dyn Metric>,
-    /// How the node is chosen.
+    /// How the release is chosen.
     pub choice: Choice,
     /// The seed of everything random.
     pub seed: u64,
@@ -268,6 +276,16 @@ pub struct Job {
     pub time_limit: Option<Duration>,
     /// The most nodes that the search may evaluate.
     pub node_limit: Option<u64>,
+}
+
+impl Choice {
+    /// The algorithm as the statement has it; `None` where a node is given.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            Choice::Search { call, .. } | Choice::Partition { call, .. } => Some(call),
+            Choice::Node(_) => None,
+        }
+    }
 }
 
 impl Job {
@@ -284,7 +302,11 @@ impl Job {
 
     /// How a sensitive column is permuted.
     pub fn randomization(&self, column: &str) -> Option<&Randomization> {
-        self.sensitive.iter().find(|s| s.column == column)?.randomization.as_ref()
+        self.sensitive
+            .iter()
+            .find(|s| s.column == column)?
+            .randomization
+            .as_ref()
     }
 
     /// The position of a quasi-identifier.

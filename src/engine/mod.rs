@@ -3,6 +3,7 @@
 mod decide;
 mod details;
 mod evaluator;
+mod groups;
 mod job;
 mod manifest;
 mod observe;
@@ -18,11 +19,14 @@ mod write;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
+pub use groups::check as check_partition;
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,
 };
-pub use manifest::{Check, FileSummary, MANIFEST, Manifest, RandomizedColumn, SearchSummary, SuppressedRows};
+pub use manifest::{
+    Check, FileSummary, MANIFEST, Manifest, PartitionSummary, RandomizedColumn, SearchSummary, SuppressedRows,
+};
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};

@@ -33,7 +33,12 @@ pub(super) fn check(job: &Job) -> Result<()> {
         let (column, Some(randomization)) = (&sensitive.column, &sensitive.randomization) else {
             continue;
         };
-        let data_type = job.source.rows.schema().field_with_unqualified_name(column)?.data_type();
+        let data_type = job
+            .source
+            .rows
+            .schema()
+            .field_with_unqualified_name(column)?
+            .data_type();
         if data_type.is_nested() {
             return Err(Error::usage(format!(
                 "column {column} is nested ({data_type}) and cannot be RANDOMIZED; select its parts in a query first"
@@ -46,8 +51,16 @@ pub(super) fn check(job: &Job) -> Result<()> {
                 "{} is a promise about the values of {column} in each class, and permuting them {} breaks it; {}, or leave \
                  out the promise or RANDOMIZED",
                 constraint.describe(&job.quasi_identifiers),
-                if stays_in_class { "between entities" } else { "across classes" },
-                if stays_in_class { "leave out ENTITY" } else { "permute WITHIN CLASS" },
+                if stays_in_class {
+                    "between entities"
+                } else {
+                    "across classes"
+                },
+                if stays_in_class {
+                    "leave out ENTITY"
+                } else {
+                    "permute WITHIN CLASS"
+                },
             )));
         }
         let is_measured = job.metric.reads().attribute && job.sensitive.first().is_some_and(|s| s.column == *column);
@@ -67,7 +80,11 @@ pub(super) fn check(job: &Job) -> Result<()> {
 
 /// Columns that a permutation stays within are released, and as they are in the release.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
-    let is_randomized = |name: &str| job.sensitive.iter().any(|s| s.column == name && s.randomization.is_some());
+    let is_randomized = |name: &str| {
+        job.sensitive
+            .iter()
+            .any(|s| s.column == name && s.randomization.is_some())
+    };
     let is_hashed = |name: &str| job.identifiers.iter().any(|i| i.column == name);
     let fields = job.source.rows.schema().fields();
     let known = || {
@@ -79,8 +96,17 @@ fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
             return Err(Error::unknown("released column to permute within", name, known())
                 .context(format!("{column} RANDOMIZED WITHIN ({})", within.join(", "))));
         }
-        if job.source.rows.schema().field_with_unqualified_name(name)?.data_type().is_nested() {
-            return Err(Error::usage(format!("column {name} is nested; values are permuted within groups of flat columns")));
+        if job
+            .source
+            .rows
+            .schema()
+            .field_with_unqualified_name(name)?
+            .data_type()
+            .is_nested()
+        {
+            return Err(Error::usage(format!(
+                "column {name} is nested; values are permuted within groups of flat columns"
+            )));
         }
     }
     Ok(())
@@ -152,7 +178,10 @@ impl Decided {
         for (place, sensitive) in job.sensitive.iter().enumerate() {
             if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
                 let matrix = read_matrix(name, rows, self.decision.verdict.released).await?;
-                drawn.push((place, self.draw_by_matrix(&sensitive.column, &matrix, first, measure).await?));
+                drawn.push((
+                    place,
+                    self.draw_by_matrix(&sensitive.column, &matrix, first, measure).await?,
+                ));
             }
         }
         drawn.sort_by_key(|(place, _)| *place);
@@ -180,14 +209,21 @@ impl Decided {
         };
         let mut needed: Vec<String> = randomized.iter().map(|(_, column, _)| column.to_string()).collect();
         needed.extend(randomized.iter().flat_map(|(_, _, r)| within(r)));
-        let columns = self.columns(&[])?.into_iter().filter(|c| needed.contains(&c.name)).collect();
+        let columns = self
+            .columns(&[])?
+            .into_iter()
+            .filter(|c| needed.contains(&c.name))
+            .collect();
         let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, false, columns)?);
         let numbering = Arc::new(self.numbering(&recipe));
         let rows = table::recoded(&self.job.source.rows, recipe).await?;
         let (schema, scratch) = (rows.schema(), self.scratch());
         let tallies = randomized.iter().map(|(_, column, r)| {
             let by_class = measure || matches!(r, Randomization::Class);
-            Ok((within(r), Mutex::new(Tally::new(column, &schema, &within(r), by_class, &scratch)?)))
+            Ok((
+                within(r),
+                Mutex::new(Tally::new(column, &schema, &within(r), by_class, &scratch)?),
+            ))
         });
         let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
         scan(rows, &self.job.source.rows, &tallies, &numbering).await?;
@@ -196,15 +232,28 @@ impl Decided {
         let seed = self.job.seed;
         let mut tasks = vec![];
         for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
-            let source = Source { seed, column: place as u32 };
+            let source = Source {
+                seed,
+                column: place as u32,
+            };
             let in_class = matches!(randomization, Randomization::Class);
             let (scratch, classes) = (scratch.clone(), numbering.classes());
-            let finish = move || finish(tally.into_inner(), columns, in_class.then_some(classes), source, &scratch);
+            let finish = move || {
+                finish(
+                    tally.into_inner(),
+                    columns,
+                    in_class.then_some(classes),
+                    source,
+                    &scratch,
+                )
+            };
             tasks.push((place, tokio::task::spawn_blocking(finish)));
         }
         let mut drawn = vec![];
         for (place, task) in tasks {
-            let one = task.await.map_err(|e| Error::internal(format!("drawing a permutation ended: {e}")))??;
+            let one = task
+                .await
+                .map_err(|e| Error::internal(format!("drawing a permutation ended: {e}")))??;
             drawn.push((place, one));
         }
         Ok(drawn)
@@ -215,7 +264,13 @@ impl Decided {
     }
 
     /// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
-    async fn draw_by_matrix(&self, column: &str, matrix: &[Vec<f64>], first: &[String], measure: bool) -> Result<Drawn> {
+    async fn draw_by_matrix(
+        &self,
+        column: &str,
+        matrix: &[Vec<f64>],
+        first: &[String],
+        measure: bool,
+    ) -> Result<Drawn> {
         // The other columns decide the order; rows that are alike in them are ordered by the column itself.
         let is_other = |c: &Released| self.job.randomization(&c.name).is_none();
         let mut columns: Vec<Released> = self.columns(&[])?.into_iter().filter(is_other).collect();
@@ -245,7 +300,12 @@ impl Decided {
     }
 
     /// Recounts the values of each randomized column in table `name`, where `starred` rows have none.
-    pub(super) async fn check_marginals(&self, session: &SessionContext, name: &str, starred: u64) -> Result<Vec<Check>> {
+    pub(super) async fn check_marginals(
+        &self,
+        session: &SessionContext,
+        name: &str,
+        starred: u64,
+    ) -> Result<Vec<Check>> {
         const COUNTED: &str = "counted";
         let mut checks = vec![];
         for drawn in self.drawn.iter() {
@@ -280,7 +340,11 @@ impl Decided {
         let after = after.lock();
         let one = |(i, drawn): (usize, &Arc<Drawn>)| RandomizedColumn {
             column: drawn.column.clone(),
-            within: self.job.randomization(&drawn.column).map(ToString::to_string).unwrap_or_default(),
+            within: self
+                .job
+                .randomization(&drawn.column)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             values: drawn.counts.len() as u64,
             information_before: drawn.before.unwrap_or_default(),
             information_after: after.get(i).copied().unwrap_or_default(),
@@ -317,7 +381,9 @@ async fn scan(
                     let (within, tally) = &tallies[(number + i) % tallies.len()];
                     let column = |name: &String| {
                         let found = batch.column_by_name(name);
-                        found.cloned().ok_or_else(|| Error::internal("a counted column is missing"))
+                        found
+                            .cloned()
+                            .ok_or_else(|| Error::internal("a counted column is missing"))
                     };
                     let groups = within.iter().map(column).collect::<Result<Vec<_>>>()?;
                     let mut tally = tally.lock();
@@ -350,14 +416,19 @@ struct Counted {
 impl Counted {
     fn of(tally: Tally) -> Result<Self> {
         let (columns, ranks) = tally.values.finish()?;
-        let values = columns.into_iter().next().ok_or_else(|| Error::internal("a column was lost"))?;
+        let values = columns
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::internal("a column was lost"))?;
         let mut counts = vec![0; ranks.len()];
         for (number, rank) in ranks.iter().enumerate() {
             counts[*rank as usize] = tally.counts[number];
         }
         // Less is held now than while counting.
         tally.reservation.free();
-        let _ = tally.reservation.try_resize(values.get_array_memory_size() + counts.len() * 8);
+        let _ = tally
+            .reservation
+            .try_resize(values.get_array_memory_size() + counts.len() * 8);
         Ok(Self {
             column: tally.column,
             values,
@@ -432,7 +503,12 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
         )));
     }
     let schema = Arc::new(rows.schema().as_arrow().clone());
-    let batches = rows.clone().limit(0, Some(columns + 1))?.collect().await.map_err(Error::from_data)?;
+    let batches = rows
+        .clone()
+        .limit(0, Some(columns + 1))?
+        .collect()
+        .await
+        .map_err(Error::from_data)?;
     let matrix = concat_batches(&schema, &batches)?;
     if matrix.num_rows() != columns {
         return Err(Error::usage(format!(
@@ -443,11 +519,18 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
     for column in matrix.columns() {
         let numbers = match column.data_type().is_numeric() {
             true => cast(column, &DataType::Float64)?,
-            false => return Err(Error::usage(format!("the matrix {name} has a column that holds no numbers"))),
+            false => {
+                return Err(Error::usage(format!(
+                    "the matrix {name} has a column that holds no numbers"
+                )));
+            }
         };
         for (row, number) in read.iter_mut().zip(numbers.as_primitive::<Float64Type>()) {
             let number = number.filter(|n| n.is_finite());
-            row.push(number.ok_or_else(|| Error::data(format!("the matrix {name} has an entry that is no finite number")))?);
+            row.push(
+                number
+                    .ok_or_else(|| Error::data(format!("the matrix {name} has an entry that is no finite number")))?,
+            );
         }
     }
     Ok(read)

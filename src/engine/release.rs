@@ -1,8 +1,10 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
-use super::decide::{Decision, Proof, decide, describe};
-use super::job::{Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Target};
-use super::manifest::{Check, FileSummary, Manifest, RandomizedColumn, SearchSummary, SuppressedRows};
+use super::decide::{Decision, Proof, decide};
+use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
+use super::manifest::{
+    Check, FileSummary, Manifest, PartitionSummary, RandomizedColumn, SearchSummary, SuppressedRows,
+};
 use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::stage::Stage;
@@ -36,7 +38,7 @@ pub struct Release {
     pub classes: u64,
     /// The smallest class, recounted on what was released.
     pub reached_k: Option<u64>,
-    /// The node by column.
+    /// The node by column, or the number of labels by column.
     pub node: String,
     /// The metric that was minimised.
     pub metric: String,
@@ -93,7 +95,9 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     decided.draw(&target.partitioned_by, true).await?;
     let recipe = Arc::new(decided.recipe(&[])?);
     let measured = Measured::default();
-    let plan = decided.plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured))).await?;
+    let plan = decided
+        .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
+        .await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let rows = execute_stream(plan, state.task_ctx()).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
@@ -204,8 +208,17 @@ impl Decided {
     pub(super) fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
         let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
-        let space = Arc::clone(&self.prepared.evaluator.sets().base().space);
-        Recipe::new(space, rules, &self.decision.classes, kept, starred, columns)
+        let base = self.prepared.evaluator.sets().base();
+        let space = Arc::clone(&base.space);
+        match &self.decision.verdict.partition {
+            Some(partition) => {
+                let partition = Arc::clone(partition);
+                Ok(Recipe::partitioned(
+                    space, rules, &base.set, partition, kept, starred, columns,
+                ))
+            }
+            None => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+        }
     }
 
     /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
@@ -221,7 +234,13 @@ impl Decided {
         }
         let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
         let drawn = Arc::clone(&self.drawn);
-        Ok(Arc::new(RandomizeExec::try_new(plan, source, drawn, Arc::new(numbering), measured)?))
+        Ok(Arc::new(RandomizeExec::try_new(
+            plan,
+            source,
+            drawn,
+            Arc::new(numbering),
+            measured,
+        )?))
     }
 
     async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
@@ -308,7 +327,7 @@ impl Decided {
             rows_suppressed: decision.verdict.suppressed,
             classes: decision.verdict.classes,
             reached_k,
-            node: describe(job, decision.classes.node()),
+            node: decision.describe(job),
             metric: job.metric_name.clone(),
             value: decision.value,
             proof: self.proof(),
@@ -377,11 +396,16 @@ impl Decided {
 
     fn manifest(&self, release: &Release, input: Vec<FileSummary>, output: Vec<FileSummary>) -> Result<Manifest> {
         let (job, decision) = (&self.job, &self.decision);
-        let levels = decision.classes.node().levels();
+        let partition = decision.verdict.partition.as_deref();
+        let levels = match partition {
+            Some(_) => &[],
+            None => decision.classes.node().levels(),
+        };
         let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-            if !other.reads().class_label && !other.reads().attribute {
+            let reads = other.reads();
+            if !reads.class_label && !reads.attribute && !(reads.levels && partition.is_some()) {
                 let value =
                     self.prepared
                         .evaluator
@@ -399,6 +423,15 @@ impl Decided {
                 .map(|q| q.column.clone())
                 .zip(levels.iter().copied())
                 .collect(),
+            partition: partition.map(|partition| PartitionSummary {
+                groups: partition.len() as u64,
+                labels: job
+                    .quasi_identifiers
+                    .iter()
+                    .enumerate()
+                    .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
+                    .collect(),
+            }),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
             randomized: release.randomized.clone(),
@@ -415,10 +448,7 @@ impl Decided {
             checks: release.checks.clone(),
             metrics,
             search: SearchSummary {
-                algorithm: match &job.choice {
-                    Choice::Search { call, .. } => call.to_string(),
-                    Choice::Node(_) => "AT NODE".into(),
-                },
+                algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
                 nodes_assessed: release.nodes,
                 proof: release.proof.clone(),
             },

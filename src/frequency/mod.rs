@@ -18,7 +18,7 @@ mod space;
 pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
-pub use encoder::{Encoder, KeySet};
+pub use encoder::{Encoder, KeyIndex, KeySet};
 pub(crate) use grouper::Grouper;
 pub use layout::Layout;
 pub(crate) use layout::bits_for;

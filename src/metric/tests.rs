@@ -79,6 +79,7 @@ impl Evaluated {
     fn view(&self) -> View<'_> {
         View {
             node: &self.node,
+            partition: None,
             set: &self.set,
             kept: &self.kept,
             classes: self.classes,

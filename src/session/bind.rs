@@ -3,14 +3,14 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization, Secret, Sensitive,
-    SuppressionLimit, Target,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization, Secret,
+    Sensitive, SuppressionLimit, Target, check_partition,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
 use crate::sql::ast::{self, Anonymize};
-use crate::{metric, model, search};
+use crate::{metric, model, partition, search};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -116,6 +116,7 @@ impl AnonContext {
                 job.metric_name
             )));
         }
+        check_partition(&job)?;
         let target = statement.target.as_ref().map(target).transpose()?;
         Ok((job, target))
     }
@@ -307,7 +308,20 @@ fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
+/// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
 fn searched(call: &Call) -> Result<Choice> {
+    let searches = search::SEARCHES.iter().map(|e| e.info.name);
+    let partitioners = partition::PARTITIONERS.iter().map(|e| e.info.name);
+    let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+    if partitioners.clone().any(is) {
+        return Ok(Choice::Partition {
+            call: call.clone(),
+            partitioner: partition::build(call)?,
+        });
+    }
+    if !searches.clone().any(is) {
+        return Err(Error::unknown("search", &call.name, searches.chain(partitioners)));
+    }
     Ok(Choice::Search {
         call: call.clone(),
         search: search::build(call)?,
@@ -327,6 +341,15 @@ fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
             folder.display()
         ))
     })?;
+    if manifest.partition.is_some() {
+        return Err(Error::usage(format!(
+            "the release in {} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
+             run the statement again, with SEARCH USING {}",
+            folder.display(),
+            manifest.search.algorithm,
+            manifest.search.algorithm
+        )));
+    }
     Ok(manifest
         .node
         .into_iter()

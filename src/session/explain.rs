@@ -51,12 +51,10 @@ fn plan(job: &Job) -> Vec<(String, String)> {
             format!("{}: {}, levels {low} to {high}{weight}", q.column, q.hierarchy.name()),
         );
     }
-    job.sensitive
-        .iter()
-        .for_each(|s| {
-            let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
-            add("sensitive", format!("{}: {fate}", s.column));
-        });
+    job.sensitive.iter().for_each(|s| {
+        let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
+        add("sensitive", format!("{}: {fate}", s.column));
+    });
     job.class_label
         .iter()
         .for_each(|c| add("class label", format!("{c}: kept")));
@@ -65,12 +63,21 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         .iter()
         .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
 
-    let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
-    let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    add(
-        "lattice",
-        format!("{} nodes = {}", sizes.iter().product::<u128>(), factors.join(" x ")),
-    );
+    match &job.choice {
+        Choice::Partition { call, partitioner } => {
+            let what = "the distinct combinations of the base query, in memory: no rows";
+            add(
+                "partition",
+                format!("of {what}; {} {}", call.name, partitioner.describe()),
+            );
+        }
+        Choice::Search { .. } | Choice::Node(_) => {
+            let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
+            let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            let nodes = sizes.iter().product::<u128>();
+            add("lattice", format!("{nodes} nodes = {}", factors.join(" x ")));
+        }
+    }
     for c in &job.constraints {
         let monotone = match c.model.monotonicity() {
             Monotonicity::Always => "monotone, also under suppression",
@@ -85,11 +92,14 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     add(
         "search",
         match &job.choice {
-            Choice::Search { call, .. } => call.to_string(),
+            Choice::Search { call, .. } | Choice::Partition { call, .. } => call.to_string(),
             Choice::Node(levels) => format!("none: the node {levels:?} is given"),
         },
     );
     add("base query", base_query(job));
+    if let Choice::Partition { .. } = job.choice {
+        return rows;
+    }
     let top: Vec<u8> = job
         .quasi_identifiers
         .iter()
@@ -122,6 +132,9 @@ fn limit(job: &Job) -> String {
 
 /// What a search may leave out, and why.
 fn pruning(job: &Job) -> String {
+    if let Choice::Partition { .. } = job.choice {
+        return "none: a group is divided only into groups that may be released".into();
+    }
     let nothing_suppressed = job.suppression.rows(u64::MAX) == 0;
     let monotone = job.constraints.iter().all(|c| match c.model.monotonicity() {
         Monotonicity::Always => true,
@@ -194,25 +207,32 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
     let counters = evaluator.counters();
     let base = evaluator.sets().base();
     let row = |item: &str, detail: String| (item.to_string(), detail);
-    Ok(vec![
+    let mut rows = vec![
         row("rows read", decided.prepared.rows.to_string()),
         row("distinct combinations", base.set.len().to_string()),
-        row("nodes assessed", decision.nodes.to_string()),
-        row(
-            "frequency sets",
-            format!(
-                "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
-                counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
-            ),
-        ),
-        row("node", engine::describe(&decided.job, decision.classes.node())),
-        row(
-            "node's query",
-            node_query(&decided.job, decision.classes.node().levels()),
-        ),
-        row("classes", decision.verdict.classes.to_string()),
-        row("suppressed rows", decision.verdict.suppressed.to_string()),
-        row(&decided.job.metric_name, decision.value.to_string()),
-        row("proof", decided.proof()),
-    ])
+    ];
+    match &decision.verdict.partition {
+        Some(partition) => {
+            rows.push(row("groups", partition.len().to_string()));
+            rows.push(row("labels", decision.describe(&decided.job)));
+        }
+        None => {
+            let node = decision.classes.node();
+            rows.push(row("nodes assessed", decision.nodes.to_string()));
+            rows.push(row(
+                "frequency sets",
+                format!(
+                    "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
+                    counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
+                ),
+            ));
+            rows.push(row("node", engine::describe(&decided.job, node)));
+            rows.push(row("node's query", node_query(&decided.job, node.levels())));
+        }
+    }
+    rows.push(row("classes", decision.verdict.classes.to_string()));
+    rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
+    rows.push(row(&decided.job.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decided.proof()));
+    Ok(rows)
 }

@@ -18,7 +18,9 @@ const WHOLE: &str = "whole";
 impl AnonContext {
     pub(super) async fn verify(&self, verify: Verify) -> Result<Answer> {
         if verify.sensitive.iter().any(|s| s.randomized.is_some()) {
-            return Err(Error::usage("VERIFY recounts rows as they are; RANDOMIZED has no place in it"));
+            return Err(Error::usage(
+                "VERIFY recounts rows as they are; RANDOMIZED has no place in it",
+            ));
         }
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;

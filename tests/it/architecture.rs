@@ -11,6 +11,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("hierarchy", 2),
     ("search", 2),
     ("frequency", 3),
+    ("partition", 3),
     ("recode", 4),
     ("model", 4),
     ("metric", 4),
@@ -25,7 +26,15 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Inside a row, `engine` and `report` are above what they read; `search` needs the lattice of its own row.
-const WITHOUT_DATAFUSION: &[&str] = &["catalogue", "lattice", "search", "hierarchy", "metric", "generate"];
+const WITHOUT_DATAFUSION: &[&str] = &[
+    "catalogue",
+    "lattice",
+    "search",
+    "hierarchy",
+    "partition",
+    "metric",
+    "generate",
+];
 
 fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

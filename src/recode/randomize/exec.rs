@@ -149,7 +149,11 @@ impl ExecutionPlan for RandomizeExec {
         let schema = self.schema();
         let scratch = Scratch::of(&context);
         let readers = self.drawn.iter().map(|d| Reader::new(d)).collect::<Result<Vec<_>>>()?;
-        let joints = self.drawn.iter().filter(|_| self.measured.is_some()).map(|_| Joint::new(&scratch));
+        let joints = self
+            .drawn
+            .iter()
+            .filter(|_| self.measured.is_some())
+            .map(|_| Joint::new(&scratch));
         let run = Run {
             drawn: Arc::clone(&self.drawn),
             columns: Arc::clone(&self.columns),
@@ -259,7 +263,10 @@ impl Run {
                 None => codes.into(),
                 Some(live) => {
                     let mut codes = codes.into_iter();
-                    live.values().iter().map(|live| if live { codes.next() } else { None }).collect()
+                    live.values()
+                        .iter()
+                        .map(|live| if live { codes.next() } else { None })
+                        .collect()
                 }
             };
             randomized.push(take(&drawn.values, &places, None)?);

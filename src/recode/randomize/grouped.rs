@@ -42,7 +42,8 @@ impl Grouped {
         starts.push(at);
         let width = Codes::for_values(values);
         let held = scratch.reservation();
-        held.try_grow(at * width.width() + starts.len() * 8).map_err(|_| too_many(at))?;
+        held.try_grow(at * width.width() + starts.len() * 8)
+            .map_err(|_| too_many(at))?;
         let mut codes = width.zeros(at);
         let mut next = starts.clone();
         let mut spread = Spread::default();
@@ -124,7 +125,10 @@ mod tests {
         let (grouped, _) = Grouped::draw(joint, &ranks[..10], &ranks, 100, source, &scratch).unwrap();
         let mut reader = Reader::new(Arc::new(grouped));
         let codes = reader.next(&groups).unwrap();
-        assert!(reader.next(&groups[..1]).is_err(), "a group has no more values than rows");
+        assert!(
+            reader.next(&groups[..1]).is_err(),
+            "a group has no more values than rows"
+        );
         groups.into_iter().zip(codes).collect()
     }
 
@@ -147,7 +151,9 @@ mod tests {
         for seed in 0..draws {
             let moved = drawn(&rows, seed);
             assert_eq!(moved[1], (0, 9));
-            *seen.entry(moved.iter().filter(|r| r.0 == 1).map(|r| r.1).collect()).or_default() += 1.0;
+            *seen
+                .entry(moved.iter().filter(|r| r.0 == 1).map(|r| r.1).collect())
+                .or_default() += 1.0;
         }
         assert_eq!(seen.len(), 24);
         // A uniform draw exceeds 49.73 once in 1,000 times (23 degrees of freedom).

@@ -26,7 +26,11 @@ impl Interner {
                 other => other,
             })
             .collect();
-        let fields: Vec<Field> = types.iter().enumerate().map(|(i, t)| Field::new(i.to_string(), t.clone(), true)).collect();
+        let fields: Vec<Field> = types
+            .iter()
+            .enumerate()
+            .map(|(i, t)| Field::new(i.to_string(), t.clone(), true))
+            .collect();
         Ok(Self {
             groups: new_group_values(Arc::new(Schema::new(fields)), &GroupOrdering::None)?,
             types,
@@ -36,10 +40,13 @@ impl Interner {
 
     /// The number of every row.
     pub fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
-        let plain = columns.iter().zip(&self.types).map(|(column, data_type)| match column.data_type() == data_type {
-            true => Ok(Arc::clone(column)),
-            false => cast(column, data_type),
-        });
+        let plain = columns
+            .iter()
+            .zip(&self.types)
+            .map(|(column, data_type)| match column.data_type() == data_type {
+                true => Ok(Arc::clone(column)),
+                false => cast(column, data_type),
+            });
         let plain: Vec<ArrayRef> = plain.collect::<Result<_, _>>()?;
         self.groups.intern(&plain, &mut self.numbers)?;
         Ok(self.numbers.iter().map(|n| *n as u32).collect())

@@ -195,7 +195,10 @@ impl Spread {
     }
 
     fn sum(&self) -> f64 {
-        self.0.iter().map(|(n, times)| *times as f64 * *n as f64 * (*n as f64).log2()).sum()
+        self.0
+            .iter()
+            .map(|(n, times)| *times as f64 * *n as f64 * (*n as f64).log2())
+            .sum()
     }
 
     fn total(&self) -> u64 {
@@ -273,6 +276,9 @@ mod tests {
         let four = Spread::of(&[2, 2]);
         assert_eq!(mutual_information(&four, &four, &Spread::of(&[1, 1, 1, 1])), 0.0);
         assert_eq!(mutual_information(&four, &four, &Spread::of(&[2, 2])), 1.0);
-        assert_eq!(mutual_information(&Spread::default(), &Spread::default(), &Spread::default()), 0.0);
+        assert_eq!(
+            mutual_information(&Spread::default(), &Spread::default(), &Spread::default()),
+            0.0
+        );
     }
 }

@@ -100,7 +100,9 @@ mod tests {
         for (column, ((matrix, values), expected)) in TABLE_1.iter().zip(TABLE_2).enumerate() {
             let mut free = [true; 6];
             for (row, entries) in matrix.iter().enumerate() {
-                let best = (0..6).filter(|p| free[*p]).max_by(|a, b| entries[*a].total_cmp(&entries[*b]).then(b.cmp(a)));
+                let best = (0..6)
+                    .filter(|p| free[*p])
+                    .max_by(|a, b| entries[*a].total_cmp(&entries[*b]).then(b.cmp(a)));
                 let position = best.unwrap();
                 free[position] = false;
                 if values[position] != expected[row] {
@@ -110,7 +112,10 @@ mod tests {
         }
         // M3, row 2: 0.9 twice, position 2 is not free, so position 3 (white) would be taken, where the paper takes
         // position 1 (black); M1, row 4: 0.5 twice, and position 6 would be taken where the paper takes position 2.
-        assert!(departs.contains(&(0, 1, "white")) && departs.contains(&(1, 3, "3300")), "{departs:?}");
+        assert!(
+            departs.contains(&(0, 1, "white")) && departs.contains(&(1, 3, "3300")),
+            "{departs:?}"
+        );
     }
 
     proptest! {

@@ -18,7 +18,7 @@ impl Numbering {
     pub fn new(recipe: &Recipe, classes: &FrequencySet, kept: &[bool]) -> Self {
         let mut keys: Vec<Vec<u64>> = (0..classes.len())
             .filter(|i| kept[*i])
-            .map(|i| recipe.order_key(classes.key(i)))
+            .map(|i| recipe.order_key(classes, i))
             .collect();
         keys.sort_unstable();
         let words = recipe.order_words();
@@ -48,7 +48,9 @@ impl Numbering {
             let number = match last {
                 Some(number) if same => number,
                 _ => {
-                    key.iter_mut().zip(&columns).for_each(|(word, column)| *word = column[row]);
+                    key.iter_mut()
+                        .zip(&columns)
+                        .for_each(|(word, column)| *word = column[row]);
                     self.grouper.find(&key)
                 }
             };

@@ -23,7 +23,12 @@ impl Scratch {
     /// The memory and the temporary folder of a task.
     pub fn of(context: &TaskContext) -> Self {
         let disk = &context.runtime_env().disk_manager;
-        let folder = || disk.temp_dir_paths().into_iter().next().unwrap_or_else(std::env::temp_dir);
+        let folder = || {
+            disk.temp_dir_paths()
+                .into_iter()
+                .next()
+                .unwrap_or_else(std::env::temp_dir)
+        };
         Self {
             pool: Arc::clone(context.memory_pool()),
             folder: disk.tmp_files_enabled().then(folder),
@@ -75,7 +80,8 @@ impl Overflow {
 
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let file = self.file.get_mut();
-        file.write_all(bytes).map_err(|e| Error::io("cannot write a temporary file", e))
+        file.write_all(bytes)
+            .map_err(|e| Error::io("cannot write a temporary file", e))
     }
 
     pub(super) fn read(&self) -> Result<Vec<u8>> {

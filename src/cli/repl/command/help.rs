@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
+use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
 use crate::sql::statement::STATEMENTS;
 use std::fmt::Write;
@@ -27,11 +28,12 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 }
 
 /// Everything of an open set, in the order of help.
-fn infos() -> [(&'static str, Vec<&'static Info>); 4] {
+fn infos() -> [(&'static str, Vec<&'static Info>); 5] {
     [
         ("Privacy models", infos_of(MODELS)),
         ("Metrics", infos_of(METRICS)),
         ("Searches", infos_of(SEARCHES)),
+        ("Searches by local recoding", infos_of(PARTITIONERS)),
         ("Kinds of hierarchies", KINDS.to_vec()),
     ]
 }
