@@ -336,6 +336,7 @@ impl Job {
         roles.extend(self.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
         roles.extend(self.class_label.iter().map(|c| (c.as_str(), "CLASS")));
         roles.extend(self.keep.iter().map(|k| (k.as_str(), "KEEP")));
+        roles.extend(self.personal().map(|(c, limit)| (limit, c.call.name.as_str())));
         for (i, (column, role)) in roles.iter().enumerate() {
             if !columns.contains(column) {
                 return Err(Error::unknown("column", column, columns.iter().copied()));
@@ -361,6 +362,7 @@ impl Job {
         if self.quasi_identifiers.is_empty() {
             return Err(Error::usage("QUASI IDENTIFIERS names no column"));
         }
+        super::personal::check(self)?;
         super::randomize::check(self)
     }
 }

@@ -29,6 +29,9 @@ pub struct Manifest {
     /// The sensitive columns that were put into random order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub randomized: Vec<RandomizedColumn>,
+    /// What became of the sensitive column whose rows have limits of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub personal: Option<PersonalSummary>,
     /// Rows read.
     pub rows_in: u64,
     /// Rows written.
@@ -51,6 +54,19 @@ pub struct Manifest {
     pub input: Vec<FileSummary>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+}
+
+/// A sensitive column that was generalized row by row, as far as each row's own limit asks.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+pub struct PersonalSummary {
+    /// The column.
+    pub column: String,
+    /// Released rows by the level of their value in its hierarchy.
+    pub rows_by_level: Vec<u64>,
+    /// Rows whose limit nothing met; they were suppressed.
+    pub limits_not_met: u64,
+    /// All rows suppressed on account of limits: those, and the rest of classes that were too small without them.
+    pub rows_suppressed: u64,
 }
 
 /// A column whose values were permuted among the released rows.

@@ -7,6 +7,7 @@ mod groups;
 mod job;
 mod manifest;
 mod observe;
+mod personal;
 mod prepare;
 mod randomize;
 mod release;
@@ -25,7 +26,8 @@ pub use job::{
     SuppressionLimit, Target,
 };
 pub use manifest::{
-    Check, FileSummary, MANIFEST, Manifest, PartitionSummary, RandomizedColumn, SearchSummary, SuppressedRows,
+    Check, FileSummary, MANIFEST, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn, SearchSummary,
+    SuppressedRows,
 };
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};

@@ -3,9 +3,10 @@
 use super::decide::{Decision, Proof, decide};
 use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
 use super::manifest::{
-    Check, FileSummary, Manifest, PartitionSummary, RandomizedColumn, SearchSummary, SuppressedRows,
+    Check, FileSummary, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn, SearchSummary, SuppressedRows,
 };
 use super::observe::{Observer, Phase};
+use super::personal::Personal;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
@@ -54,6 +55,8 @@ pub struct Release {
     pub checks: Vec<Check>,
     /// The columns that were put into random order.
     pub randomized: Vec<RandomizedColumn>,
+    /// What became of the sensitive column whose rows have limits of their own.
+    pub personal: Option<PersonalSummary>,
 }
 
 /// A decided job.
@@ -66,6 +69,8 @@ pub struct Decided {
     pub decision: Decision,
     /// The randomized columns, once they are drawn.
     pub(super) drawn: Arc<Vec<Arc<Drawn>>>,
+    /// The promise to each row, once it is readied.
+    pub(super) personal: Option<Personal>,
 }
 
 /// Reads, searches and decides.
@@ -80,6 +85,7 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
         prepared,
         decision,
         drawn: Arc::default(),
+        personal: None,
     })
 }
 
@@ -93,6 +99,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let inputs = tokio::task::spawn_blocking(move || summarise_inputs(&files));
     let mut decided = decide_job(job, &observer).await?;
     decided.draw(&target.partitioned_by, true).await?;
+    decided.personalize(&target.partitioned_by).await?;
     let recipe = Arc::new(decided.recipe(&[])?);
     let measured = Measured::default();
     let plan = decided
@@ -133,6 +140,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
 pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
     let mut decided = decide_job(job, &observer).await?;
     decided.draw(&[], false).await?;
+    decided.personalize(&[]).await?;
     observer.begin(Phase::Verify);
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let session = recounting_session(&state);
@@ -170,7 +178,9 @@ impl Release {
 impl Decided {
     /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
     fn recipe(&self, extra: &[String]) -> Result<Recipe> {
-        let mut columns = self.columns(extra)?;
+        let limit = self.job.personal().map(|(_, limit)| limit.to_string());
+        let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
+        let mut columns = self.columns(&extra)?;
         columns.retain(|c| self.job.randomization(&c.name).is_none());
         self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)
     }
@@ -230,7 +240,7 @@ impl Decided {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = self.ordered(Arc::clone(&recipe), first).await?;
         if self.drawn.is_empty() {
-            return Ok(plan);
+            return self.protected(plan);
         }
         let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
         let drawn = Arc::clone(&self.drawn);
@@ -268,7 +278,7 @@ impl Decided {
     /// Whether the files alone cannot prove the models: the entity is not in them, or sensitive values are text there
     /// that cannot be compared with the source's.
     fn files_do_not_tell(&self, format: Format) -> bool {
-        let compares = self.job.constraints.iter().any(|c| c.attribute.is_some());
+        let compares = self.promises().iter().any(|p| p.attribute.is_some());
         self.entity_is_not_released() || (format == Format::Csv && (compares || !self.drawn.is_empty()))
     }
 
@@ -312,7 +322,10 @@ impl Decided {
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
         let (rows, reached_k) = released.count(session).await?;
-        let expected = decision.verdict.released + starred;
+        // What the rows' own limits suppressed is known once rows were handed out.
+        let outcome = self.outcome();
+        self.check_suppressed()?;
+        let expected = decision.verdict.released + starred - outcome.suppressed;
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
@@ -321,11 +334,12 @@ impl Decided {
         }
         let mut checks = released.check(session, &self.promises()).await?;
         checks.extend(self.check_marginals(session, name, starred).await?);
+        checks.extend(self.check_personal());
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
-            rows_suppressed: decision.verdict.suppressed,
-            classes: decision.verdict.classes,
+            rows_suppressed: decision.verdict.suppressed + outcome.suppressed,
+            classes: decision.verdict.classes - outcome.classes,
             reached_k,
             node: decision.describe(job),
             metric: job.metric_name.clone(),
@@ -335,6 +349,7 @@ impl Decided {
             counters: self.prepared.evaluator.counters(),
             checks,
             randomized: vec![],
+            personal: self.personal_summary(),
         })
     }
 
@@ -365,7 +380,8 @@ impl Decided {
                 c.subset.as_ref().map_or_else(all, columns),
             )
         };
-        let constraints = self.job.constraints.iter();
+        // A promise to each row is recounted while rows are handed out: the files hold neither limits nor own values.
+        let constraints = self.job.constraints.iter().filter(|c| c.model.limit_column().is_none());
         constraints
             .map(|c| {
                 let (name, group) = promise(c);
@@ -435,6 +451,7 @@ impl Decided {
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
             randomized: release.randomized.clone(),
+            personal: release.personal.clone(),
             rows_in: release.rows_in,
             rows_out: release.rows_out,
             rows_suppressed: release.rows_suppressed,

@@ -44,7 +44,11 @@ impl Partitioner for AdaptiveClustering {
             if stopped.is_none() {
                 stopped = context.check(0).err();
             }
-            let end = if stopped.is_some() { run.order.len() } else { run.group(at) };
+            let end = if stopped.is_some() {
+                run.order.len()
+            } else {
+                run.group(at)
+            };
             let members = &run.order[at..end];
             let mut span = run.span(members);
             let is_tail = end == run.order.len() && !table.holds(members);
@@ -66,7 +70,9 @@ impl Partitioner for AdaptiveClustering {
         let label = |column: usize| move |span: &Span| (span.levels[column], span.codes[column]);
         let cells = table.columns().iter().enumerate().map(|(i, column)| {
             let labels = spans.iter().map(label(i));
-            labels.map(|(level, code)| Label::at(&column.lookup, level, code)).collect()
+            labels
+                .map(|(level, code)| Label::at(&column.lookup, level, code))
+                .collect()
         });
         let cells = cells.collect();
         let lookups = table.columns().iter().map(|c| c.lookup.as_ref());
@@ -194,7 +200,9 @@ impl Run<'_> {
         let columns = self.table.columns();
         let mut group = self.single(self.order[start]);
         let mut end = start + 1;
-        while end < self.order.len() && !(group.rows >= self.table.least_rows() && self.table.holds(&self.order[start..end])) {
+        while end < self.order.len()
+            && !(group.rows >= self.table.least_rows() && self.table.holds(&self.order[start..end]))
+        {
             group.merge(&self.single(self.order[end]), columns);
             end += 1;
         }
@@ -242,7 +250,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, table};
     use crate::search::Budget;
-    use arrow::array::{Array, Int64Array};
+    use arrow::array::Int64Array;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -292,7 +300,8 @@ mod tests {
 
     /// Each value with the group it is in; all groups are in `*`.
     fn lookup(groups: &[(i64, &str)]) -> Arc<Lookup> {
-        let row = |(value, group): &(i64, &str)| vec![Some(value.to_string()), Some(group.to_string()), Some("*".into())];
+        let row =
+            |(value, group): &(i64, &str)| vec![Some(value.to_string()), Some(group.to_string()), Some("*".into())];
         let rows: Vec<Vec<Option<String>>> = groups.iter().map(row).collect();
         let table = table::Table::from_rows(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
@@ -315,7 +324,9 @@ mod tests {
         let partition = AdaptiveClustering.run(table, &mut context).unwrap().partition;
         let text = |column: usize, group: u32| {
             let texts = partition.texts(column);
-            texts.value(partition.cells(column)[group as usize] as usize).to_string()
+            texts
+                .value(partition.cells(column)[group as usize] as usize)
+                .to_string()
         };
         partition.groups().iter().map(|g| (text(0, *g), text(1, *g))).collect()
     }
@@ -324,7 +335,13 @@ mod tests {
     fn the_papers_table_1_becomes_table_3() {
         let ages = [(5, "5-10"), (8, "5-10"), (9, "5-10"), (12, "11-20"), (19, "11-20")];
         let (low, high) = ("10001-20000", "20001-25000");
-        let zips = [(12_000, low), (14_000, low), (19_000, low), (22_000, high), (24_000, high)];
+        let zips = [
+            (12_000, low),
+            (14_000, low),
+            (19_000, low),
+            (22_000, high),
+            (24_000, high),
+        ];
         let table = Small {
             columns: vec![column(lookup(&ages)), column(lookup(&zips))],
             // Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000.
@@ -332,7 +349,10 @@ mod tests {
             rows: vec![1; 5],
             k: 2,
         };
-        let (young, old) = (("5-10".to_string(), low.to_string()), ("11-20".to_string(), high.to_string()));
+        let (young, old) = (
+            ("5-10".to_string(), low.to_string()),
+            ("11-20".to_string(), high.to_string()),
+        );
         assert_eq!(labels(&table), [young.clone(), young.clone(), young, old.clone(), old]);
     }
 
@@ -387,7 +407,9 @@ mod tests {
                 let (_, level, label) = ancestor(group, c);
                 let texts = &table.columns[c].lookup.level(level).labels;
                 let texts = arrow::compute::cast(texts, &arrow::datatypes::DataType::Utf8).unwrap();
-                arrow::array::AsArray::as_string::<i32>(&texts).value(label as usize).to_string()
+                arrow::array::AsArray::as_string::<i32>(&texts)
+                    .value(label as usize)
+                    .to_string()
             };
             group.iter().for_each(|i| drop(labels.insert(*i, (text(0), text(1)))));
         }

@@ -7,6 +7,7 @@
 mod classes;
 mod exec;
 mod labelling;
+pub mod personal;
 mod pseudonym;
 pub mod randomize;
 

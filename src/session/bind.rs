@@ -225,7 +225,7 @@ pub(super) fn constraints(
                 let known = sensitive.iter().map(|s| s.column.as_str());
                 return Err(Error::unknown("sensitive column", name, known).context(c.model.to_string()));
             }
-            None if model.reads().attribute => {
+            None if model.reads().attribute && !(model.limit_column().is_some() && sensitive.len() == 1) => {
                 return Err(Error::usage(format!(
                     "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
                     c.model, c.model
@@ -233,11 +233,16 @@ pub(super) fn constraints(
             }
             _ => {}
         }
+        // A promise to each row is about the only sensitive attribute where there is one.
+        let only = match sensitive {
+            [only] if model.limit_column().is_some() => Some(only.column.clone()),
+            _ => None,
+        };
         let positions = c.subset.iter().map(subset).collect::<Result<Vec<usize>>>()?;
         Ok(Constraint {
             call: c.model.clone(),
             model,
-            attribute: c.sensitive.clone(),
+            attribute: c.sensitive.clone().or(only),
             subset: (!positions.is_empty()).then_some(positions),
         })
     };

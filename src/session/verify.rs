@@ -25,6 +25,16 @@ impl AnonContext {
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
         let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
+        let personal = constraints.iter().find(|c| c.model.limit_column().is_some());
+        if let Some(c) = personal.filter(|_| verify.against.is_none() || verify.entity.is_none()) {
+            return Err(Error::usage(format!(
+                "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \
+                 ENTITY (key) with a column that both have and that tells the rows apart. Without such a key no row of a \
+                 release can be found in the source; the promise was recounted when the release was written, and the \
+                 manifest says so",
+                c.describe(&quasi_identifiers)
+            )));
+        }
         let columns: Vec<&str> = source
             .rows
             .schema()
