@@ -62,7 +62,7 @@ impl PrivacyModel for PersonalPrivacy {
 fn rows_above(relation: &Relation, limit: &str) -> String {
     let keys = relation.keys();
     let same = |a: &str, b: &str| {
-        let same = |i| format!("{a}.g{i} IS NOT DISTINCT FROM {b}.g{i}");
+        let same = |i| format!("({a}.g{i} IS NOT DISTINCT FROM {b}.g{i})");
         (0..relation.group.len()).map(same).collect::<Vec<_>>().join(" AND ")
     };
     let of = |a: &str| {
@@ -87,8 +87,8 @@ fn rows_above(relation: &Relation, limit: &str) -> String {
          (SELECT {keys}, v, CAST(count(*) AS DOUBLE) AS n FROM audit_released GROUP BY {keys}, v)), \
          audit_leaks AS (SELECT {of_d}, d.o AS o, sum(c.n * t.w / c.b) AS leak FROM \
          (SELECT DISTINCT {keys}, o FROM audit_rows) AS d JOIN audit_counts AS c ON {same_dc} \
-         JOIN audit_weights AS t ON t.o IS NOT DISTINCT FROM d.o AND t.v IS NOT DISTINCT FROM c.v GROUP BY {of_groups}, d.o) \
-         SELECT count(*) FROM audit_rows AS r LEFT JOIN audit_leaks AS l ON {same_rl} AND r.o IS NOT DISTINCT FROM l.o \
+         JOIN audit_weights AS t ON (t.o IS NOT DISTINCT FROM d.o) AND (t.v IS NOT DISTINCT FROM c.v) GROUP BY {of_groups}, d.o) \
+         SELECT count(*) FROM audit_rows AS r LEFT JOIN audit_leaks AS l ON {same_rl} AND (r.o IS NOT DISTINCT FROM l.o) \
          WHERE r.p IS NULL OR coalesce(l.leak, 0.0) > r.p + 1e-9",
         of_r = of("r"),
         of_d = of("d"),

@@ -7,3 +7,4 @@ mod explain;
 mod faults;
 mod golden;
 mod release;
+mod sensitive;
