@@ -1,5 +1,6 @@
 //! A job: everything a request says, bound and checked, as a value that SQL and the Rust builder both make.
 
+use super::report_file::ReportFile;
 use crate::catalogue::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -22,6 +23,13 @@ pub struct Source {
     pub rows: DataFrame,
     /// The local files it reads, where they are known; the target may not be among them.
     pub files: Vec<PathBuf>,
+}
+
+impl Source {
+    /// The names of its columns.
+    pub fn columns(&self) -> Vec<&str> {
+        self.rows.schema().fields().iter().map(|f| f.name().as_str()).collect()
+    }
 }
 
 /// An identifier column: dropped, or replaced by a keyed hash.
@@ -276,6 +284,8 @@ pub struct Job {
     pub time_limit: Option<Duration>,
     /// The most nodes that the search may evaluate.
     pub node_limit: Option<u64>,
+    /// Where the report of the release goes.
+    pub report: Option<ReportFile>,
 }
 
 impl Choice {
@@ -316,8 +326,7 @@ impl Job {
 
     /// Checks that every column has one role, and that what roles name is there.
     pub fn check(&self) -> Result<()> {
-        let schema = self.source.rows.schema();
-        let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let columns = self.source.columns();
         for (i, column) in columns.iter().enumerate() {
             if columns[..i].contains(column) {
                 return Err(Error::usage(format!(

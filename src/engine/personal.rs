@@ -136,6 +136,11 @@ impl Decided {
         Ok(())
     }
 
+    /// The attribute whose values are generalized for the rows' own limits.
+    pub(super) fn generalized_attribute(&self) -> Option<&str> {
+        self.job.personal()?.0.attribute.as_deref()
+    }
+
     /// The rows of `plan` with the promise kept, where one is made.
     pub(super) fn protected(&self, plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         match &self.personal {

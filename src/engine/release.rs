@@ -1,13 +1,12 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
-use super::decide::{Decision, Proof, decide};
+use super::decide::{Decision, decide};
 use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
-use super::manifest::{
-    Check, FileSummary, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn, SearchSummary, SuppressedRows,
-};
+use super::manifest::{Check, PersonalSummary, RandomizedColumn};
 use super::observe::{Observer, Phase};
 use super::personal::Personal;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
+use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
@@ -15,14 +14,12 @@ use super::verify::{Promise, ReleasedTable, recounting_session};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
-use crate::metric::{self, Metric};
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -57,6 +54,8 @@ pub struct Release {
     pub randomized: Vec<RandomizedColumn>,
     /// What became of the sensitive column whose rows have limits of their own.
     pub personal: Option<PersonalSummary>,
+    /// The report of rows that are to be answered, until they are.
+    report: Option<StagedReport>,
 }
 
 /// A decided job.
@@ -80,17 +79,14 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
     // The rewriting scan needs the memory that the search worked with.
     prepared.evaluator.sets().clear();
-    Ok(Decided {
-        job,
-        prepared,
-        decision,
-        drawn: Arc::default(),
-        personal: None,
-    })
+    Ok(Decided::new(job, prepared, decision))
 }
 
 /// Anonymizes to a target. `None` when the target was there and is to be kept.
 pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) -> Result<Option<Release>> {
+    if let Some(report) = &job.report {
+        report.check(&job, Some(&target.path))?;
+    }
     if !check_target(&job, target)? {
         return Ok(None);
     }
@@ -129,36 +125,50 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let inputs = inputs
         .await
         .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
-    decided
-        .manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?
-        .write(stage.folder())?;
+    let manifest = decided.manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?;
+    manifest.write(stage.folder())?;
+    release.report = decided
+        .staged_report(&session, &release, Some((target, &stage, &manifest)))
+        .await?;
     stage.publish(target.existing == Existing::Overwrite)?;
+    // What the session remembers of the files that stood there is of no use to whoever reads the target next.
+    let caches = &state.runtime_env().cache_manager;
+    caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_metadata_cache().clear();
+    release.publish_report()?;
     Ok(Some(release))
 }
 
 /// Anonymizes to rows: the same release, recounted, as a table to query.
 pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
+    if let Some(report) = &job.report {
+        report.check(&job, None)?;
+    }
     let mut decided = decide_job(job, &observer).await?;
-    decided.draw(&[], false).await?;
-    decided.personalize(&[]).await?;
-    observer.begin(Phase::Verify);
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let session = recounting_session(&state);
-    let release = decided.verify_plan(&session).await?;
-    release.require()?;
-    observer.end(Phase::Verify);
+    let mut release = decided.recount(&session, &observer).await?;
+    release.report = decided.staged_report(&session, &release, None).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
 
 /// The name of the released rows in the session that recounts them.
-const RELEASED: &str = "released";
+pub(super) const RELEASED: &str = "released";
+/// The name of the rows there before they are written.
+pub(super) const REWRITTEN: &str = "rewritten";
 /// The name of the source's rows there.
-const WHOLE: &str = "whole";
+pub(super) const WHOLE: &str = "whole";
 /// The name of the population's rows there.
 const POPULATION: &str = "population";
 
 impl Release {
+    /// Puts the report of a release in its place, once the release is where it belongs.
+    pub fn publish_report(&mut self) -> Result<()> {
+        self.report.take().map_or(Ok(()), StagedReport::publish)
+    }
+
     /// An error when a promise is not held by what was released.
     fn require(&self) -> Result<()> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
@@ -176,17 +186,28 @@ impl Release {
 }
 
 impl Decided {
+    /// The decided job, nothing of which is readied for release.
+    pub fn new(job: Arc<Job>, prepared: Arc<Prepared>, decision: Decision) -> Self {
+        Self {
+            job,
+            prepared,
+            decision,
+            drawn: Arc::default(),
+            personal: None,
+        }
+    }
+
     /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
     fn recipe(&self, extra: &[String]) -> Result<Recipe> {
         let limit = self.job.personal().map(|(_, limit)| limit.to_string());
         let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
-        let mut columns = self.columns(&extra)?;
+        let mut columns = self.treatments(&extra)?;
         columns.retain(|c| self.job.randomization(&c.name).is_none());
         self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)
     }
 
     /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
-    pub(super) fn columns(&self, extra: &[String]) -> Result<Vec<Released>> {
+    pub(super) fn treatments(&self, extra: &[String]) -> Result<Vec<Released>> {
         let job = &self.job;
         let mut columns = vec![];
         for field in job.source.rows.schema().fields() {
@@ -268,7 +289,7 @@ impl Decided {
     }
 
     /// Whether classes count an entity that is not in the release, so that files alone cannot prove the models.
-    fn entity_is_not_released(&self) -> bool {
+    pub(super) fn entity_is_not_released(&self) -> bool {
         self.job
             .entity
             .as_ref()
@@ -302,11 +323,10 @@ impl Decided {
         Ok(Some(POPULATION.into()))
     }
 
-    /// Recounts table `name` of `session`.
-    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
-        let (job, decision) = (&self.job, &self.decision);
-        let starred = if job.starred { decision.verdict.suppressed } else { 0 };
-        let released = ReleasedTable {
+    /// Released rows as table `name` of `session`, to be recounted.
+    pub(super) async fn released(&self, session: &SessionContext, name: &str) -> Result<ReleasedTable> {
+        let job = &self.job;
+        Ok(ReleasedTable {
             name: name.into(),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
@@ -314,10 +334,25 @@ impl Decided {
                 .entity
                 .clone()
                 .filter(|_| name != RELEASED || !self.entity_is_not_released()),
-            starred,
+            starred: self.starred_rows(),
             whole: Some(WHOLE.into()),
             population: self.generalized_population(session).await?,
-        };
+        })
+    }
+
+    /// Suppressed rows that are written.
+    fn starred_rows(&self) -> u64 {
+        if self.job.starred {
+            self.decision.verdict.suppressed
+        } else {
+            0
+        }
+    }
+
+    /// Recounts table `name` of `session`.
+    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
+        let (job, decision) = (&self.job, &self.decision);
+        let released = self.released(session, name).await?;
         let (_, source) = job.source.rows.clone().into_parts();
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
@@ -325,7 +360,7 @@ impl Decided {
         // What the rows' own limits suppressed is known once rows were handed out.
         let outcome = self.outcome();
         self.check_suppressed()?;
-        let expected = decision.verdict.released + starred - outcome.suppressed;
+        let expected = decision.verdict.released + self.starred_rows() - outcome.suppressed;
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
@@ -333,13 +368,24 @@ impl Decided {
             ));
         }
         let mut checks = released.check(session, &self.promises()).await?;
-        checks.extend(self.check_marginals(session, name, starred).await?);
-        checks.extend(self.check_personal());
+        let classes = decision.verdict.classes - outcome.classes;
+        if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{classes} classes were written, and a recount found none; nothing was published"),
+            ));
+        }
+        // Checks are in the order of the models.
+        if let Some(check) = self.check_personal() {
+            let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
+            checks.insert(place.unwrap_or(checks.len()), check);
+        }
+        checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
             rows_suppressed: decision.verdict.suppressed + outcome.suppressed,
-            classes: decision.verdict.classes - outcome.classes,
+            classes,
             reached_k,
             node: decision.describe(job),
             metric: job.metric_name.clone(),
@@ -350,15 +396,34 @@ impl Decided {
             checks,
             randomized: vec![],
             personal: self.personal_summary(),
+            report: None,
         })
+    }
+
+    /// Recounts the rows as they would be released; an error when they do not hold a promise.
+    pub async fn recount(&mut self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+        self.draw(&[], false).await?;
+        self.personalize(&[]).await?;
+        observer.begin(Phase::Verify);
+        let release = self.verify_plan(session).await?;
+        release.require()?;
+        observer.end(Phase::Verify);
+        Ok(release)
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
     async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
+        self.rewrite(session).await?;
+        self.verify(session, REWRITTEN).await
+    }
+
+    /// Registers the rewritten rows as table [`REWRITTEN`].
+    pub(super) async fn rewrite(&self, session: &SessionContext) -> Result<()> {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
         let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
-        session.register_table("rewritten", Arc::new(ReleaseTable::try_new(rewritten)?))?;
-        self.verify(session, "rewritten").await
+        session.deregister_table(REWRITTEN)?;
+        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten)?))?;
+        Ok(())
     }
 
     /// The hierarchy of a constraint's attribute, where its model reads one.
@@ -394,83 +459,5 @@ impl Decided {
                 }
             })
             .collect()
-    }
-
-    /// What is known of the chosen node, in words.
-    pub fn proof(&self) -> String {
-        let text = match self.decision.proof {
-            Proof::Optimal => "proven optimal".into(),
-            Proof::Bound(bound) => format!("no node has a better {} than {bound}", self.job.metric_name),
-            Proof::None => "no proof".into(),
-            Proof::Given => "given".into(),
-        };
-        match self.decision.stopped {
-            Some(reason) => format!("{text} ({reason})"),
-            None => text,
-        }
-    }
-
-    fn manifest(&self, release: &Release, input: Vec<FileSummary>, output: Vec<FileSummary>) -> Result<Manifest> {
-        let (job, decision) = (&self.job, &self.decision);
-        let partition = decision.verdict.partition.as_deref();
-        let levels = match partition {
-            Some(_) => &[],
-            None => decision.classes.node().levels(),
-        };
-        let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
-        for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
-            let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-            let reads = other.reads();
-            if !reads.class_label && !reads.attribute && !(reads.levels && partition.is_some()) {
-                let value =
-                    self.prepared
-                        .evaluator
-                        .measure_other(job, other.as_ref(), &decision.classes, &decision.verdict)?;
-                metrics.insert(entry.info.name.into(), value);
-            }
-        }
-        Ok(Manifest {
-            version: env!("CARGO_PKG_VERSION").into(),
-            statement: job.statement.clone(),
-            seed: job.seed,
-            node: job
-                .quasi_identifiers
-                .iter()
-                .map(|q| q.column.clone())
-                .zip(levels.iter().copied())
-                .collect(),
-            partition: partition.map(|partition| PartitionSummary {
-                groups: partition.len() as u64,
-                labels: job
-                    .quasi_identifiers
-                    .iter()
-                    .enumerate()
-                    .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
-                    .collect(),
-            }),
-            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
-            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
-            randomized: release.randomized.clone(),
-            personal: release.personal.clone(),
-            rows_in: release.rows_in,
-            rows_out: release.rows_out,
-            rows_suppressed: release.rows_suppressed,
-            suppressed_rows: if job.starred {
-                SuppressedRows::Starred
-            } else {
-                SuppressedRows::Dropped
-            },
-            classes: release.classes,
-            reached_k: release.reached_k,
-            checks: release.checks.clone(),
-            metrics,
-            search: SearchSummary {
-                algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
-                nodes_assessed: release.nodes,
-                proof: release.proof.clone(),
-            },
-            input,
-            output,
-        })
     }
 }

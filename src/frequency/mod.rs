@@ -5,6 +5,7 @@
 
 mod base;
 mod batch;
+mod dictionaries;
 mod encoder;
 mod grouper;
 mod interner;
@@ -18,6 +19,7 @@ mod space;
 pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
+pub use dictionaries::read_dictionaries;
 pub use encoder::{Encoder, KeyIndex, KeySet};
 pub(crate) use grouper::Grouper;
 pub use layout::Layout;

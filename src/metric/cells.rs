@@ -123,7 +123,9 @@ impl Measure for CellMean {
 }
 
 /// What a cell of a column loses when it is released as a label.
-struct Loss(Box<dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync>);
+struct Loss(Box<CellLoss>);
+
+type CellLoss = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
 
 impl fmt::Debug for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -286,9 +286,6 @@ mod tests {
         fn rows_suffice(&self) -> bool {
             true
         }
-        fn is_monotone(&self) -> bool {
-            true
-        }
         fn suppressible(&self) -> u64 {
             0
         }

@@ -12,6 +12,9 @@ mod adaptive_clustering;
 mod groups;
 mod mondrian;
 mod table;
+#[cfg(test)]
+mod testing;
+mod top_down;
 
 pub use groups::Partition;
 pub use table::{Column, Table};
@@ -53,7 +56,7 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
 pub type Build = fn(&Arguments) -> Result<Box<dyn Partitioner>>;
 
 /// Every partitioning algorithm, by name.
-pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, adaptive_clustering::ENTRY];
+pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY, adaptive_clustering::ENTRY];
 
 /// The algorithm that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {

@@ -330,3 +330,120 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         }))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Toy, column};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mondrian(relaxed: bool) -> Mondrian {
+        Mondrian {
+            relaxed,
+            split: Split::Widest,
+            numbers_by_hierarchy: false,
+        }
+    }
+
+    fn toy(columns: Vec<Column>, k: u64, combinations: &[(&[u32], u64)]) -> Toy {
+        Toy {
+            columns,
+            combinations: combinations
+                .iter()
+                .map(|(codes, n)| (codes.to_vec(), vec![*n]))
+                .collect(),
+            k,
+            suppressible: 0,
+            asks: false,
+        }
+    }
+
+    fn shown(toy: &Toy, mondrian: Mondrian) -> Vec<(String, u64)> {
+        let groups = toy.groups(&toy.run(&mondrian)).into_iter();
+        groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
+    }
+
+    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2, and then 0 stands alone, but 1 does not.
+    #[test]
+    fn a_range_is_cut_at_the_median_row() {
+        let numbers = column(&["a"; 6], true);
+        let toy = toy(vec![numbers], 2, &[(&[0], 4), (&[1], 1), (&[2], 1), (&[5], 4)]);
+        let expected = [("[0, 1]".to_string(), 5), ("[2, 5]".to_string(), 5)];
+        assert_eq!(shown(&toy, mondrian(false)), expected);
+        let finer = Toy { k: 1, ..toy };
+        let expected = [("0".into(), 4), ("1".into(), 1), ("2".into(), 1), ("5".into(), 4)];
+        assert_eq!(shown(&finer, mondrian(false)), expected);
+    }
+
+    /// Of the children a, b and c of the top only a holds; b and c are pooled, which the top's label says.
+    #[test]
+    fn children_that_do_not_hold_are_pooled() {
+        let names = column(&["a", "a", "b", "c"], false);
+        let toy = toy(vec![names.clone()], 3, &[(&[0], 2), (&[1], 2), (&[2], 2), (&[3], 1)]);
+        assert_eq!(
+            shown(&toy, mondrian(false)),
+            [("a".to_string(), 4), ("*".to_string(), 3)]
+        );
+        // c alone does not hold with what is left: the smaller of the others goes with it.
+        let combinations: [(&[u32], u64); 4] = [(&[0], 9), (&[1], 9), (&[2], 4), (&[3], 1)];
+        let larger = self::toy(vec![names], 3, &combinations);
+        let expected = [("0".into(), 9), ("*".into(), 5), ("1".into(), 9)];
+        assert_eq!(shown(&larger, mondrian(false)), expected);
+    }
+
+    /// Half of the rows have the same age: only the relaxed mode can share them between two groups.
+    #[test]
+    fn the_relaxed_mode_shares_the_rows_of_a_value() {
+        let (ages, names) = (column(&["a"; 3], true), column(&["a", "a", "a", "a"], false));
+        let combinations: [(&[u32], u64); 6] = [
+            (&[0, 0], 1),
+            (&[1, 0], 1),
+            (&[1, 1], 1),
+            (&[1, 2], 1),
+            (&[1, 3], 1),
+            (&[2, 3], 1),
+        ];
+        let toy = toy(vec![ages, names], 3, &combinations);
+        assert_eq!(shown(&toy, mondrian(false)), [("[0, 2] a".to_string(), 6)]);
+        let expected = [("[0, 1] a".to_string(), 3), ("[1, 2] a".to_string(), 3)];
+        assert_eq!(shown(&toy, mondrian(true)), expected);
+    }
+
+    proptest! {
+        /// While a group has 2k + m - 1 rows or more and a column with an order varies, it is divided in the relaxed
+        /// mode; in either, the parts are the group, hold, and lie side by side where cuts are between values.
+        #[test]
+        fn large_groups_are_divided(
+            rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, relaxed: bool, asks: bool
+        ) {
+            let columns = vec![column(&["a"; 6], true), column(&["b"; 4], true)];
+            let combinations: Vec<(Vec<u32>, Vec<u64>)> = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
+            let (all, most) = (rows.values().sum::<u64>(), rows.values().copied().max().unwrap_or(0));
+            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            let mondrian = mondrian(relaxed);
+            let mut run = Run {
+                mondrian: &mondrian,
+                table: &toy,
+                combinations: (0..toy.len() as u32).collect(),
+                sorted: vec![],
+            };
+            let whole = 0..toy.len();
+            let parts = run.divide(whole.clone());
+            let must = if relaxed { all >= 2 * k + most - 1 } else { all > 4 * (k - 1) + most };
+            prop_assert!(parts.is_some() || !must || toy.len() == 1);
+            let Some(parts) = parts else { return Ok(()) };
+            prop_assert_eq!(parts.iter().map(Range::len).sum::<usize>(), toy.len());
+            let mut moved = run.combinations.clone();
+            moved.sort_unstable();
+            prop_assert_eq!(moved, (0..toy.len() as u32).collect::<Vec<u32>>());
+            for part in &parts {
+                prop_assert!(run.rows(part.clone()) >= k);
+            }
+            let apart = |column| {
+                let spans: Vec<Span> = parts.iter().map(|p| run.span(column, p.clone())).collect();
+                spans[0].high < spans[1].low || spans[1].high < spans[0].low
+            };
+            prop_assert!(relaxed || apart(0) || apart(1));
+        }
+    }
+}

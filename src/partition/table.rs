@@ -45,9 +45,6 @@ pub trait Table {
     /// Whether every group with [`Table::least_rows`] rows holds, so that its rows are all there is to ask.
     fn rows_suffice(&self) -> bool;
 
-    /// Whether a group that holds stays one when others are merged into it, and that does not hold when it is divided.
-    fn is_monotone(&self) -> bool;
-
     /// Rows that may be suppressed, beyond those that are in no combination.
     fn suppressible(&self) -> u64;
 

@@ -3,8 +3,8 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization, Secret,
-    Sensitive, SuppressionLimit, Target, check_partition,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
+    ReportFile, Secret, Sensitive, SuppressionLimit, Target, check_partition,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
@@ -59,9 +59,7 @@ const TARGET_OPTIONS: Info = Info {
 impl AnonContext {
     /// The job of a statement, and its target where it has one.
     pub(super) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
-        if statement.report.is_some() {
-            return Err(super::not_yet("REPORT TO"));
-        }
+        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
@@ -96,6 +94,7 @@ impl AnonContext {
                 .is_given("node_limit")
                 .then(|| options.count("node_limit"))
                 .transpose()?,
+            report,
         };
         job.check()?;
         if job.constraints.is_empty() {
@@ -126,15 +125,7 @@ impl AnonContext {
         let one = |q: &ast::QuasiIdentifier| {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
-                None => {
-                    let name = format!("suppression of {}", q.column);
-                    Arc::new(Hierarchy::new(
-                        name,
-                        Arc::new(Suppression),
-                        OnUnmapped::Error,
-                        OnNull::Value,
-                    )?)
-                }
+                None => suppression_of(&q.column)?,
             };
             let levels = q
                 .levels
@@ -195,6 +186,13 @@ impl AnonContext {
     }
 }
 
+/// The hierarchy of a quasi-identifier that names none.
+pub(super) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
+    let name = format!("suppression of {column}");
+    let hierarchy = Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
+    Ok(Arc::new(hierarchy))
+}
+
 /// The constraints of SATISFYING.
 pub(super) fn constraints(
     constraints: &[ast::Constraint],
@@ -249,7 +247,8 @@ pub(super) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+/// The options of a clause, checked.
+pub(super) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
         name: Some(name.clone()),
         value: value.clone(),
@@ -278,7 +277,7 @@ fn suppression(limit: &ast::Limit) -> SuppressionLimit {
     }
 }
 
-fn level(level: u32, column: &str) -> Result<u8> {
+pub(super) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }
 

@@ -69,7 +69,11 @@ impl Codes {
 
     #[inline]
     pub(super) fn get(&self, i: usize) -> u32 {
-        with!(self, values => u32::from(values[i]))
+        match self {
+            Codes::Bytes(values) => values[i].into(),
+            Codes::Shorts(values) => values[i].into(),
+            Codes::Words(values) => values[i],
+        }
     }
 
     /// `len` zeros.
@@ -92,7 +96,12 @@ impl Codes {
 
     /// Appends `len` codes from `start` to `out`.
     pub(super) fn extend_into(&self, out: &mut Vec<u32>, start: usize, len: usize) {
-        with!(self, values => out.extend(values[start..start + len].iter().map(|v| u32::from(*v))))
+        let range = start..start + len;
+        match self {
+            Codes::Bytes(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            Codes::Shorts(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            Codes::Words(values) => out.extend_from_slice(&values[range]),
+        }
     }
 
     /// Puts `len` codes from `start` into random order.
