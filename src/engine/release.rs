@@ -10,7 +10,7 @@ use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Promise, ReleasedTable, recounting_session};
+use super::verify::{Promise, ReleasedTable, recounting_session, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -368,6 +368,7 @@ impl Decided {
             ));
         }
         let mut checks = released.check(session, &self.promises()).await?;
+        checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = decision.verdict.classes - outcome.classes;
         if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
             return Err(Error::new(

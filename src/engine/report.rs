@@ -7,7 +7,7 @@ use super::prepare::{same_types, select_columns};
 use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
 use super::report_file::StagedReport;
 use super::stage::Stage;
-use super::verify::{Promise, ReleasedTable};
+use super::verify::{Promise, ReleasedTable, steady};
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -311,7 +311,7 @@ impl Decided {
                     .collect(),
                 least_distinct: reached[0].reached.map(|l| l as u64),
                 rows_in_uniform_classes: released.rows_in_uniform_classes(session, &sensitive.column).await?,
-                greatest_distance: reached[1].reached,
+                greatest_distance: reached[1].reached.map(steady),
             });
         }
         Ok(found)

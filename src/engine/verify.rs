@@ -207,6 +207,15 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
     Ok((!values.is_null(0)).then(|| values.value(0)))
 }
 
+/// A measured number as it is written down: whole ones as they are, others to nine digits. Sums of floating-point
+/// numbers differ in their last digits with the order of the rows, which is that of the threads.
+pub(super) fn steady(value: f64) -> f64 {
+    match value.fract() == 0.0 {
+        true => value,
+        false => format!("{value:.8e}").parse().unwrap_or(value),
+    }
+}
+
 /// The only number that a query answers, which is a count.
 pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
     Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
@@ -215,4 +224,17 @@ pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
 /// A name as a quoted SQL identifier.
 pub(crate) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn what_differs_in_the_last_digits_is_written_alike() {
+        assert_eq!(steady(0.998_699_999_999_999_9), steady(0.9987));
+        assert_eq!(steady(0.1 + 0.2), 0.3);
+        assert_eq!(steady(12_345_678_901.0), 12_345_678_901.0);
+        assert!(steady(1.0 / 3.0) < 1.0 / 3.0 && steady(f64::NAN).is_nan());
+    }
 }
