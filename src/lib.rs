@@ -35,10 +35,10 @@
 //! 2. binds every [`hierarchy`] to its column's values as a lookup table, so that a node of the [`lattice`] is a
 //!    GROUP BY of the base set, or of the set of a more specific node, that DataFusion executes;
 //! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
-//!    says, what no node above can beat;
+//!    says, what no node above can beat; or has a [`partition`]ing algorithm divide the base set into groups;
 //! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;
-//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest, and exchanges the
-//!    staging folder with the target at once.
+//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest and the
+//!    report, and exchanges the staging folder with the target at once.
 //!
 //! # Where things are
 //!
@@ -51,11 +51,14 @@
 //! | [`lattice`] | nodes, their order and neighbours |
 //! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
 //! | [`search`] | one file per algorithm, written against an oracle; no DataFusion |
+//! | [`partition`] | local recoding: one file per algorithm that divides the distinct combinations; no DataFusion |
 //! | [`frequency`] | rows to counts: encoding, the base set, roll-up, the cache |
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
-//! | [`report`] | measured facts as documents and drawings |
+//! | [`suggest`] | what a column's name, form and counts say of its role |
+//! | [`risk`] | re-identification risk from class sizes: attackers, uniqueness, estimators |
+//! | [`report`] | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -77,10 +80,13 @@ pub mod hierarchy;
 pub mod lattice;
 pub mod metric;
 pub mod model;
+pub mod partition;
 pub mod recode;
 pub mod report;
+pub mod risk;
 pub mod search;
 pub mod session;
 pub mod sql;
+pub mod suggest;
 
 pub use session::{AnonContext, Answer};

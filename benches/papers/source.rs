@@ -100,6 +100,7 @@ impl Table<'_> {
             seed: 0,
             time_limit: None,
             node_limit: None,
+            report: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use tokio::runtime::{Builder, Runtime};
 
 /// Consumers that an error about memory names.
@@ -30,7 +31,7 @@ pub fn session(args: &Args) -> Result<SessionContext> {
         .with_target_partitions(threads(args).get())
         .with_information_schema(true);
     let mut environment = RuntimeEnvBuilder::new();
-    if let Some(limit) = args.memory_limit {
+    if let Some(limit) = args.memory_limit.or_else(most_of_the_memory) {
         // Every sort gets an even share of what the base frequency set, which cannot spill, leaves: first come, first
         // served would let the first sort starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(limit), NAMED_CONSUMERS);
@@ -51,6 +52,19 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     Ok(enable_path_tables(context))
 }
 
+/// Four fifths of the memory that the machine, or the container, has: a request that needs more ends in an error that
+/// says so, and not with the process killed. `None` where the system does not tell.
+fn most_of_the_memory() -> Option<usize> {
+    let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
+    let container = system.cgroup_limits().map(|limits| limits.total_memory);
+    let bytes = container
+        .into_iter()
+        .chain([system.total_memory()])
+        .filter(|b| *b > 0)
+        .min()?;
+    usize::try_from(bytes / 5 * 4).ok()
+}
+
 fn threads(args: &Args) -> NonZeroUsize {
     args.threads
         .or_else(|| std::thread::available_parallelism().ok())
@@ -63,6 +77,19 @@ mod tests {
 
     fn args(line: &[&str]) -> Args {
         Args::read(["anonsql"].iter().chain(line).map(Into::into)).unwrap().0
+    }
+
+    #[test]
+    fn memory_is_limited_unless_told_otherwise() {
+        use datafusion::execution::memory_pool::MemoryLimit;
+        let limit = |line: &[&str]| session(&args(line)).unwrap().runtime_env().memory_pool.memory_limit();
+        assert!(matches!(
+            limit(&["--memory-limit", "5MB"]),
+            MemoryLimit::Finite(5_000_000)
+        ));
+        let Some(most) = most_of_the_memory() else { return };
+        assert!(most > 100 << 20, "{most} bytes");
+        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(most) <= most / 10));
     }
 
     #[test]

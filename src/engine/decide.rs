@@ -1,13 +1,16 @@
-//! The choice of a node.
+//! The choice of a node, or of a partition.
 
 use super::evaluator::{Evaluator, Verdict};
+use super::groups::{Groups, PartitionMemory};
 use super::job::{Choice, Job};
 use super::observe::{Observer, Phase};
 use super::prepare::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::lattice::Node;
+use crate::partition::Partitioner;
 use crate::search::{Budget, Context, Finding, Oracle, Search, Stop};
+use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +27,7 @@ pub enum Proof {
     Given,
 }
 
-/// The chosen node.
+/// The chosen node or partition.
 pub struct Decision {
     /// Its classes.
     pub classes: Arc<FrequencySet>,
@@ -38,14 +41,32 @@ pub struct Decision {
     pub nodes: u64,
     /// Why the search ended early, where it did.
     pub stopped: Option<&'static str>,
+    /// The memory that a partition and what rows are looked up in take, counted in the session's pool.
+    pub memory: Option<MemoryReservation>,
 }
 
-/// Searches the lattice, or takes the node that is given, and checks it.
+impl Decision {
+    /// What was chosen: the node by column, or how many labels each column of a partition has.
+    pub fn describe(&self, job: &Job) -> String {
+        let Some(partition) = &self.verdict.partition else {
+            return describe(job, self.classes.node());
+        };
+        let columns = job.quasi_identifiers.iter().enumerate();
+        let labels = columns.map(|(i, q)| match partition.labels(i).len() {
+            1 => format!("{} 1 label", q.column),
+            n => format!("{} {n} labels", q.column),
+        });
+        labels.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Searches the lattice, has the table divided, or takes the node that is given, and checks it.
 pub async fn decide(job: Arc<Job>, prepared: Arc<Prepared>, observer: Arc<dyn Observer>) -> Result<Decision> {
     // A search computes; it has a thread of its own so that the runtime's stay free.
     tokio::task::spawn_blocking(move || match &job.choice {
         Choice::Node(levels) => given(&job, &prepared, levels),
         Choice::Search { search, .. } => searched(&job, &prepared, search.as_ref(), observer),
+        Choice::Partition { partitioner, .. } => partitioned(&job, &prepared, partitioner.as_ref(), observer),
     })
     .await
     .map_err(|e| Error::internal(format!("the search ended: {e}")))?
@@ -84,7 +105,69 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
         proof: Proof::Given,
         nodes: 1,
         stopped: None,
+        memory: None,
     })
+}
+
+fn budget(job: &Job, observer: &dyn Observer) -> Budget {
+    Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    }
+}
+
+/// Why a search ended early, in words; a failure is handed on.
+fn reason(stop: Stop) -> Result<&'static str> {
+    match stop {
+        Stop::Failed(e) => Err(e),
+        Stop::TimeLimit => Ok("time limit"),
+        Stop::NodeLimit => Ok("node limit"),
+        Stop::Interrupted => Ok("interrupted"),
+    }
+}
+
+/// Has the base set divided, and judges the groups as they would be released.
+fn partitioned(
+    job: &Job,
+    prepared: &Prepared,
+    partitioner: &dyn Partitioner,
+    observer: Arc<dyn Observer>,
+) -> Result<Decision> {
+    let evaluator = &prepared.evaluator;
+    observer.begin(Phase::Search);
+    let memory = PartitionMemory::reserve(job, evaluator)?;
+    let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
+    let found = partitioner.run(&Groups::new(job, evaluator), &mut context)?;
+    let stopped = found.stopped.map(reason).transpose()?;
+    let memory = memory.keep(evaluator, &found.partition);
+    let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
+    observer.end(Phase::Search);
+    if !verdict.anonymous {
+        return Err(Error::infeasible(format!(
+            "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
+             for this table",
+            models(job),
+            verdict.suppressed,
+            evaluator.suppression_limit()
+        )));
+    }
+    let value = evaluator.measure(&classes, &verdict)[0];
+    Ok(Decision {
+        classes,
+        verdict,
+        value,
+        proof: Proof::None,
+        nodes: 0,
+        stopped,
+        memory: Some(memory),
+    })
+}
+
+/// The models in force as the statement has them.
+fn models(job: &Job) -> String {
+    let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
+    models.collect::<Vec<String>>().join(" AND ")
 }
 
 fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<dyn Observer>) -> Result<Decision> {
@@ -117,6 +200,7 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
         proof,
         nodes: context.assessed(),
         stopped,
+        memory: None,
     })
 }
 
@@ -135,13 +219,8 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
 
 /// A fresh run within the job's budget.
 pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
-    let budget = Budget {
-        deadline: job.time_limit.map(|limit| Instant::now() + limit),
-        max_nodes: job.node_limit,
-        interrupt: observer.interrupt(),
-    };
     let told = Arc::clone(observer);
-    Context::new(job.seed, budget).on_progress(move |p| told.searched(p))
+    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p))
 }
 
 /// Runs a search to its end or that of the budget: what it proved, and why it ended early.
@@ -152,10 +231,7 @@ pub(super) fn run(
 ) -> Result<(Finding, Option<&'static str>)> {
     let stopped = match search.run(oracle, context) {
         Ok(finding) => return Ok((finding, None)),
-        Err(Stop::Failed(e)) => return Err(e),
-        Err(Stop::TimeLimit) => "time limit",
-        Err(Stop::NodeLimit) => "node limit",
-        Err(Stop::Interrupted) => "interrupted",
+        Err(stop) => reason(stop)?,
     };
     let bound = context.proven();
     Ok((Finding { bound }, Some(stopped)))
@@ -178,14 +254,9 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();
     let (_, at_top) = evaluator.judge(top)?;
-    let models: Vec<String> = job
-        .constraints
-        .iter()
-        .map(|c| c.describe(&job.quasi_identifiers))
-        .collect();
     let mut text = format!(
         "no node satisfies {} with at most {} of {rows} rows suppressed; the nearest miss, {}, would suppress {}",
-        models.join(" AND "),
+        models(job),
         evaluator.suppression_limit(),
         describe(job, top),
         at_top.suppressed

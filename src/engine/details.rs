@@ -1,6 +1,6 @@
 //! What the classes of a request carry beyond their rows: sensitive values, entities, class labels.
 
-use super::job::{Constraint, Job};
+use super::job::{Choice, Constraint, Job};
 use crate::frequency::{Base, DetailRequest};
 use crate::metric::Metric;
 
@@ -18,15 +18,19 @@ pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest>
     for constraint in &job.constraints {
         add_attribute(job, constraint, &mut add);
     }
-    if metrics.iter().any(|m| m.reads().class_label) {
-        job.class_label
-            .iter()
-            .for_each(|label| add(DetailRequest::Values(label.clone())));
+    let divides = matches!(&job.choice, Choice::Partition { partitioner, .. } if partitioner.reads_class_label());
+    if divides || metrics.iter().any(|m| m.reads().class_label) {
+        class_label_request(job).into_iter().for_each(&mut add);
     }
     if metrics.iter().any(|m| m.reads().attribute) {
         measured_attribute(job).into_iter().for_each(add);
     }
     requests
+}
+
+/// The class label, by rows.
+pub(super) fn class_label_request(job: &Job) -> Option<DetailRequest> {
+    Some(DetailRequest::Values(job.class_label.clone()?))
 }
 
 /// The sensitive attribute that a metric reads, by rows.

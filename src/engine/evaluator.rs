@@ -1,13 +1,14 @@
 //! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
 
-use super::details::{attribute_request, measured_attribute, position};
+use super::details::{attribute_request, class_label_request, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
-use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Attribute, Base, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
+use crate::partition::Partition;
 use crate::search::{Assessment, Counters, Oracle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) predicate: Box<dyn Predicate>,
-    monotonicity: Monotonicity,
+    pub(super) monotonicity: Monotonicity,
     /// Where the base set holds the sensitive attribute.
     pub(super) detail: Option<usize>,
     /// For a subset of the quasi-identifiers: which of them.
@@ -30,9 +31,11 @@ struct Objective {
     higher_is_better: bool,
 }
 
-/// Which classes of a node are kept.
+/// Which classes of a node, or groups of a partition, are kept.
 #[derive(Debug, Clone)]
 pub struct Verdict {
+    /// The partition whose groups the classes are, in its order; `None` where they are the classes of a node.
+    pub partition: Option<Arc<Partition>>,
     /// For each entry of the frequency set whether it is a class that is kept.
     pub kept: Vec<bool>,
     /// Classes that are kept.
@@ -63,12 +66,12 @@ pub struct Profile {
 /// Assesses nodes: see [`Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
-    sets: FrequencySets,
+    pub(super) sets: FrequencySets,
     lattice: Lattice,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
     objectives: Vec<Objective>,
-    entity: Option<usize>,
-    limit: u64,
+    pub(super) entity: Option<usize>,
+    pub(super) limit: u64,
     threads: usize,
 }
 
@@ -166,6 +169,16 @@ impl Evaluator {
         Ok((set, verdict))
     }
 
+    /// The groups of `partition` as classes, and which of them are kept.
+    pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
+        let set = self.sets.base().set.group(partition.groups(), partition.len());
+        let verdict = Verdict {
+            partition: Some(partition),
+            ..self.verdict(&set)?
+        };
+        Ok((Arc::new(set), verdict))
+    }
+
     pub(super) fn verdict(&self, set: &FrequencySet) -> Result<Verdict> {
         self.verdict_among(set, |_| true)
     }
@@ -187,6 +200,7 @@ impl Evaluator {
         let suppressed = self.sets.base().rows - released;
         let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
         Ok(Verdict {
+            partition: None,
             kept,
             classes,
             released,
@@ -221,18 +235,7 @@ impl Evaluator {
         for (i, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept) {
             histogram.clear();
             if let Some((detail, attribute)) = attribute {
-                match &attribute.value_of_code {
-                    None => histogram.extend(detail.class(i)),
-                    // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
-                    Some(values) => {
-                        for (code, _) in detail.class(i) {
-                            match histogram.last_mut() {
-                                Some((value, n)) if *value == values[code as usize] => *n += 1,
-                                _ => histogram.push((values[code as usize], 1)),
-                            }
-                        }
-                    }
-                }
+                fill(&mut histogram, attribute, detail.class(i));
             }
             let class = Class {
                 size: self.size(set, i),
@@ -386,12 +389,28 @@ impl Evaluator {
     }
 
     /// Whether every rule is monotone given what may be suppressed.
-    fn rules_are_monotone(&self, limit: u64) -> bool {
+    pub(super) fn rules_are_monotone(&self, limit: u64) -> bool {
         self.rules.iter().all(|rule| match rule.monotonicity {
             Monotonicity::Always => true,
             Monotonicity::WithoutSuppression => limit == 0 && self.sets.base().unmapped_rows == 0,
             Monotonicity::Never => false,
         })
+    }
+}
+
+/// The sensitive values of a class from the entries of its detail, ascending by code.
+pub(super) fn fill(histogram: &mut Vec<(u32, u64)>, attribute: &Attribute, entries: impl Iterator<Item = (u32, u64)>) {
+    match &attribute.value_of_code {
+        None => histogram.extend(entries),
+        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
+        Some(values) => {
+            for (code, _) in entries {
+                match histogram.last_mut() {
+                    Some((value, n)) if *value == values[code as usize] => *n += 1,
+                    _ => histogram.push((values[code as usize], 1)),
+                }
+            }
+        }
     }
 }
 
@@ -410,10 +429,7 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
             .max()
             .unwrap_or(1),
         suppression_limit: job.suppression.rows(base.rows),
-        label: job
-            .class_label
-            .as_ref()
-            .and_then(|c| position(base, &DetailRequest::Values(c.clone()))),
+        label: class_label_request(job).and_then(|request| position(base, &request)),
         attribute: measured_attribute(job).and_then(|request| position(base, &request)),
     };
     Ok(Objective {
@@ -425,6 +441,7 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
 fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
     View {
         node: set.node(),
+        partition: verdict.partition.as_deref(),
         set,
         kept: &verdict.kept,
         classes: verdict.classes,

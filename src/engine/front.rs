@@ -131,6 +131,12 @@ fn search(
     let search = match &job.choice {
         Choice::Search { search, .. } if named => search.as_ref(),
         Choice::Search { .. } => chosen.as_ref(),
+        Choice::Partition { call, .. } => {
+            return Err(Error::usage(format!(
+                "{} divides rows, and has no nodes to compare; name a search such as exhaustive or pbg_ea",
+                call.name
+            )));
+        }
         Choice::Node(_) => {
             return Err(Error::usage(
                 "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",

@@ -1,10 +1,12 @@
 //! A job: everything a request says, bound and checked, as a value that SQL and the Rust builder both make.
 
+use super::report_file::ReportFile;
 use crate::catalogue::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::Metric;
 use crate::model::PrivacyModel;
+use crate::partition::Partitioner;
 use crate::search::Search;
 use datafusion::dataframe::DataFrame;
 use std::path::PathBuf;
@@ -20,6 +22,13 @@ pub struct Source {
     pub rows: DataFrame,
     /// The local files it reads, where they are known; the target may not be among them.
     pub files: Vec<PathBuf>,
+}
+
+impl Source {
+    /// The names of its columns.
+    pub fn columns(&self) -> Vec<&str> {
+        self.rows.schema().fields().iter().map(|f| f.name().as_str()).collect()
+    }
 }
 
 /// An identifier column: dropped, or replaced by a keyed hash.
@@ -141,15 +150,22 @@ impl SuppressionLimit {
     }
 }
 
-/// How the node is chosen.
+/// How the release is chosen.
 #[derive(Debug)]
 pub enum Choice {
-    /// By a search.
+    /// A node, by a search.
     Search {
         /// As the statement has it.
         call: Call,
         /// The algorithm.
         search: Box<dyn Search>,
+    },
+    /// A partition, by local recoding.
+    Partition {
+        /// As the statement has it.
+        call: Call,
+        /// The algorithm.
+        partitioner: Box<dyn Partitioner>,
     },
     /// As given: one level per quasi-identifier, then checked.
     Node(Vec<u8>),
@@ -222,7 +238,7 @@ pub struct Job {
     pub metric_name: String,
     /// What is minimised.
     pub metric: Box<dyn Metric>,
-    /// How the node is chosen.
+    /// How the release is chosen.
     pub choice: Choice,
     /// The seed of everything random.
     pub seed: u64,
@@ -230,6 +246,18 @@ pub struct Job {
     pub time_limit: Option<Duration>,
     /// The most nodes that the search may evaluate.
     pub node_limit: Option<u64>,
+    /// Where the report of the release goes.
+    pub report: Option<ReportFile>,
+}
+
+impl Choice {
+    /// The algorithm as the statement has it; `None` where a node is given.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            Choice::Search { call, .. } | Choice::Partition { call, .. } => Some(call),
+            Choice::Node(_) => None,
+        }
+    }
 }
 
 impl Job {
@@ -251,8 +279,7 @@ impl Job {
 
     /// Checks that every column has one role, and that what roles name is there.
     pub fn check(&self) -> Result<()> {
-        let schema = self.source.rows.schema();
-        let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let columns = self.source.columns();
         for (i, column) in columns.iter().enumerate() {
             if columns[..i].contains(column) {
                 return Err(Error::usage(format!(

@@ -17,8 +17,11 @@ pub struct Manifest {
     pub statement: String,
     /// The seed of everything random.
     pub seed: u64,
-    /// The level of each quasi-identifier.
+    /// The level of each quasi-identifier; empty where the release is local recoding.
     pub node: BTreeMap<String, u8>,
+    /// What the release is divided into, where it is local recoding.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub partition: Option<PartitionSummary>,
     /// The quasi-identifiers in the order of the statement.
     pub quasi_identifiers: Vec<String>,
     /// The sensitive columns.
@@ -45,6 +48,15 @@ pub struct Manifest {
     pub input: Vec<FileSummary>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+}
+
+/// A partition in numbers. The labels themselves are data values, and only in the release.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+pub struct PartitionSummary {
+    /// Groups, those that are suppressed included.
+    pub groups: u64,
+    /// Distinct labels by quasi-identifier.
+    pub labels: BTreeMap<String, u64>,
 }
 
 /// What became of suppressed rows.

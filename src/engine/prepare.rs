@@ -5,7 +5,7 @@ use super::evaluator::Evaluator;
 use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan, read_dictionaries};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
@@ -61,10 +61,11 @@ pub(super) async fn prepare_with(
     let rows = sample.rows();
     let lookups = bind(job, &sample)?;
     let lattice = lattice(job, &lookups)?;
-    let base = Base::new(sample, population, lookups, lattice.bottom().clone())?;
-    contains_sample(&base)?;
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
+    let bottom = lattice.bottom().clone();
+    let base = Base::new(sample, population, lookups, bottom, context.memory_pool())?;
+    contains_sample(&base)?;
     let threads = state.config().target_partitions();
     let cache = match context.memory_pool().memory_limit() {
         datafusion::execution::memory_pool::MemoryLimit::Finite(limit) => (limit / 4).min(CACHE_BYTES),
@@ -116,7 +117,7 @@ pub(super) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 
 async fn scan(columns: &Columns, rows: DataFrame, progress: Arc<AtomicU64>) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
-    let plan = rows.create_physical_plan().await?;
+    let plan = read_dictionaries(rows.create_physical_plan().await?).await?;
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
     columns.scan(streams, context.memory_pool(), progress).await
 }

@@ -12,6 +12,7 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -115,9 +116,12 @@ impl TableProvider for ReleaseTable {
         _: &[Expr],
         _: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
+        // no row the second time), and every check is a query of its own.
+        let plan = reset_plan_states(Arc::clone(&self.plan))?;
         match projection {
-            Some(columns) => project(Arc::clone(&self.plan), columns),
-            None => Ok(Arc::clone(&self.plan)),
+            Some(columns) => project(plan, columns),
+            None => Ok(plan),
         }
     }
 }

@@ -57,19 +57,24 @@ pub struct ReleasedTable {
 impl ReleasedTable {
     /// The rows without suppressed ones, as a relation to select from. A class that happens to be `*` in every
     /// quasi-identifier looks like suppressed rows, so no more than the number of those is taken away.
-    fn released(&self) -> String {
+    pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
             return table;
         }
-        let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
-        let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
-        let starred = stars.chain(nulls).collect::<Vec<_>>().join(" AND ");
+        let starred = self.is_starred();
         format!(
             "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
              UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} OFFSET {}))",
             self.starred
         )
+    }
+
+    /// The condition that a row looks like a suppressed one that stays.
+    pub fn is_starred(&self) -> String {
+        let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
+        let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
+        stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }
 
     /// Recounts every promise.
@@ -156,6 +161,20 @@ impl ReleasedTable {
             number(session, &smallest).await?.map(|k| k as u64),
         ))
     }
+
+    /// The classes without suppressed rows.
+    pub async fn classes(&self, session: &SessionContext) -> Result<u64> {
+        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
+        let group = group.join(", ");
+        count(
+            session,
+            &format!(
+                "SELECT count(*) FROM (SELECT {group} FROM {} GROUP BY {group})",
+                self.released()
+            ),
+        )
+        .await
+    }
 }
 
 /// The values without a dictionary.
@@ -175,6 +194,11 @@ async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>();
     Ok((!values.is_null(0)).then(|| values.value(0)))
+}
+
+/// The only number that a query answers, which is a count.
+pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
+    Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
 }
 
 /// A name as a quoted SQL identifier.

@@ -4,10 +4,11 @@ use super::grouper::Grouper;
 use super::scan::{DetailRequest, DetailTally, Scan, Tally};
 use super::set::{Detail, FrequencySet};
 use super::space::Space;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
 use arrow::array::ArrayRef;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
 use std::sync::Arc;
 
 /// What is known of one further attribute over the whole table.
@@ -43,17 +44,29 @@ pub struct Base {
 impl Base {
     /// The base set at `bottom` of a sample, with the counts of a population scanned with the same dictionaries.
     ///
-    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns.
+    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. An error
+    /// when what this takes beside the scans does not fit `pool`.
     pub fn new(
         sample: Scan,
         population: Option<Scan>,
         lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
+        pool: &Arc<dyn MemoryPool>,
     ) -> Result<Self> {
         let marginals = (0..lookups.len()).map(|c| sample.value_counts(c)).collect();
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
+        let room = MemoryConsumer::new("anonsql merging of partitions").register(pool);
+        let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
+        room.try_grow(bytes).map_err(|_| {
+            Error::new(
+                ErrorKind::Resources,
+                "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of \
+                 the scan are brought together; raise --memory-limit, name fewer quasi-identifiers, or coarsen the \
+                 finest of them in a query",
+            )
+        })?;
         let mut merge = Merge {
             space: &space,
             suppresses,

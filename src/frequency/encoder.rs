@@ -74,6 +74,33 @@ impl KeySet {
     }
 }
 
+/// The entries of a frequency set by their packed keys.
+#[derive(Debug)]
+pub struct KeyIndex {
+    grouper: Grouper,
+}
+
+impl KeyIndex {
+    /// The index of `set`.
+    pub fn new(set: &FrequencySet) -> Self {
+        let mut grouper = Grouper::new(set.words());
+        // Keys are distinct, so the number of a group is that of its entry.
+        grouper.group(set.keys(), &mut vec![]);
+        Self { grouper }
+    }
+
+    /// The entry with this key.
+    #[inline]
+    pub fn entry(&self, key: &[u64]) -> Option<u32> {
+        self.grouper.find(key)
+    }
+
+    /// Memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.grouper.bytes()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,6 +41,12 @@ impl Grouper {
         self.keys.capacity() * 8 + self.slots.capacity() * 4
     }
 
+    /// Memory that grouping `len` keys of `words` words may take when all differ: the keys twice while they are moved,
+    /// up to eight slots a key, and the group of each.
+    pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
+        len * (2 * words * 8 + 8 * 4 + 4)
+    }
+
     /// Replaces `groups` by the group number of each key of `keys`.
     pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         groups.clear();

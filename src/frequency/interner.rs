@@ -82,7 +82,8 @@ impl Shared {
         }
         if !fresh.is_empty() {
             let chunk = take(values, &UInt32Array::from(fresh), None)?;
-            state.chunks.push(chunk);
+            // Values of a dictionary may come as another type of string than the table's.
+            state.chunks.push(cast(&chunk, &self.data_type)?);
         }
         Ok(codes)
     }

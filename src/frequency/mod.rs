@@ -5,6 +5,7 @@
 
 mod base;
 mod batch;
+mod dictionaries;
 mod encoder;
 mod grouper;
 mod interner;
@@ -18,7 +19,8 @@ mod space;
 pub(crate) mod testing;
 
 pub use base::{Attribute, Base};
-pub use encoder::{Encoder, KeySet};
+pub use dictionaries::read_dictionaries;
+pub use encoder::{Encoder, KeyIndex, KeySet};
 pub use layout::Layout;
 pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};

@@ -156,6 +156,13 @@ impl Scan {
         self.rows
     }
 
+    /// Memory that bringing the partitions together takes beside them.
+    pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
+        let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
+        // Keys in their new codes, the class of each group, and the ordered set with its counts.
+        Grouper::bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 8 + 8)
+    }
+
     /// The distinct values of quasi-identifier `column`, ascending, NULL last.
     pub fn values(&self, column: usize) -> &ArrayRef {
         &self.dictionaries[column].values

@@ -250,13 +250,19 @@ impl FrequencySet {
         (entries, kept)
     }
 
-    /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
-    pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
-        let keys = space.generalize(&self.keys, &self.node, node);
-        let mut grouper = Grouper::new(self.words);
-        let mut groups = vec![];
-        grouper.group(&keys, &mut groups);
-        let classes = grouper.len();
+    /// This set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first entry, and
+    /// the node is still this set's: what the class's labels are is for the caller to know.
+    pub fn group(&self, groups: &[u32], classes: usize) -> Self {
+        let mut keys = vec![0u64; classes * self.words];
+        for (i, group) in groups.iter().enumerate().rev() {
+            let at = *group as usize * self.words;
+            keys[at..at + self.words].copy_from_slice(self.key(i));
+        }
+        self.merged(self.node.clone(), keys, groups)
+    }
+
+    fn merged(&self, node: Node, keys: Vec<u64>, groups: &[u32]) -> Self {
+        let classes = keys.len() / self.words;
         let sum = |values: &[u64]| {
             let mut sums = vec![0u64; classes];
             for (group, value) in groups.iter().zip(values) {
@@ -265,15 +271,24 @@ impl FrequencySet {
             sums
         };
         let details = self.details.iter().zip(&self.cardinalities);
-        let rolled = Self {
-            node: node.clone(),
+        Self {
+            node,
             words: self.words,
             counts: sum(&self.counts).into(),
             populations: self.populations.as_ref().map(|p| sum(p).into()),
-            details: details.map(|(d, m)| d.roll_up(classes, *m, &groups)).collect(),
+            details: details.map(|(d, m)| d.roll_up(classes, *m, groups)).collect(),
             cardinalities: self.cardinalities.clone(),
-            keys: grouper.into_keys().into(),
-        };
+            keys: keys.into(),
+        }
+    }
+
+    /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
+    pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
+        let keys = space.generalize(&self.keys, &self.node, node);
+        let mut grouper = Grouper::new(self.words);
+        let mut groups = vec![];
+        grouper.group(&keys, &mut groups);
+        let rolled = self.merged(node.clone(), grouper.into_keys(), &groups);
         (rolled, groups)
     }
 }

@@ -1,14 +1,15 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
 use super::base::Base;
+use super::grouper::Grouper;
 use super::node::NodeExec;
 use super::set::FrequencySet;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::Node;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
-use parking_lot::RwLock;
+use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,9 @@ pub struct FrequencySets {
     rolled_up: AtomicU64,
     cached: AtomicU64,
     rows_read: AtomicU64,
+    /// Nodes that are being grouped, and word when one is done.
+    grouping: Mutex<usize>,
+    room_left: Condvar,
 }
 
 #[derive(Debug)]
@@ -54,7 +58,7 @@ impl FrequencySets {
         let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
         base_set.try_resize(base.set.bytes()).map_err(|_| {
             Error::new(
-                crate::error::ErrorKind::Resources,
+                ErrorKind::Resources,
                 format!(
                     "the base frequency set has {} distinct combinations and does not fit the memory limit; raise \
                      --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
@@ -80,6 +84,8 @@ impl FrequencySets {
             rolled_up: AtomicU64::new(0),
             cached: AtomicU64::new(0),
             rows_read: AtomicU64::new(0),
+            grouping: Mutex::new(0),
+            room_left: Condvar::new(),
         })
     }
 
@@ -103,9 +109,43 @@ impl FrequencySets {
             self.rolled_up.fetch_add(1, Ordering::Relaxed);
         }
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
-        let set = Arc::new(self.execute(&source, node)?);
+        let set = {
+            let _room = self.room_to_group(&source)?;
+            Arc::new(self.execute(&source, node)?)
+        };
         self.cache.write().insert(Arc::clone(&set), self.base.set.bytes());
         Ok(set)
+    }
+
+    /// Room for what grouping `source` takes beside it. Nodes that do not fit together wait for each other; one that
+    /// does not fit alone takes the room of the cache, and is an error when that is not enough.
+    fn room_to_group(&self, source: &FrequencySet) -> Result<Room<'_>> {
+        let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
+        let bytes = Grouper::bytes_to_group(source.len(), source.words()) + source.bytes();
+        let mut grouping = self.grouping.lock();
+        while reservation.try_grow(bytes).is_err() {
+            if *grouping > 0 {
+                self.room_left.wait(&mut grouping);
+                continue;
+            }
+            self.clear();
+            reservation.try_grow(bytes).map_err(|_| {
+                Error::new(
+                    ErrorKind::Resources,
+                    format!(
+                        "grouping {} classes does not fit the memory limit; raise --memory-limit, name fewer \
+                         quasi-identifiers, or start at coarser levels of the finest of them with LEVELS",
+                        source.len()
+                    ),
+                )
+            })?;
+            break;
+        }
+        *grouping += 1;
+        Ok(Room {
+            sets: self,
+            reservation,
+        })
     }
 
     /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
@@ -136,6 +176,20 @@ impl FrequencySets {
             cached: self.cached.load(Ordering::Relaxed),
             rows_read: self.rows_read.load(Ordering::Relaxed),
         }
+    }
+}
+
+/// Room for one node that is being grouped.
+struct Room<'a> {
+    sets: &'a FrequencySets,
+    reservation: MemoryReservation,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.reservation.free();
+        *self.sets.grouping.lock() -= 1;
+        self.sets.room_left.notify_all();
     }
 }
 
@@ -183,6 +237,50 @@ impl Cache {
         if let Some(twice) = self.sets.insert(set.node().clone(), set) {
             self.bytes -= twice.bytes();
             self.reservation.shrink(twice.bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::table;
+    use super::*;
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+    use datafusion::prelude::{SessionConfig, SessionContext};
+    use proptest::prelude::*;
+
+    fn context(bytes: usize) -> Arc<TaskContext> {
+        let pool = Arc::new(GreedyMemoryPool::new(bytes));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap();
+        SessionContext::new_with_config_rt(SessionConfig::new(), runtime).task_ctx()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn nodes_that_do_not_fit_together_wait(table in table()) {
+            let base = Arc::new(table.base());
+            let one = Grouper::bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
+            let sets = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one), 0).unwrap();
+            let nodes: Vec<Node> = table.lattice().iter().collect();
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|_| scope.spawn(|| nodes.iter().map(|n| sets.get(n).map(|s| s.len())).collect::<Result<Vec<_>>>()))
+                    .collect();
+                for thread in threads {
+                    let classes = thread.join().unwrap().unwrap();
+                    for (node, classes) in nodes.iter().zip(classes) {
+                        prop_assert_eq!(classes, base.set.roll_up(&base.space, node).0.len());
+                    }
+                }
+                Ok(())
+            })?;
+            let tight = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one / 2), 0).unwrap();
+            if let (Some(top), true) = (nodes.last(), nodes.len() > 1 && base.set.len() > 1) {
+                let e = tight.get(top).unwrap_err();
+                prop_assert_eq!(e.kind(), ErrorKind::Resources);
+            }
         }
     }
 }

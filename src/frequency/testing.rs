@@ -197,7 +197,7 @@ impl Table {
         });
         let bottom = Node::new(vec![0; names.len()]);
         let lookups = lookups.collect();
-        Base::new(sample, Some(population), lookups, bottom).unwrap()
+        Base::new(sample, Some(population), lookups, bottom, &pool).unwrap()
     }
 }
 

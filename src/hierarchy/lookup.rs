@@ -33,6 +33,8 @@ pub struct Lookup {
     levels: Vec<Level>,
     unmapped: Vec<bool>,
     total_leaves: u64,
+    /// The numbers that are leaves, ascending, of a hierarchy that lists its values over numbers, dates or timestamps.
+    listed: Option<Vec<f64>>,
 }
 
 impl Lookup {
@@ -41,12 +43,12 @@ impl Lookup {
         let flat = ground::plain(&values)?;
         let own = with_top(hierarchy, ladder.labels(&flat)?, flat.len());
         let null = (0..flat.len()).find(|&i| flat.is_null(i));
-        let domain = match ladder.ground(flat.data_type())? {
+        let (domain, is_listed) = match ladder.ground(flat.data_type())? {
             Some(listed) => {
                 let labels = with_top(hierarchy, ladder.labels(&listed)?, listed.len());
-                Domain::new(&listed, labels, null.is_some())?
+                (Domain::new(&listed, labels, null.is_some())?, true)
             }
-            None => Domain::new(&flat, own.clone(), null.is_some())?,
+            None => (Domain::new(&flat, own.clone(), null.is_some())?, false),
         };
         let unmapped: Vec<bool> = (0..flat.len())
             .map(|i| !flat.is_null(i) && own.first().is_some_and(|l| l.is_null(i)))
@@ -75,6 +77,7 @@ impl Lookup {
             levels,
             unmapped,
             total_leaves: domain.leaves,
+            listed: is_listed.then(|| domain.ascending()).flatten(),
         })
     }
 
@@ -101,6 +104,24 @@ impl Lookup {
     /// Leaves of the whole hierarchy.
     pub fn total_leaves(&self) -> u64 {
         self.total_leaves
+    }
+
+    /// Leaves from the value of ground code `low` to that of `high`, both included, in a column with an order: listed
+    /// values where the hierarchy lists them, and else the column's own. NULL is not between values.
+    pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
+        let ground = self.levels[0].extents.as_deref().unwrap_or_default();
+        match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
+            (Some(listed), Some((least, _)), Some((_, greatest))) => {
+                let below = |x: f64, with: bool| listed.partition_point(|l| *l < x || (with && *l == x)) as u64;
+                below(*greatest, true).saturating_sub(below(*least, false))
+            }
+            _ => (low..=high).filter(|c| !self.unmapped[*c as usize]).count() as u64,
+        }
+    }
+
+    /// Whether the column holds numbers, dates or timestamps, whose codes are in the order of the values.
+    pub fn is_ordered(&self) -> bool {
+        self.levels[0].extents.is_some()
     }
 
     /// Whether the hierarchy knows the value of this ground code.
@@ -155,6 +176,14 @@ impl Domain {
             top: top.to_string(),
             labels,
         })
+    }
+
+    /// The leaves that are numbers, ascending.
+    fn ascending(&self) -> Option<Vec<f64>> {
+        let mapped = self.numbers.as_ref()?.iter().zip(&self.mapped);
+        let mut numbers: Vec<f64> = mapped.filter_map(|(n, m)| n.filter(|_| *m)).collect();
+        numbers.sort_unstable_by(f64::total_cmp);
+        Some(numbers)
     }
 
     /// The level above the ground with index `number`, for a column whose values have the labels `own`. `null` is the

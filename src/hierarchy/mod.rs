@@ -9,6 +9,7 @@ mod coverage;
 pub mod file;
 mod ground;
 pub mod intervals;
+mod label;
 mod lookup;
 mod number;
 pub mod prefix;
@@ -18,6 +19,7 @@ pub mod table;
 pub mod truncate;
 
 pub use coverage::Coverage;
+pub use label::{Label, LabelTexts};
 pub use lookup::{Level, Lookup};
 pub use number::Number;
 

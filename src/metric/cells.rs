@@ -7,8 +7,10 @@
 
 use super::{Measure, Reads, Subject, View};
 use crate::frequency::Space;
-use crate::hierarchy::Lookup;
+use crate::hierarchy::{Label, Lookup};
 use crate::lattice::Node;
+use crate::partition::Partition;
+use std::fmt;
 use std::sync::Arc;
 
 /// How losses become whole multiples of a unit.
@@ -59,9 +61,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// What a metric over cells reads.
 pub const READS: Reads = Reads {
-    class_label: false,
-    attribute: false,
     weights: true,
+    ..Reads::NOTHING
 };
 
 /// The mean of a sum over cells, over rows times the sum of the weights; or, where higher is better, what that leaves
@@ -121,11 +122,26 @@ impl Measure for CellMean {
     }
 }
 
+/// What a cell of a column loses when it is released as a label.
+struct Loss(Box<CellLoss>);
+
+type CellLoss = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
+
+impl fmt::Debug for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Loss")
+    }
+}
+
 /// A prepared sum over cells.
 #[derive(Debug)]
 pub struct CellSum {
     space: Arc<Space>,
     unit: Unit,
+    loss: Loss,
+    weights: Vec<f64>,
+    /// Units of a suppressed cell, by column.
+    suppressed: Vec<u64>,
     /// Column, level, representative code: units.
     losses: Vec<Vec<Vec<u64>>>,
     /// Units of a suppressed row.
@@ -137,24 +153,24 @@ pub struct CellSum {
 }
 
 impl CellSum {
-    /// Prepares a sum where a cell of `column` with the generalized value of ground code `code` at a level loses
-    /// `loss(column, lookup, level, code)` and a suppressed cell of it loses `suppressed(column)`, which must not be
-    /// less, times the column's weight.
+    /// Prepares a sum where a cell of `column` that is released as a label loses `loss(column, lookup, label)` and a
+    /// suppressed cell of it loses `suppressed(column)`, which must not be less, times the column's weight.
     pub fn new(
         subject: &Subject,
         unit: Unit,
-        loss: impl Fn(usize, &Lookup, u8, u32) -> f64,
+        loss: impl Fn(usize, &Lookup, Label) -> f64 + Send + Sync + 'static,
         suppressed: impl Fn(usize) -> f64,
     ) -> Self {
         let space = Arc::clone(&subject.base.space);
-        let (mut losses, mut totals, mut most, mut suppressed_row) = (vec![], vec![], vec![], 0);
+        let (mut losses, mut totals, mut most, mut caps) = (vec![], vec![], vec![], vec![]);
         for (column, lookup) in space.lookups().iter().enumerate() {
             let weight = subject.weights[column];
             let cap = unit.count(suppressed(column) * weight);
-            suppressed_row += cap;
+            caps.push(cap);
             let by_level: Vec<Vec<u64>> = (0..=lookup.top())
                 .map(|level| {
-                    let units = |code| unit.count(loss(column, lookup, level, code) * weight).min(cap);
+                    let label = |code| Label::Level { level, code };
+                    let units = |code| unit.count(loss(column, lookup, label(code)) * weight).min(cap);
                     (0..lookup.values().len() as u32).map(units).collect()
                 })
                 .collect();
@@ -178,18 +194,44 @@ impl CellSum {
         Self {
             space,
             unit,
+            loss: Loss(Box::new(loss)),
+            weights: subject.weights.to_vec(),
             losses,
-            suppressed_row,
+            suppressed_row: caps.iter().sum(),
+            suppressed: caps,
             totals,
             most,
         }
     }
 
+    /// Units of a row of each class.
+    fn units(&self, view: &View) -> Vec<u64> {
+        match view.partition {
+            None => self.space.sum_by_key(view.set.keys(), |column, code| {
+                self.losses[column][usize::from(view.node.level(column))][code as usize]
+            }),
+            Some(partition) => self.units_of_groups(partition),
+        }
+    }
+
+    fn units_of_groups(&self, partition: &Partition) -> Vec<u64> {
+        let mut units = vec![0; partition.len()];
+        for (column, lookup) in self.space.lookups().iter().enumerate() {
+            let of_label = |label: &Label| {
+                let loss = (self.loss.0)(column, lookup, *label) * self.weights[column];
+                self.unit.count(loss).min(self.suppressed[column])
+            };
+            let of_label: Vec<u64> = partition.labels(column).iter().map(of_label).collect();
+            for (units, label) in units.iter_mut().zip(partition.cells(column)) {
+                *units += of_label[*label as usize];
+            }
+        }
+        units
+    }
+
     /// The sum over all cells of a node, suppressed rows included.
     pub fn sum(&self, view: &View) -> f64 {
-        let units = self.space.sum_by_key(view.set.keys(), |column, code| {
-            self.losses[column][usize::from(view.node.level(column))][code as usize]
-        });
+        let units = self.units(view);
         let kept = view.sum_kept(|i, n| u128::from(units[i]) * u128::from(n));
         self.unit
             .loss(kept + u128::from(self.suppressed_row) * u128::from(view.suppressed))

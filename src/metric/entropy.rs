@@ -12,6 +12,7 @@ use super::cells::{CellSum, Unit};
 use super::{Build, Measure, Metric, Reads, Subject, View, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
+use crate::hierarchy::Label;
 use crate::lattice::Node;
 
 #[derive(Debug)]
@@ -43,12 +44,20 @@ impl Metric for Entropy {
                 lookup.levels().iter().map(count).collect()
             })
             .collect();
+        // Column, code: rows of smaller codes.
+        let below: Vec<Vec<u64>> = base.marginals.iter().map(|m| running_sums(m)).collect();
         let cells = CellSum::new(
             subject,
             Unit::FIXED_POINT,
-            |column, lookup, level, code| {
-                let label = lookup.level(level).codes[code as usize];
-                (by_label[column][usize::from(level)][label as usize].max(1) as f64).log2()
+            move |column, lookup, label| {
+                let rows = match label {
+                    Label::Level { level, code } => {
+                        let label = lookup.level(level).codes[code as usize];
+                        by_label[column][usize::from(level)][label as usize]
+                    }
+                    Label::Range { low, high } => below[column][high as usize + 1] - below[column][low as usize],
+                };
+                (rows.max(1) as f64).log2()
             },
             |_| (base.rows.max(1) as f64).log2(),
         );
@@ -59,6 +68,16 @@ impl Metric for Entropy {
             rows: base.rows,
         }))
     }
+}
+
+/// The sums of the first 0, 1, 2, ... values.
+fn running_sums(values: &[u64]) -> Vec<u64> {
+    let mut sum = 0;
+    let sums = values.iter().map(|n| {
+        sum += n;
+        sum
+    });
+    Some(0).into_iter().chain(sums).collect()
 }
 
 #[derive(Debug)]

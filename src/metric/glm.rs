@@ -26,10 +26,9 @@ impl Metric for Glm {
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, |c| spans(c).max(1)),
-            |column, lookup, level, code| {
-                let level = lookup.level(level);
-                let leaves = level.leaves[level.codes[code as usize] as usize];
-                leaves.saturating_sub(1) as f64 / spans(column).max(1) as f64
+            |_, lookup, label| {
+                let spans = lookup.total_leaves().saturating_sub(1).max(1);
+                label.leaves(lookup).saturating_sub(1) as f64 / spans as f64
             },
             // A single ground value has nothing to lose, but a suppressed row still loses its cell.
             |_| 1.0,

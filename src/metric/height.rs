@@ -2,7 +2,7 @@
 //!
 //! Samarati, Protecting respondents' identities in microdata release, TKDE 2001, doi:10.1109/69.971193.
 
-use super::{Build, Measure, Metric, Subject, View};
+use super::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::lattice::Node;
@@ -11,6 +11,13 @@ use crate::lattice::Node;
 struct Height;
 
 impl Metric for Height {
+    fn reads(&self) -> Reads {
+        Reads {
+            levels: true,
+            ..Reads::NOTHING
+        }
+    }
+
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let tops = subject.base.space.lookups().iter().map(|l| u32::from(l.top()));
         Ok(Box::new(Prepared { top: tops.sum() }))

@@ -33,10 +33,9 @@ impl Metric for ILeft {
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, leaves),
-            |column, lookup, level, code| {
-                let level = lookup.level(level);
-                let under = level.leaves[level.codes[code as usize] as usize];
-                under.saturating_sub(1) as f64 / leaves(column) as f64
+            |_, lookup, label| {
+                let under = label.leaves(lookup);
+                under.saturating_sub(1) as f64 / lookup.total_leaves().max(1) as f64
             },
             |column| (leaves(column) - 1) as f64 / leaves(column) as f64,
         );

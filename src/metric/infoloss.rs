@@ -17,28 +17,23 @@ use super::cells::{CellMean, CellSum, Unit};
 use super::{Build, Measure, Metric, Reads, Subject, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
-use crate::hierarchy::{Level, Lookup};
+use crate::hierarchy::{Label, Lookup};
 
 #[derive(Debug)]
 struct Infoloss;
 
-/// The share of the column that the value of ground code `code` covers at `level`.
-fn covered(lookup: &Lookup, level: &Level, code: u32) -> f64 {
-    let label = level.codes[code as usize] as usize;
+/// The share of the column that a label covers.
+fn covered(lookup: &Lookup, label: Label) -> f64 {
     let top = lookup.level(lookup.top());
-    match (&level.extents, &top.extents) {
-        (Some(extents), Some(whole)) => {
+    match (label.extent(lookup), &top.extents) {
+        (Some(extent), Some(whole)) => {
             let width = |(lower, upper): (f64, f64)| (upper - lower).max(0.0);
             let range = whole.first().map_or(0.0, |extent| width(*extent));
-            if range > 0.0 {
-                width(extents[label]) / range
-            } else {
-                0.0
-            }
+            if range > 0.0 { width(extent) / range } else { 0.0 }
         }
         _ => {
             let leaves = lookup.total_leaves().saturating_sub(1).max(1);
-            level.leaves[label].saturating_sub(1) as f64 / leaves as f64
+            label.leaves(lookup).saturating_sub(1) as f64 / leaves as f64
         }
     }
 }
@@ -52,7 +47,7 @@ impl Metric for Infoloss {
         let cells = CellSum::new(
             subject,
             Unit::FIXED_POINT,
-            |_, lookup, level, code| covered(lookup, lookup.level(level), code),
+            |_, lookup, label| covered(lookup, label),
             |_| 1.0,
         );
         Ok(Box::new(CellMean::loss(subject, cells)))

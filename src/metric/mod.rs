@@ -28,6 +28,7 @@ use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 use crate::frequency::{Base, FrequencySet};
 use crate::lattice::Node;
+use crate::partition::Partition;
 use std::fmt::Debug;
 
 /// What a metric is prepared for.
@@ -50,8 +51,10 @@ pub struct Subject<'a> {
 /// A node's classes, and which of them are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// The node.
+    /// The node; that of the base set where the classes are the groups of a partition.
     pub node: &'a Node,
+    /// The partition whose groups the classes are, in its order; `None` for a node.
+    pub partition: Option<&'a Partition>,
     /// Its classes; entries with a count of 0 are no classes.
     pub set: &'a FrequencySet,
     /// For each entry of the set whether it is a class that is kept.
@@ -90,6 +93,18 @@ pub struct Reads {
     pub attribute: bool,
     /// The weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
+    /// The levels of a node, which a partition does not have.
+    pub levels: bool,
+}
+
+impl Reads {
+    /// Class sizes are enough.
+    pub const NOTHING: Self = Self {
+        class_label: false,
+        attribute: false,
+        weights: false,
+        levels: false,
+    };
 }
 
 /// A quality metric.

@@ -11,13 +11,17 @@ use super::cells::{CellMean, CellSum, Unit};
 use super::{Build, Measure, Metric, Reads, Subject, cells};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
+use crate::hierarchy::Label;
 
 #[derive(Debug)]
 struct Precision;
 
 impl Metric for Precision {
     fn reads(&self) -> Reads {
-        cells::READS
+        Reads {
+            levels: true,
+            ..cells::READS
+        }
     }
 
     fn higher_is_better(&self) -> bool {
@@ -29,7 +33,10 @@ impl Metric for Precision {
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, height),
-            |_, lookup, level, _| f64::from(level) / f64::from(lookup.top().max(1)),
+            |_, lookup, label| match label {
+                Label::Level { level, .. } => f64::from(level) / f64::from(lookup.top().max(1)),
+                Label::Range { .. } => 1.0,
+            },
             |_| 1.0,
         );
         Ok(Box::new(CellMean::left(subject, cells)))

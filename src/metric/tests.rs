@@ -4,6 +4,7 @@ use super::brute::Brute;
 use super::*;
 use crate::catalogue::{Argument, Value};
 use crate::frequency::testing::{LABEL, SENSITIVE, Table, table};
+use crate::hierarchy::Label;
 use proptest::prelude::*;
 
 /// A request over a random table: what is kept is decided by class size, and by chance where `chance` is given.
@@ -79,6 +80,7 @@ impl Evaluated {
     fn view(&self) -> View<'_> {
         View {
             node: &self.node,
+            partition: None,
             set: &self.set,
             kept: &self.kept,
             classes: self.classes,
@@ -134,6 +136,18 @@ impl Request {
             attribute: Some(SENSITIVE),
         }
     }
+}
+
+/// The classes of a node as the groups of a partition: the same labels, said one by one.
+fn as_partition(base: &Base, node: &Node) -> Partition {
+    let (set, groups) = base.set.roll_up(&base.space, node);
+    let label = |class: usize, column: usize| {
+        let code = base.space.layout().code(set.key(class), column);
+        Label::at(base.space.lookup(column), node.level(column), code)
+    };
+    let lookups = base.space.lookups().iter().map(AsRef::as_ref);
+    let cells = (0..node.levels().len()).map(|column| (0..set.len()).map(|class| label(class, column)).collect());
+    Partition::new(lookups, groups, cells.collect()).unwrap()
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -203,6 +217,30 @@ proptest! {
                     prop_assert!(floor <= cost(there), "{}: floor {} at {}, cost {} at {}", name, floor, node, cost(there), there.node);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn a_node_has_the_same_values_as_a_partition(request in request(), pick in any::<u64>()) {
+        let (base, lattice) = (request.table.base(), request.table.lattice());
+        let node = lattice.node_at(u128::from(pick) % lattice.size());
+        let evaluated = request.evaluate(&base, &node);
+        let partition = as_partition(&base, &node);
+        prop_assert_eq!(partition.len(), evaluated.set.len());
+        let set = base.set.group(partition.groups(), partition.len());
+        let mut kept = vec![false; partition.len()];
+        let (_, classes) = base.set.roll_up(&base.space, &node);
+        for (class, group) in classes.iter().zip(partition.groups()) {
+            kept[*group as usize] = evaluated.kept[*class as usize];
+        }
+        let view = View { node: base.set.node(), partition: Some(&partition), set: &set, kept: &kept, ..evaluated.view() };
+        for (name, metric) in metrics().into_iter().filter(|(_, m)| !m.reads().levels) {
+            let measure = metric.prepare(&request.subject(&base)).unwrap();
+            prop_assert_eq!(measure.value(&view), measure.value(&evaluated.view()), "{}", name);
         }
     }
 }

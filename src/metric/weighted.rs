@@ -37,6 +37,7 @@ impl Metric for Weighted {
             class_label: a.class_label || b.class_label,
             attribute: a.attribute || b.attribute,
             weights: a.weights || b.weights,
+            levels: a.levels || b.levels,
         })
     }
 

@@ -60,7 +60,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     };
     let lookups = names.iter().enumerate().map(bind).collect();
     let bottom = Node::new(vec![0; names.len()]);
-    let base = Base::new(scan, None, lookups, bottom).unwrap();
+    let base = Base::new(scan, None, lookups, bottom, &pool).unwrap();
     (names, base)
 }
 

@@ -50,11 +50,7 @@ impl ClassesExec {
         let Some(columns) = columns.filter(|_| !recipe.starred) else {
             return Ok(None);
         };
-        let layout = recipe.space.layout();
-        let label = |class: usize, column: usize| {
-            let level = recipe.space.lookup(column).level(recipe.node.level(column));
-            level.codes[layout.code(classes.key(class), column) as usize]
-        };
+        let label = |class: usize, column: usize| recipe.labelling.of_class(&recipe.space, classes, class, column);
         let mut order: Vec<usize> = recipe
             .columns
             .iter()
@@ -90,7 +86,7 @@ impl ClassesExec {
 
 impl DisplayAs for ClassesExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "ClassesExec: node={}, classes={}", self.recipe.node, self.rows.len())
+        write!(f, "ClassesExec: {}, classes={}", self.recipe.labelling, self.rows.len())
     }
 }
 
@@ -189,7 +185,7 @@ impl Rows {
             let expanded = runs
                 .iter()
                 .flat_map(|(class, run)| std::iter::repeat_n(codes[*class], *run));
-            columns.push(match self.recipe.is_label(i) {
+            columns.push(match self.recipe.is_label[i] {
                 true => {
                     let key = |code: u32| (!labels.is_null(code as usize)).then_some(code as i32);
                     let keys: Int32Array = expanded.map(key).collect();

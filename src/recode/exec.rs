@@ -1,5 +1,6 @@
 //! The operator that applies a recipe.
 
+use super::labelling::Labelled;
 use super::{Recipe, Treatment};
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -58,7 +59,7 @@ impl RecodeExec {
 
 impl DisplayAs for RecodeExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "RecodeExec: node={}", self.recipe.node)
+        write!(f, "RecodeExec: {}", self.recipe.labelling)
     }
 }
 
@@ -124,11 +125,13 @@ impl Recoder {
         for (encoder, name) in self.encoders.iter_mut().zip(&recipe.quasi_identifiers) {
             codes.push(encoder.encode(column(batch, name)?)?);
         }
-        let suppressed = self.suppressed(&codes, batch.num_rows());
+        let unmapped = self.unmapped(&codes, batch.num_rows());
+        let Labelled { labels, suppressed } = recipe.labelling.label(&recipe.space, &codes, unmapped)?;
+        let suppressed = BooleanArray::from(suppressed);
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recipe.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
-                Treatment::Generalize(i) if recipe.is_label(*i) => self.labels(*i, &codes[*i], &suppressed)?,
+                Treatment::Generalize(i) if recipe.is_label[*i] => self.labels(*i, &labels[*i], &suppressed)?,
                 Treatment::Generalize(_) | Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
                 Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 Treatment::Protect => {
@@ -141,7 +144,7 @@ impl Recoder {
                 }
             });
         }
-        columns.extend(self.order_key(&codes, &suppressed));
+        columns.extend(self.order_key(&labels, &suppressed));
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let recoded = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
         if recipe.starred {
@@ -150,46 +153,29 @@ impl Recoder {
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
     }
 
-    /// For each row whether it is in a suppressed class or has a value that suppresses it.
-    fn suppressed(&self, codes: &[Vec<u32>], rows: usize) -> BooleanArray {
-        let recipe = &self.recipe;
-        let layout = recipe.space.layout();
-        let mut keys = vec![0u64; rows * layout.words()];
-        for (i, codes) in codes.iter().enumerate() {
-            layout.pack_column(i, codes, &mut keys);
+    /// For each row whether it has a value that suppresses it.
+    fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
+        let mut unmapped = vec![false; rows];
+        let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recipe.unmapped[*i] == OnUnmapped::Suppress;
+        for (i, codes) in codes.iter().enumerate().filter(suppresses) {
+            let lookup = self.recipe.space.lookup(i);
+            let rows = unmapped.iter_mut().zip(codes);
+            rows.for_each(|(unmapped, code)| *unmapped |= lookup.is_unmapped(*code as usize));
         }
-        let keys = recipe.space.generalize(&keys, recipe.space.ground(), &recipe.node);
-        let mut suppressed: Vec<bool> = keys
-            .chunks_exact(layout.words())
-            .map(|key| recipe.suppressed.contains(key))
-            .collect();
-        for (i, codes) in codes
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| recipe.unmapped[*i] == OnUnmapped::Suppress)
-        {
-            let lookup = recipe.space.lookup(i);
-            suppressed
-                .iter_mut()
-                .zip(codes)
-                .for_each(|(s, code)| *s |= lookup.is_unmapped(*code as usize));
-        }
-        suppressed.into()
+        unmapped
     }
 
-    /// The labels of a quasi-identifier, as indices into the labels of its level.
-    fn labels(&self, i: usize, codes: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
+    /// The labels of a quasi-identifier.
+    fn labels(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
         let labels = &self.recipe.labels[i];
-        let level = self.recipe.space.lookup(i).level(self.recipe.node.level(i));
         let star = labels.len() as i32 - 1;
-        let key = |(row, code): (usize, &u32)| {
-            if self.recipe.starred && suppressed.value(row) {
-                return Some(star);
+        let key = |(row, label): (usize, &u32)| {
+            if suppressed.value(row) {
+                return self.recipe.starred.then_some(star);
             }
-            let label = level.codes[*code as usize];
-            (!labels.is_null(label as usize)).then_some(label as i32)
+            labels.is_valid(*label as usize).then_some(*label as i32)
         };
-        let keys: Int32Array = codes.iter().enumerate().map(key).collect();
+        let keys: Int32Array = indices.iter().enumerate().map(key).collect();
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
             keys,
             Arc::clone(labels),
@@ -197,18 +183,16 @@ impl Recoder {
     }
 
     /// The words of the order key, most significant first.
-    fn order_key(&self, codes: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
+    fn order_key(&self, labels: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
         let recipe = &self.recipe;
         let words = recipe.order.words();
         let mut key = vec![vec![0u64; suppressed.len()]; words];
-        for (i, codes) in codes.iter().enumerate() {
-            let level = recipe.space.lookup(i).level(recipe.node.level(i));
-            let star = recipe.labels[i].len() as u32 - 1;
+        for (i, labels) in labels.iter().enumerate() {
+            let star = (recipe.labels[i].len() as u32).saturating_sub(1);
             let place = recipe.quasi_identifiers.len() - 1 - i;
-            for (row, code) in codes.iter().enumerate() {
+            for (row, label) in labels.iter().enumerate() {
                 let starred = recipe.starred && suppressed.value(row);
-                let label = if starred { star } else { level.codes[*code as usize] };
-                let (word, bits) = recipe.order.place(place, label);
+                let (word, bits) = recipe.order.place(place, if starred { star } else { *label });
                 key[words - 1 - word][row] |= bits;
             }
         }

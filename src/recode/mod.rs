@@ -1,20 +1,23 @@
 //! Applying a choice: from the source's rows to released rows.
 //!
 //! A [`Recipe`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
-//! DataFusion plan, so that the second scan streams like the first.
+//! DataFusion plan, so that the second scan streams like the first. Which label a row gets is said by the node of the
+//! lattice, or by the group of a partition that the row's combination is in.
 
 mod classes;
 mod exec;
+mod labelling;
 mod pseudonym;
 
 pub use classes::ClassesExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
+use labelling::Labelling;
 pub use pseudonym::Pseudonym;
 
 use crate::error::Result;
-use crate::frequency::{Encoder, FrequencySet, KeySet, Layout, Space};
+use crate::frequency::{Encoder, FrequencySet, Layout, Space};
 use crate::hierarchy::{Lookup, OnUnmapped, TOP};
-use crate::lattice::Node;
+use crate::partition::Partition;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -22,7 +25,7 @@ use std::sync::Arc;
 /// What becomes of one released column.
 #[derive(Debug, Clone)]
 pub enum Treatment {
-    /// Quasi-identifier number `.0`, as its label at the recipe's node.
+    /// Quasi-identifier number `.0`, as its label.
     Generalize(usize),
     /// Replaced by a keyed hash.
     Hash(Arc<Pseudonym>),
@@ -45,13 +48,14 @@ pub struct Released {
 #[derive(Debug)]
 pub struct Recipe {
     space: Arc<Space>,
-    node: Node,
+    labelling: Labelling,
     quasi_identifiers: Vec<String>,
     unmapped: Vec<OnUnmapped>,
-    suppressed: KeySet,
     starred: bool,
     columns: Vec<Released>,
-    /// For each quasi-identifier the labels at the node, with `*` appended for suppressed rows that stay.
+    /// For each quasi-identifier whether it is released as a label, not as its own value.
+    is_label: Vec<bool>,
+    /// For each quasi-identifier its labels, with `*` appended for suppressed rows that stay.
     labels: Vec<ArrayRef>,
     /// The layout of the order key: the first quasi-identifier in the highest bits.
     order: Layout,
@@ -67,33 +71,84 @@ impl Recipe {
         starred: bool,
         columns: Vec<Released>,
     ) -> Result<Self> {
-        let node = classes.node().clone();
-        let mut labels: Vec<ArrayRef> = vec![];
-        for (lookup, level) in space.lookups().iter().zip(node.levels()) {
-            labels.push(released_labels(lookup, *level, starred)?);
-        }
+        let levels = classes.node().levels();
+        let labels = space.lookups().iter().zip(levels);
+        let labels = labels.map(|(lookup, level)| released_labels(lookup, *level, starred));
+        let is_label = levels.iter().map(|level| *level > 0 || starred).collect();
+        let labels = labels.collect::<Result<_>>()?;
+        let labelling = Labelling::node(classes, kept);
+        Ok(Self::assemble(
+            space,
+            quasi_identifiers,
+            labelling,
+            is_label,
+            labels,
+            starred,
+            columns,
+        ))
+    }
+
+    /// The recipe that gives each row the labels of its group and suppresses those that are not `kept`; `base` are the
+    /// combinations that the partition divides. Every quasi-identifier is released as a string.
+    pub fn partitioned(
+        space: Arc<Space>,
+        quasi_identifiers: Vec<(String, OnUnmapped)>,
+        base: &FrequencySet,
+        partition: Arc<Partition>,
+        kept: &[bool],
+        starred: bool,
+        columns: Vec<Released>,
+    ) -> Self {
+        let width = quasi_identifiers.len();
+        let labels = (0..width).map(|column| match starred {
+            true => Arc::new(
+                partition
+                    .texts(column)
+                    .iter()
+                    .chain([Some(TOP)])
+                    .collect::<StringArray>(),
+            ) as ArrayRef,
+            false => Arc::clone(partition.texts(column)) as ArrayRef,
+        });
+        let labels = labels.collect();
+        let labelling = Labelling::partition(base, partition, kept.to_vec());
+        Self::assemble(
+            space,
+            quasi_identifiers,
+            labelling,
+            vec![true; width],
+            labels,
+            starred,
+            columns,
+        )
+    }
+
+    fn assemble(
+        space: Arc<Space>,
+        quasi_identifiers: Vec<(String, OnUnmapped)>,
+        labelling: Labelling,
+        is_label: Vec<bool>,
+        labels: Vec<ArrayRef>,
+        starred: bool,
+        columns: Vec<Released>,
+    ) -> Self {
         let bits: Vec<u32> = labels
             .iter()
             .rev()
             .map(|l| crate::frequency::bits_for(l.len()))
             .collect();
         let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
-        Ok(Self {
-            suppressed: KeySet::new(classes, |i| !kept[i]),
+        Self {
             order: Layout::new(&bits),
             space,
-            node,
+            labelling,
             quasi_identifiers,
             unmapped,
             starred,
             columns,
+            is_label,
             labels,
-        })
-    }
-
-    /// The node.
-    pub fn node(&self) -> &Node {
-        &self.node
+        }
     }
 
     /// The columns that have to be read from the source.
@@ -119,7 +174,7 @@ impl Recipe {
         let mut fields = vec![];
         for column in &self.columns {
             let data_type = match &column.treatment {
-                Treatment::Generalize(i) if self.is_label(*i) => {
+                Treatment::Generalize(i) if self.is_label[*i] => {
                     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
                 }
                 Treatment::Hash(_) => DataType::Utf8,
@@ -128,11 +183,6 @@ impl Recipe {
             fields.push(Field::new(&column.name, data_type, true));
         }
         Ok(Arc::new(Schema::new(fields)))
-    }
-
-    /// Whether quasi-identifier `i` is released as a label, not as its own value.
-    fn is_label(&self, i: usize) -> bool {
-        self.node.level(i) > 0 || self.starred
     }
 
     /// One encoder per quasi-identifier and stream.

@@ -18,7 +18,7 @@
 //! k-anonymity", 2012, doi:10.1109/SocialCom-PASSAT.2012.52.
 
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;
@@ -43,6 +43,10 @@ impl Search for Flash {
         }
         run.known.assess_rest()?;
         Ok(Finding::OPTIMAL)
+    }
+
+    fn prunes(&self) -> Prunes {
+        Prunes::ALL
     }
 }
 

@@ -15,7 +15,7 @@
 //! doi:10.1145/1066157.1066164.
 
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 
@@ -42,6 +42,10 @@ impl Search for Incognito {
         }
         known.assess_rest()?;
         Ok(Finding::OPTIMAL)
+    }
+
+    fn prunes(&self) -> Prunes {
+        Prunes::ALL
     }
 }
 

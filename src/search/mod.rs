@@ -52,6 +52,29 @@ impl Finding {
 pub trait Search: std::fmt::Debug + Send + Sync {
     /// Runs to the end, or until `?` hands on the [`Stop`] of the context. The answer is the context's incumbent.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
+
+    /// What it leaves out because it follows from assessed nodes. One that leaves out nothing assesses every node that
+    /// it comes to.
+    fn prunes(&self) -> Prunes {
+        Prunes::default()
+    }
+}
+
+/// What a search leaves out by proof.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Prunes {
+    /// Nodes above and below an assessed one, where the request is monotone.
+    pub by_monotonicity: bool,
+    /// Nodes whose bound on the metric is not below the best found.
+    pub by_bound: bool,
+}
+
+impl Prunes {
+    /// Both.
+    pub const ALL: Self = Self {
+        by_monotonicity: true,
+        by_bound: true,
+    };
 }
 
 /// The constructor in a search's catalogue entry.

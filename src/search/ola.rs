@@ -15,7 +15,7 @@
 //! 2009, doi:10.1197/jamia.M3144.
 
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 use std::collections::HashSet;
@@ -33,6 +33,10 @@ impl Search for Ola {
         }
         known.assess_rest()?;
         Ok(Finding::OPTIMAL)
+    }
+
+    fn prunes(&self) -> Prunes {
+        Prunes::ALL
     }
 }
 

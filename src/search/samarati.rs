@@ -12,7 +12,7 @@
 //!
 //! Reference: P. Samarati, "Protecting respondents' identities in microdata release", 2001, doi:10.1109/69.971193.
 
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
@@ -44,6 +44,13 @@ impl Search for Samarati {
             context.settle(node, assessment);
         }
         Ok(Finding::HEURISTIC)
+    }
+
+    fn prunes(&self) -> Prunes {
+        Prunes {
+            by_monotonicity: true,
+            by_bound: false,
+        }
     }
 }
 

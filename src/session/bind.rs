@@ -3,14 +3,14 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Secret, Sensitive,
-    SuppressionLimit, Target,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, ReportFile, Secret,
+    Sensitive, SuppressionLimit, Target, check_partition,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
 use crate::sql::ast::{self, Anonymize};
-use crate::{metric, model, search};
+use crate::{metric, model, partition, search};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,14 +71,13 @@ impl AnonContext {
                 job.metric_name
             )));
         }
+        check_partition(&job)?;
         Ok((job, target))
     }
 
     /// The same of a statement that may ask for no privacy model.
     pub(super) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
-        if statement.report.is_some() {
-            return Err(super::not_yet("REPORT TO"));
-        }
+        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
@@ -113,6 +112,7 @@ impl AnonContext {
                 .is_given("node_limit")
                 .then(|| options.count("node_limit"))
                 .transpose()?,
+            report,
         };
         job.check()?;
         let counts_population = job.constraints.iter().any(|c| c.model.reads().population);
@@ -131,15 +131,7 @@ impl AnonContext {
         let one = |q: &ast::QuasiIdentifier| {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
-                None => {
-                    let name = format!("suppression of {}", q.column);
-                    Arc::new(Hierarchy::new(
-                        name,
-                        Arc::new(Suppression),
-                        OnUnmapped::Error,
-                        OnNull::Value,
-                    )?)
-                }
+                None => suppression_of(&q.column)?,
             };
             let levels = q
                 .levels
@@ -191,6 +183,13 @@ impl AnonContext {
     }
 }
 
+/// The hierarchy of a quasi-identifier that names none.
+pub(super) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
+    let name = format!("suppression of {column}");
+    let hierarchy = Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
+    Ok(Arc::new(hierarchy))
+}
+
 /// The constraints of SATISFYING.
 pub(super) fn constraints(
     constraints: &[ast::Constraint],
@@ -240,7 +239,8 @@ pub(super) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+/// The options of a clause, checked.
+pub(super) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
         name: Some(name.clone()),
         value: value.clone(),
@@ -269,7 +269,7 @@ fn suppression(limit: &ast::Limit) -> SuppressionLimit {
     }
 }
 
-fn level(level: u32, column: &str) -> Result<u8> {
+pub(super) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }
 
@@ -304,7 +304,20 @@ fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
+/// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
 fn searched(call: &Call) -> Result<Choice> {
+    let searches = search::SEARCHES.iter().map(|e| e.info.name);
+    let partitioners = partition::PARTITIONERS.iter().map(|e| e.info.name);
+    let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+    if partitioners.clone().any(is) {
+        return Ok(Choice::Partition {
+            call: call.clone(),
+            partitioner: partition::build(call)?,
+        });
+    }
+    if !searches.clone().any(is) {
+        return Err(Error::unknown("search", &call.name, searches.chain(partitioners)));
+    }
     Ok(Choice::Search {
         call: call.clone(),
         search: search::build(call)?,
@@ -324,6 +337,15 @@ fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
             folder.display()
         ))
     })?;
+    if manifest.partition.is_some() {
+        return Err(Error::usage(format!(
+            "the release in {} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
+             run the statement again, with SEARCH USING {}",
+            folder.display(),
+            manifest.search.algorithm,
+            manifest.search.algorithm
+        )));
+    }
     Ok(manifest
         .node
         .into_iter()

@@ -1,7 +1,7 @@
 //! EXPLAIN [ANALYZE] ANONYMIZE: what would be done, and what was.
 
 use super::{AnonContext, Answer};
-use crate::engine::{self, Choice, Job, QuasiIdentifier, detail_requests, quote};
+use crate::engine::{self, Choice, Constraint, Job, QuasiIdentifier, detail_requests, quote};
 use crate::error::Result;
 use crate::frequency::DetailRequest;
 use crate::hierarchy::TOP;
@@ -51,9 +51,13 @@ fn plan(job: &Job) -> Vec<(String, String)> {
             format!("{}: {}, levels {low} to {high}{weight}", q.column, q.hierarchy.name()),
         );
     }
-    job.sensitive
-        .iter()
-        .for_each(|s| add("sensitive", format!("{}: kept", s.column)));
+    for s in &job.sensitive {
+        let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
+        add(
+            "sensitive",
+            format!("{}: kept{}", s.column, hierarchy.unwrap_or_default()),
+        );
+    }
     job.class_label
         .iter()
         .for_each(|c| add("class label", format!("{c}: kept")));
@@ -62,31 +66,42 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         .iter()
         .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
 
-    let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
-    let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    add(
-        "lattice",
-        format!("{} nodes = {}", sizes.iter().product::<u128>(), factors.join(" x ")),
-    );
-    for c in &job.constraints {
-        let monotone = match c.model.monotonicity() {
-            Monotonicity::Always => "monotone, also under suppression",
-            Monotonicity::WithoutSuppression => "monotone only when nothing may be suppressed",
-            Monotonicity::Never => "not monotone",
-        };
-        add("model", format!("{}: {monotone}", c.describe(&job.quasi_identifiers)));
+    match &job.choice {
+        Choice::Partition { call, partitioner } => {
+            let what = "the distinct combinations of the base query, in memory: no rows";
+            add(
+                "partition",
+                format!("of {what}; {} {}", call.name, partitioner.describe()),
+            );
+        }
+        Choice::Search { .. } | Choice::Node(_) => {
+            let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
+            let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            let nodes = sizes.iter().product::<u128>();
+            add("lattice", format!("{nodes} nodes = {}", factors.join(" x ")));
+        }
     }
+    job.population
+        .iter()
+        .for_each(|p| add("population", format!("{}: classes count its rows too", p.name)));
+    job.constraints.iter().for_each(|c| add("model", model(job, c)));
     add("suppression", limit(job));
     add("pruning", pruning(job));
     add("metric", job.metric_name.clone());
     add(
         "search",
         match &job.choice {
-            Choice::Search { call, .. } => call.to_string(),
+            Choice::Search { call, .. } | Choice::Partition { call, .. } => call.to_string(),
             Choice::Node(levels) => format!("none: the node {levels:?} is given"),
         },
     );
+    if let Some(report) = &job.report {
+        add("report", report.path().display().to_string());
+    }
     add("base query", base_query(job));
+    if let Choice::Partition { .. } = job.choice {
+        return rows;
+    }
     let top: Vec<u8> = job
         .quasi_identifiers
         .iter()
@@ -117,22 +132,92 @@ fn limit(job: &Job) -> String {
     }
 }
 
+/// Along what a model's classes keep holding, as this request counts them.
+fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
+    match job.entity {
+        Some(_) => constraint.model.monotonicity_per_entity(),
+        None => constraint.model.monotonicity(),
+    }
+}
+
+/// A model: whether it is monotone, what of a class it reads, and which grouping it is about.
+fn model(job: &Job, constraint: &Constraint) -> String {
+    let monotone = match monotonicity(job, constraint) {
+        Monotonicity::Always => "monotone, also under suppression",
+        Monotonicity::WithoutSuppression => "monotone only when nothing may be suppressed",
+        Monotonicity::Never if job.entity.is_some() => "not monotone where classes count entities",
+        Monotonicity::Never => "not monotone",
+    };
+    let reads = constraint.model.reads();
+    let counted = match &job.entity {
+        Some(entity) => format!("distinct {entity}"),
+        None => "rows".into(),
+    };
+    let mut read = match &constraint.attribute {
+        Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
+        _ if reads.population => "rows of the population".into(),
+        _ => counted,
+    };
+    if let (true, Some(attribute)) = (reads.hierarchy, &constraint.attribute) {
+        let sensitive = job.sensitive.iter().find(|s| s.column == *attribute);
+        let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref());
+        read += &hierarchy.map_or(String::new(), |h| format!(" in hierarchy {}", h.name()));
+    }
+    let grouping = match constraint.subset {
+        Some(_) => ", in a grouping of the node's classes of its own",
+        None => "",
+    };
+    format!(
+        "{}: {monotone}; reads {read}{grouping}",
+        constraint.describe(&job.quasi_identifiers)
+    )
+}
+
 /// What a search may leave out, and why.
 fn pruning(job: &Job) -> String {
-    let nothing_suppressed = job.suppression.rows(u64::MAX) == 0;
-    let monotone = job.constraints.iter().all(|c| match c.model.monotonicity() {
-        Monotonicity::Always => true,
-        Monotonicity::WithoutSuppression => nothing_suppressed,
-        Monotonicity::Never => false,
-    });
-    match monotone {
-        true => "the request is monotone: nodes above an anonymous one are anonymous, nodes below one that is not are \
-                 not, and nodes whose bound on the metric is not below the best found are left out"
-            .into(),
-        false => "the request is not monotone: every node is judged by itself, and only nodes whose bound on the \
-                  metric is not below the best found are left out"
-            .into(),
-    }
+    let (call, search) = match &job.choice {
+        Choice::Search { call, search } => (call, search),
+        Choice::Node(_) => return "nothing: the node is given".into(),
+        Choice::Partition { .. } => return "nothing: a group is divided only into groups that may be released".into(),
+    };
+    let limited = job.suppression.rows(u64::MAX) > 0;
+    let breaks = |c: &&Constraint| match monotonicity(job, c) {
+        Monotonicity::Always => false,
+        Monotonicity::WithoutSuppression => limited,
+        Monotonicity::Never => true,
+    };
+    let broken: Vec<String> = job
+        .constraints
+        .iter()
+        .filter(breaks)
+        .map(|c| c.describe(&job.quasi_identifiers))
+        .collect();
+    let follows = match broken.is_empty() {
+        true => {
+            "the request is monotone: what fails at a node fails at all below it, what holds at a node holds at all \
+                 above it"
+                .to_string()
+        }
+        false => {
+            let cause = match job.entity {
+                Some(_) => "where classes count entities",
+                None => "when rows may be suppressed",
+            };
+            format!(
+                "the request is not monotone {cause} ({}): every node is judged by itself",
+                broken.join(", ")
+            )
+        }
+    };
+    let prunes = search.prunes();
+    let bound = format!("nodes whose bound on {} is not below the best found", job.metric_name);
+    let left_out = match (prunes.by_monotonicity && broken.is_empty(), prunes.by_bound) {
+        (true, true) => format!("leaves out what follows, and {bound}"),
+        (true, false) => "leaves out what follows".into(),
+        (false, true) => format!("leaves out only {bound}"),
+        (false, false) => "leaves nothing out: it assesses every node that it comes to".into(),
+    };
+    format!("{follows}; {} {left_out}", call.name)
 }
 
 /// The first scan as SQL.
@@ -149,13 +234,19 @@ fn base_query(job: &Job) -> String {
 /// What classes carry beside their rows, for the models and the metric in force.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
+    let mut add = |rolled_up_by: &str, part: String| {
+        let verb = if rolled_up { rolled_up_by } else { "and" };
+        text += &format!(" /* {verb} {part} */");
+    };
     for request in detail_requests(job, &[job.metric.as_ref()]) {
-        let part = match &request {
-            DetailRequest::Values(column) => format!("the rows by {column}"),
-            DetailRequest::Distinct(column) => format!("the distinct {column}"),
-            DetailRequest::Pairs { entity, values } => format!("the distinct {entity} by {values}"),
-        };
-        text += &format!(" /* {}{part} */", if rolled_up { "adding up " } else { "and " });
+        match &request {
+            DetailRequest::Values(column) => add("adding up", format!("the rows by {column}")),
+            DetailRequest::Distinct(column) => add("uniting", format!("the distinct {column}")),
+            DetailRequest::Pairs { entity, values } => add("uniting", format!("the distinct {entity} by {values}")),
+        }
+    }
+    if let Some(population) = &job.population {
+        add("adding up", format!("the rows of {}", population.name));
     }
     text
 }
@@ -191,25 +282,32 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
     let counters = evaluator.counters();
     let base = evaluator.sets().base();
     let row = |item: &str, detail: String| (item.to_string(), detail);
-    Ok(vec![
+    let mut rows = vec![
         row("rows read", decided.prepared.rows.to_string()),
         row("distinct combinations", base.set.len().to_string()),
-        row("nodes assessed", decision.nodes.to_string()),
-        row(
-            "frequency sets",
-            format!(
-                "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
-                counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
-            ),
-        ),
-        row("node", engine::describe(&decided.job, decision.classes.node())),
-        row(
-            "node's query",
-            node_query(&decided.job, decision.classes.node().levels()),
-        ),
-        row("classes", decision.verdict.classes.to_string()),
-        row("suppressed rows", decision.verdict.suppressed.to_string()),
-        row(&decided.job.metric_name, decision.value.to_string()),
-        row("proof", decided.proof()),
-    ])
+    ];
+    match &decision.verdict.partition {
+        Some(partition) => {
+            rows.push(row("groups", partition.len().to_string()));
+            rows.push(row("labels", decision.describe(&decided.job)));
+        }
+        None => {
+            let node = decision.classes.node();
+            rows.push(row("nodes assessed", decision.nodes.to_string()));
+            rows.push(row(
+                "frequency sets",
+                format!(
+                    "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
+                    counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
+                ),
+            ));
+            rows.push(row("node", engine::describe(&decided.job, node)));
+            rows.push(row("node's query", node_query(&decided.job, node.levels())));
+        }
+    }
+    rows.push(row("classes", decision.verdict.classes.to_string()));
+    rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
+    rows.push(row(&decided.job.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decided.proof()));
+    Ok(rows)
 }

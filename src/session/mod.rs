@@ -5,13 +5,18 @@
 
 mod answer;
 mod bind;
+mod compare;
 mod explain;
 pub mod front;
 mod functions;
 mod hierarchies;
 mod lattice_of;
 mod paths;
+mod risk;
+mod risk_functions;
+mod risk_rows;
 mod source;
+mod suggest;
 mod verify;
 
 pub use answer::Answer;
@@ -107,17 +112,19 @@ impl AnonContext {
                 objectives,
                 epsilon,
             } => self.pareto(*anonymize, objectives, epsilon).await,
-            Statement::Compare { .. } => Err(not_yet("COMPARE")),
-            Statement::Risk(_) => Err(not_yet("RISK OF")),
-            Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
+            Statement::Compare { anonymize, searches } => self.compare(*anonymize, searches).await,
+            Statement::Risk(risk) => self.risk(&risk).await,
+            Statement::SuggestRoles(source) => self.suggest_roles(source).await,
         }
     }
 
     async fn anonymize(&self, anonymize: Anonymize) -> Result<Answer> {
         let (job, target) = self.bind(&anonymize).await?;
         let Some(target) = target else {
-            let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
-            return Answer::query(self.session.read_table(Arc::new(table))?).await;
+            let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+            let answer = Answer::query(self.session.read_table(Arc::new(table))?).await?;
+            release.publish_report()?;
+            return Ok(answer);
         };
         let release = engine::release_to(job, &target, Arc::clone(&self.observer)).await?;
         answer::summary(&target.path, release.as_ref())
@@ -126,7 +133,7 @@ impl AnonContext {
     /// CREATE TABLE AS, COPY and INSERT INTO: DataFusion's statement over the released rows under a passing name.
     async fn wrapped(&self, wrapped: Wrapped) -> Result<Answer> {
         let (job, _) = self.bind(&wrapped.anonymize).await?;
-        let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+        let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
         let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
         self.session.register_table(name.as_str(), Arc::new(table))?;
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
@@ -144,6 +151,7 @@ impl AnonContext {
         .await;
         self.session.deregister_table(name.as_str())?;
         let (schema, batches) = done?;
+        release.publish_report()?;
         Answer::batches(schema, batches)
     }
 }

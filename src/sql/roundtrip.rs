@@ -243,7 +243,13 @@ fn create() -> impl Strategy<Value = Statement> {
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
-    let boxed = |a: Anonymize| Box::new(Anonymize { target: None, ..a });
+    let boxed = |a: Anonymize| {
+        Box::new(Anonymize {
+            target: None,
+            report: None,
+            ..a
+        })
+    };
     let objective = (any::<bool>(), call(), of(name())).prop_map(|(max, property, on)| Objective { max, property, on });
     prop_oneof![
         4 => anonymize().prop_map(|a| Statement::Anonymize(Box::new(a))),
@@ -260,9 +266,9 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => anonymize().prop_map(move |a| Statement::Wrapped(Wrapped {
             before: "COPY (".into(), anonymize: boxed(a), after: ") TO 'x' STORED AS CSV".into()
         })),
-        1 => (source(), quasi(), sensitive(), of(name()), constraints(), of(source())).prop_map(
-            |(source, quasi_identifiers, sensitive, entity, satisfying, against)| Statement::Verify(Verify {
-                source, quasi_identifiers, sensitive, entity, satisfying, against
+        1 => (source(), quasi(), sensitive(), of(name()), constraints(), (of(source()), of(source()))).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::Verify(Verify {
+                source, quasi_identifiers, sensitive, entity, satisfying, against, population
             })),
         1 => (source(), quasi(), sensitive(), of(name()), of(source()), options()).prop_map(
             |(source, quasi_identifiers, sensitive, entity, population, options)| Statement::Risk(Risk {

@@ -11,12 +11,14 @@ const LEVELS: &[(&str, u8)] = &[
     ("hierarchy", 2),
     ("search", 2),
     ("frequency", 3),
+    ("partition", 3),
     ("recode", 4),
     ("model", 4),
     ("metric", 4),
     ("risk", 4),
     ("report", 5),
     ("engine", 5),
+    ("suggest", 5),
     ("sql", 6),
     ("session", 7),
     ("generate", 8),
@@ -25,7 +27,16 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Inside a row, `engine` and `report` are above what they read; `search` needs the lattice of its own row.
-const WITHOUT_DATAFUSION: &[&str] = &["catalogue", "lattice", "search", "hierarchy", "metric", "generate"];
+const WITHOUT_DATAFUSION: &[&str] = &[
+    "catalogue",
+    "lattice",
+    "search",
+    "hierarchy",
+    "metric",
+    "partition",
+    "suggest",
+    "generate",
+];
 
 fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,6 +1,7 @@
 //! Snapshots of what people read: EXPLAIN and the help of the command.
 
 use crate::common::{collect, context, number, text};
+use arrow::array::AsArray;
 use std::process::Command;
 
 #[tokio::test]
@@ -19,6 +20,95 @@ async fn explain_says_what_would_be_done() {
         "explain",
         arrow::util::pretty::pretty_format_batches(&rows).unwrap().to_string()
     );
+}
+
+/// Every model, with and without suppression and entities: what is monotone, what prunes, what a class carries.
+#[tokio::test]
+async fn explain_says_what_prunes_for_every_model() {
+    let context = context(2);
+    let setup = "CREATE TABLE people (age INT, zip VARCHAR, disease VARCHAR, person INT);
+        CREATE HIERARCHY age AS INTERVALS (5, 10);
+        CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
+    collect(&context, setup).await;
+    let mut models: Vec<String> = vec![];
+    for entry in anonsql::model::MODELS {
+        // The examples of the catalogue name columns of their own.
+        let call = entry.info.example.split(" ON ").next().unwrap().to_string();
+        let on = if call != entry.info.example { " ON disease" } else { "" };
+        models.push(format!("{call}{on}"));
+    }
+    models.push("t_closeness(0.2, hierarchical) ON disease".into());
+    models.push("k_anonymity(5) AND k_anonymity(20) ON (zip) AND entropy_l_diversity(2) ON disease".into());
+    let mut said = String::new();
+    for model in &models {
+        let population = if model.contains("k_map") {
+            "POPULATION people"
+        } else {
+            ""
+        };
+        for limit in ["", "SUPPRESSING AT MOST 5 PERCENT"] {
+            for entity in ["KEEP (person)", "ENTITY (person)"] {
+                let rows = collect(
+                    &context,
+                    &format!(
+                        "EXPLAIN ANONYMIZE people QUASI IDENTIFIERS (age USING age, zip) SENSITIVE (disease USING disease) \
+                         {entity} {population} SATISFYING {model} {limit}"
+                    ),
+                )
+                .await;
+                said += &format!("{model} {limit} {entity}\n");
+                let (items, details) = (
+                    rows[0].column(0).as_string::<i32>(),
+                    rows[0].column(1).as_string::<i32>(),
+                );
+                for (item, detail) in items.iter().zip(details).map(|(i, d)| (i.unwrap(), d.unwrap())) {
+                    match item {
+                        "model" | "pruning" | "population" => said += &format!("    {item}: {detail}\n"),
+                        "base query" => said += &format!("    carries:{}\n", carried(detail)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!("explain_models", said);
+}
+
+/// What stands in comments: it is carried beside the rows.
+fn carried(query: &str) -> String {
+    let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
+    format!(
+        " rows{}",
+        parts.iter().map(|p| format!(" {}", p.trim())).collect::<String>()
+    )
+}
+
+/// A search that is not said to prune assesses the same nodes whatever the bounds; what the others say is that they may
+/// leave some out, and here they do.
+#[tokio::test]
+async fn a_search_leaves_out_what_explain_says_it_does() {
+    let context = context(2);
+    let setup = "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet';
+        CREATE HIERARCHY age AS INTERVALS (5, 10, 20);
+        CREATE HIERARCHY zip AS PREFIX (4, 3, 2)";
+    collect(&context, setup).await;
+    for (search, leaves_out) in [
+        ("auto", true),
+        ("flash", true),
+        ("ola", true),
+        ("incognito", true),
+        ("exhaustive", false),
+    ] {
+        let statement = format!(
+            "EXPLAIN ANALYZE ANONYMIZE (SELECT age, zip, sex, race FROM census) \
+             QUASI IDENTIFIERS (age USING age, zip USING zip, sex, race) SATISFYING k_anonymity(5) SEARCH USING {search}"
+        );
+        let ran = collect(&context, &statement).await;
+        let assessed: u64 = text(&ran, "item", "nodes assessed", "detail").parse().unwrap();
+        let says = text(&ran, "item", "pruning", "detail");
+        assert_eq!(says.contains("leaves nothing out"), !leaves_out, "{search}: {says}");
+        assert_eq!(assessed < 5 * 5 * 2 * 2, leaves_out, "{search}: {assessed}");
+    }
 }
 
 #[tokio::test]

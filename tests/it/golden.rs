@@ -3,7 +3,7 @@
 use crate::common::{Numbers, adult, collect, number, shared, text};
 use serde_json::Value;
 
-const ADULT: [&str; 9] = [
+pub const ADULT: [&str; 9] = [
     "sex",
     "age",
     "race",
@@ -15,7 +15,7 @@ const ADULT: [&str; 9] = [
     "salary-class",
 ];
 
-fn quoted(columns: &[&str]) -> String {
+pub fn quoted(columns: &[&str]) -> String {
     columns
         .iter()
         .map(|c| format!("\"{c}\""))

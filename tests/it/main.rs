@@ -2,9 +2,17 @@
 
 mod architecture;
 mod cli;
+mod closeness;
 mod common;
 mod explain;
 mod faults;
 mod front;
 mod golden;
+mod local;
+mod local_adult;
+mod planted;
 mod release;
+mod report;
+mod risk;
+mod screenshot;
+mod suggest;

@@ -7,6 +7,7 @@ use crate::catalogue::Entry;
 use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
+use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
 use crate::session::AnonContext;
 use crate::sql::ident;
@@ -125,7 +126,7 @@ fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
     match (last(1).as_str(), last(0).as_str()) {
         (_, "MINIMIZING") => Some(entries(METRICS)),
         (_, "SATISFYING") => Some(entries(MODELS)),
-        ("SEARCH", "USING") => Some(entries(SEARCHES)),
+        ("SEARCH", "USING") => Some([entries(SEARCHES), entries(PARTITIONERS)].concat()),
         (_, "USING") | (_, "HIERARCHY") => Some(quoted(names.hierarchies())),
         (_, "FROM" | "ANONYMIZE" | "JOIN" | "INTO" | "TABLE" | "VERIFY" | "DESCRIBE") => {
             let mut all = quoted(names.tables());
@@ -154,7 +155,15 @@ fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
     all.extend(quoted(
         [names.tables(), mentioned_columns(names, line), names.hierarchies()].concat(),
     ));
-    all.extend([entries(MODELS), entries(METRICS), entries(SEARCHES)].concat());
+    all.extend(
+        [
+            entries(MODELS),
+            entries(METRICS),
+            entries(SEARCHES),
+            entries(PARTITIONERS),
+        ]
+        .concat(),
+    );
     all.extend(KINDS.iter().map(|k| keyword(&k.name.to_uppercase())));
     all
 }

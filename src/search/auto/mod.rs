@@ -25,7 +25,7 @@ mod boxes;
 mod cover;
 mod guess;
 
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use boxes::Boxes;
 use cover::Cover;
@@ -44,6 +44,10 @@ impl Search for Auto {
         }
         Cover::new(oracle, context).finish()?;
         Ok(Finding::OPTIMAL)
+    }
+
+    fn prunes(&self) -> Prunes {
+        Prunes::ALL
     }
 }
 

@@ -118,6 +118,8 @@ pub struct Verify {
     pub satisfying: Vec<Constraint>,
     /// AGAINST: the data it was released from.
     pub against: Option<Source>,
+    /// POPULATION: the table that k_map counts in.
+    pub population: Option<Source>,
 }
 
 /// `RISK OF ...`
@@ -205,6 +207,9 @@ impl fmt::Display for Verify {
         write!(f, " {}", constraints(&self.satisfying))?;
         if let Some(against) = &self.against {
             write!(f, " AGAINST {against}")?;
+        }
+        if let Some(population) = &self.population {
+            write!(f, " POPULATION {population}")?;
         }
         Ok(())
     }

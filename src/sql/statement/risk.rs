@@ -8,9 +8,10 @@ pub(super) const ENTRY: Entry = Entry {
     name: "RISK OF",
     starts: &["RISK OF"],
     summary: "measures prosecutor, journalist and marketer risk, uniqueness and class sizes",
-    syntax:
-        "RISK OF { table | 'path' | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] [POPULATION t]
-  [WITH (option = value, ...)]",
+    syntax: "RISK OF { table | 'path' | ( query ) } QUASI IDENTIFIERS (c [USING hierarchy], ...)
+  [SENSITIVE (c [USING hierarchy], ...)] [ENTITY (c)] [POPULATION { table | 'path' | ( query ) }]
+  [WITH (sampling_fraction = f, threshold = t, k = 5, subset_size = 3, histogram = sizes | bands,
+         snb_classes = peer | haas_stokes)]",
     example: "RISK OF people QUASI IDENTIFIERS (age, zip) POPULATION census",
     parse: |c, _| {
         let source = clause::source(c)?;

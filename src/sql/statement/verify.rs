@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "checks that the privacy models hold on a table or file, one row per check",
     syntax:
         "VERIFY { table | 'path' | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
-  [AGAINST source]",
+  [AGAINST source] [POPULATION table]",
     example: "VERIFY 'released' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(5) AGAINST people",
     parse: |c, _| {
         let source = clause::source(c)?;
@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
             &clause::ENTITY,
             &clause::SATISFYING,
             &clause::AGAINST,
+            &clause::POPULATION,
         ];
         let s = clause::read(c, "VERIFY", &allowed, &[&clause::QUASI, &clause::SATISFYING])?;
         Ok(Statement::Verify(Verify {
@@ -29,6 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
             entity: s.entity,
             satisfying: s.satisfying,
             against: s.against,
+            population: s.population,
         }))
     },
 };

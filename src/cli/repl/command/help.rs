@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
+use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
 use crate::session::front::OBJECTIVES;
 use crate::sql::statement::STATEMENTS;
@@ -28,7 +29,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 }
 
 /// Everything of an open set, in the order of help.
-fn infos() -> [(&'static str, Vec<&'static Info>); 5] {
+fn infos() -> [(&'static str, Vec<&'static Info>); 6] {
     [
         ("Privacy models", infos_of(MODELS)),
         ("Metrics", infos_of(METRICS)),
@@ -37,6 +38,7 @@ fn infos() -> [(&'static str, Vec<&'static Info>); 5] {
             infos_of(OBJECTIVES),
         ),
         ("Searches", infos_of(SEARCHES)),
+        ("Searches by local recoding", infos_of(PARTITIONERS)),
         ("Kinds of hierarchies", KINDS.to_vec()),
     ]
 }

@@ -1,0 +1,182 @@
+//! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner loop costs beside plain
+//! Rust and beside the peer's reference figures (`lattice`), and what the phases of a job take (`job FILE THREADS`).
+
+#[allow(dead_code, reason = "each bench uses its part")]
+mod support {
+    pub mod adult;
+    pub mod clock;
+    pub mod forms;
+    pub mod plain;
+    pub mod run;
+    pub mod turns;
+}
+
+use anonsql::AnonContext;
+use anonsql::catalogue::Call;
+use anonsql::engine::{Observer, Phase};
+use anonsql::lattice::Node;
+use anonsql::search::{self, Budget, Context, Oracle};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use support::adult::{Adult, shared};
+use support::clock::timed;
+use support::forms::{by_aggregate, by_product, schema};
+use support::plain::Plain;
+use support::run::runtime;
+use support::turns::in_turns;
+
+/// Nodes drawn for the mean over nodes.
+const NODES: usize = 300;
+/// Runs of which the median counts.
+const RUNS: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["lattice"] => inner_loop(),
+        ["job", script, threads] => job(Path::new(script), threads.parse().expect("a number of threads")),
+        // `cargo test --benches` has nothing to check here: the numbers are the point.
+        _ => eprintln!("run `python3 benches/ratios.py`, or: ratios lattice | ratios job SCRIPT THREADS"),
+    }
+}
+
+fn inner_loop() {
+    let Some(adult) = Adult::read() else { return };
+    node(&adult);
+    whole_lattice(&adult);
+    for metric in ["dm", "entropy"] {
+        for k in [2, 10] {
+            for percent in [0, 1, 5, 100] {
+                default_search(&adult, metric, k, percent);
+            }
+        }
+    }
+}
+
+/// The mean over random nodes, from the base frequency set.
+fn node(adult: &Adult) {
+    let mut rng = ChaCha12Rng::seed_from_u64(1);
+    let drawn: Vec<Node> = (0..NODES).map(|_| adult.lattice.sample(&mut rng)).collect();
+    let sets = adult.sets(0);
+    let mut plain = Plain::new(&adult.base);
+    let rows = plain.rows.clone();
+    let schema = schema();
+    let times = in_turns(
+        15,
+        &drawn,
+        &mut [
+            ("product", &mut |n| by_product(&sets, n)),
+            ("AggregateExec", &mut |n| by_aggregate(adult, &schema, n)),
+            ("plain", &mut |n| plain.group(&rows, n).len()),
+        ],
+    );
+    let mean = |i: usize| times[i] / NODES as f64;
+    println!(
+        "{}",
+        json!({"line": "node", "product_us": mean(0), "aggregate_exec_us": mean(1), "plain_us": mean(2),
+               "nodes_per_second": 1e6 / mean(0), "ratio": times[0] / times[2]})
+    );
+}
+
+/// Every node with dm and glm, beside plain grouping without metrics.
+fn whole_lattice(adult: &Adult) {
+    let mut plain = Plain::new(&adult.base);
+    let mut runs = vec![];
+    for _ in 0..RUNS {
+        let (_, floor, _) = timed(|| plain.whole_lattice(&adult.lattice));
+        let evaluator = adult.evaluator(&["dm", "glm"], 5, 5);
+        let mut context = Context::new(0, Budget::default());
+        let exhaustive = search::build(&Call::bare("exhaustive")).expect("exhaustive");
+        let (_, cpu, done) = timed(|| exhaustive.run(&evaluator, &mut context));
+        done.expect("the search ends");
+        let counters = evaluator.counters();
+        let (cpu, floor) = (cpu.as_secs_f64(), floor.as_secs_f64());
+        runs.push((
+            cpu / floor,
+            json!({"line": "lattice", "product_cpu_s": cpu, "plain_cpu_s": floor, "nodes": context.assessed(),
+                   "rolled_up": counters.rolled_up, "rows_read": counters.rows_read, "ratio": cpu / floor}),
+        ));
+    }
+    println!("{}", median(runs));
+}
+
+/// The default search from nothing evaluated, beside what the peer took.
+fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
+    let mut runs = vec![];
+    for _ in 0..RUNS {
+        let evaluator = adult.evaluator(&[metric], k, percent);
+        let mut context = Context::new(0, Budget::default());
+        let auto = search::build(&Call::bare("auto")).expect("auto");
+        let (_, cpu, done) = timed(|| auto.run(&evaluator, &mut context));
+        done.expect("the search ends");
+        let Some((cpu_ms, nodes)) = peer(metric, k, percent) else {
+            return;
+        };
+        let ours = cpu.as_secs_f64() * 1e3;
+        runs.push((
+            ours,
+            json!({"line": "search", "metric": metric, "k": k, "limit_percent": percent, "nodes": context.assessed(),
+                   "peer_nodes": nodes, "cpu_ms": ours, "peer_cpu_ms": cpu_ms, "ratio": ours / cpu_ms}),
+        ));
+    }
+    println!("{}", median(runs));
+}
+
+/// What the reference figures say that the peer took: CPU milliseconds and nodes.
+fn peer(metric: &str, k: i64, percent: u64) -> Option<(f64, Option<u64>)> {
+    let text = std::fs::read_to_string(shared()?.join("reference/adult_given.jsonl")).ok()?;
+    let share = percent as f64 / 100.0;
+    let line = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .find(|l| l["metric"] == metric && l["k"] == k && l["suppression_limit"].as_f64() == Some(share))?;
+    Some((line["peer_cpu_ms"].as_f64()?, line["peer_nodes_evaluated"].as_u64()))
+}
+
+fn median(mut runs: Vec<(f64, serde_json::Value)>) -> serde_json::Value {
+    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    runs.swap_remove(runs.len() / 2).1
+}
+
+/// Runs a script of statements and prints how long each phase of its jobs took.
+fn job(script: &Path, threads: usize) {
+    let config = SessionConfig::new().with_target_partitions(threads);
+    let phases = Arc::new(Phases::default());
+    let context = AnonContext::new(SessionContext::new_with_config(config)).with_observer(phases.clone());
+    let text = std::fs::read_to_string(script).expect("the script can be read");
+    let begun = Instant::now();
+    runtime(threads).block_on(context.sql(&text)).expect("the script runs");
+    let seconds = phases.seconds.lock().expect("no phase panics").clone();
+    println!(
+        "{}",
+        json!({"line": "job", "wall_s": begun.elapsed().as_secs_f64(), "phases_s": seconds})
+    );
+}
+
+/// Sums up the time of every phase.
+#[derive(Default)]
+struct Phases {
+    begun: Mutex<Option<Instant>>,
+    seconds: Mutex<BTreeMap<String, f64>>,
+}
+
+impl Observer for Phases {
+    fn begin(&self, _: Phase) -> Arc<AtomicU64> {
+        *self.begun.lock().expect("no phase panics") = Some(Instant::now());
+        Arc::default()
+    }
+
+    fn end(&self, phase: Phase) {
+        if let Some(begun) = self.begun.lock().expect("no phase panics").take() {
+            let mut seconds = self.seconds.lock().expect("no phase panics");
+            *seconds.entry(format!("{phase:?}").to_lowercase()).or_default() += begun.elapsed().as_secs_f64();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! One node's classes, as the product finds them and as DataFusion's own aggregation does.
+
+use super::adult::Adult;
+use anonsql::frequency::FrequencySets;
+use anonsql::lattice::Node;
+use arrow::array::{ArrayRef, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::record_batch::RecordBatch;
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::TaskContext;
+use datafusion::functions_aggregate::sum::sum_udaf;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateExprBuilder;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, PhysicalGroupBy};
+use futures::TryStreamExt;
+use std::sync::Arc;
+
+/// The schema of packed keys with their rows.
+pub fn schema() -> Arc<Schema> {
+    Arc::new(Schema::new(vec![
+        Field::new("key", DataType::UInt64, false),
+        Field::new("rows", DataType::UInt64, false),
+    ]))
+}
+
+/// The product's way, with no set of another node at hand.
+pub fn by_product(sets: &FrequencySets, node: &Node) -> usize {
+    sets.get(node).expect("a node's classes").len()
+}
+
+/// AggregateExec over a memory source of generalized keys.
+pub fn by_aggregate(adult: &Adult, schema: &Arc<Schema>, node: &Node) -> usize {
+    let set = &adult.base.set;
+    let keys = adult.base.space.generalize(set.keys(), set.node(), node);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(UInt64Array::from(keys)),
+        Arc::new(UInt64Array::new(set.counts().clone(), None)),
+    ];
+    let batch = RecordBatch::try_new(Arc::clone(schema), columns).expect("a batch");
+    let plan = aggregate(batch).expect("a plan");
+    count(plan, &adult.context)
+}
+
+fn aggregate(batch: RecordBatch) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
+    let schema = batch.schema();
+    let input = MemorySourceConfig::try_new_exec(&[vec![batch]], Arc::clone(&schema), None)?;
+    let column = |name: &str, at| Arc::new(Column::new(name, at)) as Arc<dyn PhysicalExpr>;
+    let sum = AggregateExprBuilder::new(sum_udaf(), vec![column("rows", 1)])
+        .schema(Arc::clone(&schema))
+        .alias("rows")
+        .build()?;
+    Ok(Arc::new(AggregateExec::try_new(
+        AggregateMode::Single,
+        PhysicalGroupBy::new_single(vec![(column("key", 0), "key".into())]),
+        vec![Arc::new(sum)],
+        vec![None],
+        input,
+        schema,
+    )?))
+}
+
+fn count(plan: Arc<dyn ExecutionPlan>, context: &Arc<TaskContext>) -> usize {
+    let stream = plan.execute(0, Arc::clone(context)).expect("a stream");
+    let batches: Vec<RecordBatch> = futures::executor::block_on(stream.try_collect()).expect("classes");
+    batches.iter().map(RecordBatch::num_rows).sum()
+}

@@ -1,0 +1,107 @@
+"""Decision trees trained on releases of Adult: top_down against the best node of the lattice.
+
+For each split of Adult into rows to train on and rows held back, the training rows are anonymized, a tree is trained on
+the release, and it classifies the held-back rows, generalized as the release is: both recodings are global, so a value's
+label is read off the training rows, which carry a row number through the release. A value that was not trained on is
+encoded as no label at all.
+
+    pip install scikit-learn pandas pyarrow
+    python benches/top_down_tree.py target/release/anonsql ../shared/data [--splits 5]
+"""
+
+import argparse
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+import pandas
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+QUASI_IDENTIFIERS = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+]
+LABEL = "salary-class"
+REQUESTS = [(k, percent) for k in (5, 10, 50) for percent in (0, 1, 5)]
+SEARCHES = {
+    "best node for cm": "MINIMIZING cm SEARCH USING auto",
+    "best node for glm": "MINIMIZING glm SEARCH USING auto",
+    "top_down": "SEARCH USING top_down",
+    "top_down(values)": "SEARCH USING top_down(gain => values)",
+}
+
+
+def release(binary, data, source, target, k, percent, search):
+    """Anonymizes `source` to `target`, and reads it."""
+    hierarchies = "".join(
+        f"CREATE HIERARCHY \"{c}\" FROM '{data}/adult_arx_hier/{c}.csv';\n" for c in QUASI_IDENTIFIERS
+    )
+    using = ", ".join(f'"{c}" USING "{c}"' for c in QUASI_IDENTIFIERS)
+    statement = (
+        f"{hierarchies} ANONYMIZE '{source}' TO '{target}' OVERWRITE QUASI IDENTIFIERS ({using}) "
+        f'CLASS ("{LABEL}") KEEP (id) SATISFYING k_anonymity({k}) SUPPRESSING AT MOST {percent} PERCENT {search};'
+    )
+    subprocess.run([binary, "-c", statement], check=True, stdout=subprocess.DEVNULL)
+    return pandas.read_parquet(target).set_index("id")
+
+
+def text(rows):
+    """Labels as text; a column that is kept at level 0 holds values."""
+    return rows.astype(object).where(rows.notna(), "NULL").astype(str)
+
+
+def accuracy(train, held_back, released):
+    """The share of held-back rows that a tree trained on the release gets right."""
+    recoded = {}
+    for column in QUASI_IDENTIFIERS:
+        pairs = pandas.DataFrame({"value": train.loc[released.index, column], "label": text(released[column])})
+        pairs = pairs.drop_duplicates().set_index("value")["label"]
+        assert pairs.index.is_unique, f"{column} is not recoded globally"
+        recoded[column] = held_back[column].map(pairs).fillna("unknown")
+    tree = make_pipeline(
+        OneHotEncoder(handle_unknown="ignore"),
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    )
+    tree.fit(text(released[QUASI_IDENTIFIERS]), released[LABEL])
+    return tree.score(pandas.DataFrame(recoded), held_back[LABEL])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", type=pathlib.Path)
+    parser.add_argument("data", type=pathlib.Path, help="the folder with adult_arx.parquet and adult_arx_hier")
+    parser.add_argument("--splits", type=int, default=5)
+    options = parser.parse_args()
+    adult = pandas.read_parquet(options.data / "adult_arx.parquet")
+    adult["id"] = range(len(adult))
+    print("k, percent suppressed at most, " + ", ".join(SEARCHES))
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        found = {}
+        for split in range(options.splits):
+            train, held_back = train_test_split(adult, test_size=1 / 3, random_state=split, stratify=adult[LABEL])
+            train.to_parquet(scratch / "train.parquet", index=False)
+            train = train.set_index("id")
+            for k, percent in REQUESTS:
+                for name, search in SEARCHES.items():
+                    rows = release(
+                        options.binary, options.data, scratch / "train.parquet", scratch / "release", k, percent, search
+                    )
+                    found.setdefault((k, percent, name), []).append(accuracy(train, held_back, rows))
+        for k, percent in REQUESTS:
+            means = [f"{statistics.mean(found[k, percent, name]):.4f}" for name in SEARCHES]
+            print(f"{k}, {percent}, " + ", ".join(means))
+
+
+if __name__ == "__main__":
+    main()

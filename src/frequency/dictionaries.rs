@@ -1,0 +1,267 @@
+//! Parquet's own dictionaries for the first scan: a column that a file stores as a dictionary and indices is read as
+//! that, so that values are looked up once a dictionary and not once a row.
+//!
+//! DataFusion has no switch for it: the Arrow schema of each file says what its reader makes of a column, and the schema
+//! of the table has to agree, or the dictionary is undone again.
+
+use crate::error::Result;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{
+    FileScanConfig, FileScanConfigBuilder, FileSource, ParquetFileReaderFactory, ParquetSource,
+};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::file::metadata::ParquetMetaData;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes that a value takes in a column whose indices outweigh its dictionary. Above it the column is mostly values,
+/// and reading it as a dictionary would cost more than it saves.
+const BYTES_A_VALUE: i64 = 4;
+
+/// The same rows, with string columns as dictionaries where every file of the scan stores them so. A plan that is
+/// anything but a scan of Parquet files with a choice of columns is answered as it is.
+pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let is_column = |e: &datafusion::physical_plan::projection::ProjectionExpr| e.expr.is::<Column>();
+        return Ok(match projection.expr().iter().all(is_column) {
+            true => match scan(projection.input()).await? {
+                Some(input) => Arc::new(ProjectionExec::try_new(projection.expr().to_vec(), input)?),
+                None => plan,
+            },
+            false => plan,
+        });
+    }
+    Ok(scan(&plan).await?.unwrap_or(plan))
+}
+
+async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(source) = plan.downcast_ref::<DataSourceExec>() else {
+        return Ok(None);
+    };
+    let Some((config, parquet)) = source.downcast_to_file_source::<ParquetSource>() else {
+        return Ok(None);
+    };
+    let (Some(projection), Some(reader)) = (parquet.projection(), parquet.parquet_file_reader_factory()) else {
+        return Ok(None);
+    };
+    let unusual = parquet.filter().is_some() || config.limit.is_some() || config.expr_adapter_factory.is_some();
+    let Some(columns) = strings(projection, parquet.table_schema()).filter(|c| !unusual && !c.is_empty()) else {
+        return Ok(None);
+    };
+    let files = Files::read(config, parquet, reader.as_ref()).await?;
+    let columns: Vec<String> = columns.into_iter().filter(|c| files.all_have_dictionary(c)).collect();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let schema = as_dictionaries(parquet.table_schema().file_schema(), &columns);
+    let table = TableSchema::builder(schema)
+        .with_table_partition_cols(parquet.table_schema().table_partition_cols().clone())
+        .build();
+    let fresh = ParquetSource::new(table)
+        .with_table_parquet_options(parquet.table_parquet_options().clone())
+        .with_parquet_file_reader_factory(Arc::clone(reader));
+    let Some(fresh) = fresh.try_pushdown_projection(projection)? else {
+        return Ok(None);
+    };
+    let groups = config.file_groups.iter().map(|group| {
+        let files = group.files().iter().map(|file| files.with_dictionaries(file, &columns));
+        files.collect::<Result<Vec<PartitionedFile>>>().map(Into::into)
+    });
+    let groups = groups.collect::<Result<Vec<_>>>()?;
+    let config = FileScanConfigBuilder::new(config.object_store_url.clone(), fresh)
+        .with_file_groups(groups)
+        .with_batch_size(config.batch_size)
+        .build();
+    Ok(Some(DataSourceExec::from_data_source(config)))
+}
+
+/// The string columns of the files that the projection reads; `None` when it computes anything.
+fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
+    let mut names = vec![];
+    for projected in projection.iter() {
+        let column = projected.expr.downcast_ref::<Column>()?;
+        let is_string =
+            |f: &&Arc<Field>| matches!(f.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let fields = table.file_schema().fields();
+        if let Some(field) = fields.get(column.index()).filter(is_string) {
+            names.push(field.name().clone());
+        }
+    }
+    Some(names)
+}
+
+fn as_dictionaries(schema: &Schema, columns: &[String]) -> SchemaRef {
+    let field = |f: &Arc<Field>| match columns.contains(f.name()) {
+        true => Arc::new(f.as_ref().clone().with_data_type(DataType::Dictionary(
+            Box::new(DataType::Int32),
+            Box::new(DataType::Utf8),
+        ))),
+        false => Arc::clone(f),
+    };
+    let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// The footers of the files of a scan, by path.
+struct Files(HashMap<String, Arc<ParquetMetaData>>);
+
+impl Files {
+    async fn read(
+        config: &FileScanConfig,
+        source: &ParquetSource,
+        factory: &dyn ParquetFileReaderFactory,
+    ) -> Result<Self> {
+        let mut footers = HashMap::new();
+        for (partition, group) in config.file_groups.iter().enumerate() {
+            for file in group.files() {
+                let path = file.object_meta.location.to_string();
+                if footers.contains_key(&path) {
+                    continue;
+                }
+                let mut reader = factory.create_reader(partition, file.clone(), None, source.metrics())?;
+                let footer = reader
+                    .get_metadata(None)
+                    .await
+                    .map_err(datafusion::error::DataFusionError::from)?;
+                footers.insert(path, footer);
+            }
+        }
+        Ok(Self(footers))
+    }
+
+    /// Whether every row group of every file has the column, as indices of a small dictionary.
+    fn all_have_dictionary(&self, column: &str) -> bool {
+        let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
+        row_groups.into_iter().all(|group| {
+            let path = |c: &&parquet::file::metadata::ColumnChunkMetaData| c.column_path().parts() == [column];
+            group.columns().iter().find(path).is_some_and(|chunk| {
+                chunk.dictionary_page_offset().is_some()
+                    && chunk.uncompressed_size() <= BYTES_A_VALUE * chunk.num_values().max(1) + 4096
+            })
+        })
+    }
+
+    /// The file, with a schema that has its reader answer dictionaries.
+    fn with_dictionaries(&self, file: &PartitionedFile, columns: &[String]) -> Result<PartitionedFile> {
+        let Some(footer) = self.0.get(file.object_meta.location.as_ref()) else {
+            return Ok(file.clone());
+        };
+        let footer = footer.file_metadata();
+        let schema = parquet_to_arrow_schema(footer.schema_descr(), footer.key_value_metadata())
+            .map_err(datafusion::error::DataFusionError::from)?;
+        Ok(file.clone().with_arrow_schema(as_dictionaries(&schema, columns)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::record_batch::RecordBatch;
+    use arrow::util::pretty::pretty_format_batches;
+    use datafusion::physical_plan::collect;
+    use datafusion::prelude::{ParquetReadOptions, SessionContext, col};
+    use parquet::arrow::ArrowWriter;
+    use std::path::Path;
+
+    const ROWS: usize = 20_000;
+
+    fn write(path: &Path, with_city: bool) {
+        let text =
+            |of: &dyn Fn(usize) -> Option<String>| Arc::new((0..ROWS).map(of).collect::<StringArray>()) as ArrayRef;
+        let mut columns = vec![
+            ("id", text(&|i| Some(format!("person number {i}")))),
+            (
+                "age",
+                Arc::new((0..ROWS as i64).map(|i| i % 90).collect::<Int64Array>()) as ArrayRef,
+            ),
+        ];
+        if with_city {
+            columns.push(("city", text(&|i| (i % 7 > 0).then(|| format!("city {}", i % 13)))));
+        }
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
+        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+
+    /// The types of the columns that come out, having checked that the rows are the same.
+    async fn types(folder: &Path, columns: &[&str]) -> Vec<DataType> {
+        let session = SessionContext::new();
+        let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
+        let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
+        let rows = rows.select_columns(columns).unwrap();
+        // A scan hands its files out once, so each side has a plan of its own.
+        let plan = rows.clone().create_physical_plan().await.unwrap();
+        let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
+            .await
+            .unwrap();
+        let show = async |plan: Arc<dyn ExecutionPlan>| {
+            let batches = collect(plan, session.task_ctx()).await.unwrap();
+            let mut lines: Vec<String> = pretty_format_batches(&batches)
+                .unwrap()
+                .to_string()
+                .lines()
+                .map(String::from)
+                .collect();
+            lines.sort();
+            lines
+        };
+        let (slow, lines) = (show(plan).await, show(Arc::clone(&fast)).await);
+        assert!(
+            lines == slow && lines.len() > ROWS,
+            "{} lines, not {}",
+            lines.len(),
+            slow.len()
+        );
+        fast.schema().fields().iter().map(|f| f.data_type().clone()).collect()
+    }
+
+    fn is_dictionary(data_type: &DataType) -> bool {
+        matches!(data_type, DataType::Dictionary(..))
+    }
+
+    #[tokio::test]
+    async fn strings_that_repeat_are_read_as_dictionaries() {
+        let folder = tempfile::tempdir().unwrap();
+        for year in ["2024", "2025"] {
+            std::fs::create_dir(folder.path().join(format!("year={year}"))).unwrap();
+            write(&folder.path().join(format!("year={year}/part.parquet")), true);
+        }
+        let types = types(folder.path(), &["city", "year", "id", "age"]).await;
+        let read: Vec<bool> = types.iter().map(is_dictionary).collect();
+        assert_eq!(read, [true, false, false, false], "{types:?}");
+    }
+
+    #[tokio::test]
+    async fn a_file_without_the_column_leaves_it_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for (year, with_city) in [("2024", true), ("2025", false)] {
+            std::fs::create_dir(folder.path().join(format!("year={year}"))).unwrap();
+            write(&folder.path().join(format!("year={year}/part.parquet")), with_city);
+        }
+        assert!(!types(folder.path(), &["city", "age"]).await.iter().any(is_dictionary));
+    }
+
+    #[tokio::test]
+    async fn what_is_computed_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("part.parquet"), true);
+        let session = SessionContext::new();
+        let rows = session
+            .read_parquet(folder.path().to_str().unwrap(), ParquetReadOptions::default())
+            .await
+            .unwrap();
+        let filtered = rows.filter(col("age").gt(datafusion::prelude::lit(80))).unwrap();
+        let plan = filtered.create_physical_plan().await.unwrap();
+        let schema = read_dictionaries(Arc::clone(&plan)).await.unwrap().schema();
+        assert_eq!(schema, plan.schema());
+    }
+}

@@ -1,0 +1,195 @@
+//! What one released value stands for: a group of a hierarchy at one level, or a range of values.
+
+use super::Lookup;
+use crate::error::Result;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use std::collections::HashMap;
+
+/// A released value of one column, in the ground codes of its [`Lookup`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Label {
+    /// The label of ground code `code` at `level`. Equal labels are equal values when `code` is the group's
+    /// representative ([`Label::at`]).
+    Level {
+        /// The level.
+        level: u8,
+        /// A ground code under the label.
+        code: u32,
+    },
+    /// The numbers, dates or timestamps from the value of ground code `low` to that of `high`, both included.
+    Range {
+        /// The code of the least value.
+        low: u32,
+        /// The code of the greatest value.
+        high: u32,
+    },
+}
+
+impl Label {
+    /// The label of `code` at `level`.
+    pub fn at(lookup: &Lookup, level: u8, code: u32) -> Self {
+        Label::Level {
+            level,
+            code: lookup.level(level).representatives[code as usize],
+        }
+    }
+
+    /// The least label over ground codes `codes`, at `level` or above: their lowest common ancestor.
+    pub fn ancestor(lookup: &Lookup, level: u8, codes: impl IntoIterator<Item = u32>) -> Self {
+        let mut codes = codes.into_iter();
+        let first = codes.next().unwrap_or(0);
+        let mut level = level;
+        for code in codes {
+            let same = |level: u8| {
+                let codes = &lookup.level(level).codes;
+                codes[code as usize] == codes[first as usize]
+            };
+            while level < lookup.top() && !same(level) {
+                level += 1;
+            }
+        }
+        Self::at(lookup, level, first)
+    }
+
+    /// The label of values from `low` to `high` in a column with an order: the value itself where they are one, a range,
+    /// or the top where NULL, which has no place in a range, is among other values.
+    pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
+        if low == high {
+            return Self::at(lookup, 0, low);
+        }
+        match lookup.values().is_null(high as usize) {
+            true => Self::at(lookup, lookup.top(), low),
+            false => Label::Range { low, high },
+        }
+    }
+
+    /// Where it stands among the labels of its column: by the values under it.
+    pub(crate) fn place(self) -> (u32, u32, u8) {
+        match self {
+            Label::Level { level, code } => (code, code, level),
+            Label::Range { low, high } => (low, high, 0),
+        }
+    }
+
+    /// Leaves of the hierarchy under the label.
+    pub fn leaves(self, lookup: &Lookup) -> u64 {
+        match self {
+            Label::Level { level, code } => {
+                let level = lookup.level(level);
+                level.leaves[level.codes[code as usize] as usize]
+            }
+            Label::Range { low, high } => lookup.leaves_between(low, high),
+        }
+    }
+
+    /// The least and the greatest ground value under the label, in a column of numbers, dates or timestamps.
+    pub fn extent(self, lookup: &Lookup) -> Option<(f64, f64)> {
+        match self {
+            Label::Level { level, code } => {
+                let level = lookup.level(level);
+                let extents = level.extents.as_ref()?;
+                Some(extents[level.codes[code as usize] as usize])
+            }
+            Label::Range { low, high } => {
+                let ground = lookup.level(0).extents.as_ref()?;
+                Some((ground[low as usize].0, ground[high as usize].1))
+            }
+        }
+    }
+}
+
+/// Writes the labels of one column.
+#[derive(Debug)]
+pub struct LabelTexts<'a> {
+    lookup: &'a Lookup,
+    /// The labels of each level that was asked for, as text.
+    levels: HashMap<u8, StringArray>,
+}
+
+impl<'a> LabelTexts<'a> {
+    /// For the labels of `lookup`.
+    pub fn new(lookup: &'a Lookup) -> Self {
+        Self {
+            lookup,
+            levels: HashMap::new(),
+        }
+    }
+
+    /// The text of a label; `None` for NULL at level 0.
+    pub fn text(&mut self, label: Label) -> Result<Option<String>> {
+        match label {
+            Label::Level { level, code } => self.at(level, code),
+            Label::Range { low, high } => {
+                let (low, high) = (self.at(0, low)?, self.at(0, high)?);
+                Ok(low.zip(high).map(|(low, high)| format!("[{low}, {high}]")))
+            }
+        }
+    }
+
+    fn at(&mut self, level: u8, code: u32) -> Result<Option<String>> {
+        let labels = self.lookup.level(level);
+        if let std::collections::hash_map::Entry::Vacant(free) = self.levels.entry(level) {
+            free.insert(as_text(&labels.labels)?);
+        }
+        let (texts, label) = (&self.levels[&level], labels.codes[code as usize] as usize);
+        Ok((!texts.is_null(label)).then(|| texts.value(label).to_string()))
+    }
+}
+
+/// Labels as text.
+fn as_text(labels: &ArrayRef) -> Result<StringArray> {
+    Ok(cast(labels, &DataType::Utf8)?.as_string::<i32>().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use arrow::array::Int64Array;
+    use std::sync::Arc;
+
+    /// 1 and 2 are low, 5 and 9 are high; 3 is listed, low, and not in the column; NULL is.
+    fn lookup() -> Lookup {
+        let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
+        let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];
+        let rows: Vec<Vec<Option<String>>> = rows.into_iter().map(|(v, g)| row(v, g)).collect();
+        let table = Table::from_rows(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
+        let values = Int64Array::from(vec![Some(1), Some(2), Some(5), Some(9), None]);
+        hierarchy.bind(Arc::new(values)).unwrap()
+    }
+
+    #[test]
+    fn the_lowest_common_ancestor_is_no_higher_than_it_must_be() {
+        let lookup = lookup();
+        let ancestor = |codes: &[u32]| Label::ancestor(&lookup, 0, codes.iter().copied());
+        assert_eq!(ancestor(&[1]), Label::Level { level: 0, code: 1 });
+        assert_eq!(ancestor(&[1, 0]), Label::Level { level: 1, code: 0 });
+        assert_eq!(ancestor(&[3, 2]), Label::Level { level: 1, code: 2 });
+        assert_eq!(ancestor(&[1, 2]), Label::Level { level: 2, code: 0 });
+        // NULL has no ancestor below the top.
+        assert_eq!(ancestor(&[1, 4]), Label::Level { level: 2, code: 0 });
+        assert_eq!(Label::ancestor(&lookup, 1, [1]), Label::Level { level: 1, code: 0 });
+    }
+
+    #[test]
+    fn labels_say_what_is_under_them() {
+        let lookup = lookup();
+        let mut texts = LabelTexts::new(&lookup);
+        let mut all = |label: Label| (texts.text(label).unwrap(), label.leaves(&lookup), label.extent(&lookup));
+        let range = |low, high| Label::range(&lookup, low, high);
+        // The listed 3 is between 2 and 5.
+        assert_eq!(all(range(1, 2)), (Some("[2, 5]".into()), 3, Some((2.0, 5.0))));
+        assert_eq!(all(range(0, 3)), (Some("[1, 9]".into()), 5, Some((1.0, 9.0))));
+        assert_eq!(all(range(3, 3)), (Some("9".into()), 1, Some((9.0, 9.0))));
+        assert_eq!(
+            all(Label::at(&lookup, 1, 3)),
+            (Some("high".into()), 2, Some((5.0, 9.0)))
+        );
+        assert_eq!(range(2, 4), Label::Level { level: 2, code: 0 });
+        assert_eq!(all(range(2, 4)).0, Some("*".into()));
+        assert_eq!(all(range(4, 4)).0, None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Groups with their labels: what a partitioning algorithm answers.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Label, LabelTexts, Lookup};
+use arrow::array::StringArray;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A group for every distinct combination, and a label per column for every group.
+///
+/// No two groups have the same labels: readers of the release could not tell them apart, so they are one equivalence
+/// class and one group here. Labels are told apart by their text for the same reason. Groups are numbered in the order
+/// of their labels, so the numbers do not depend on the order in which an algorithm found them.
+#[derive(Debug)]
+pub struct Partition {
+    groups: Vec<u32>,
+    len: usize,
+    labels: Vec<Vec<Label>>,
+    texts: Vec<Arc<StringArray>>,
+    cells: Vec<Vec<u32>>,
+}
+
+impl Partition {
+    /// The partition where combination `i` is in group `groups[i]` and `cells[column][group]` is that group's label.
+    pub fn new<'a>(
+        lookups: impl IntoIterator<Item = &'a Lookup>,
+        groups: Vec<u32>,
+        cells: Vec<Vec<Label>>,
+    ) -> Result<Self> {
+        let found = cells.first().map_or(0, Vec::len);
+        if cells.iter().any(|c| c.len() != found) || groups.iter().any(|g| *g as usize >= found) {
+            return Err(Error::internal("a partition whose groups are not all labelled"));
+        }
+        let (mut labels, mut texts, mut codes) = (vec![], vec![], vec![]);
+        for (lookup, column) in lookups.into_iter().zip(&cells) {
+            let (distinct, text, of_group) = distinct(lookup, column)?;
+            labels.push(distinct);
+            texts.push(Arc::new(text));
+            codes.push(of_group);
+        }
+        let compare = |a: &u32, b: &u32| {
+            let columns = codes.iter().map(|c| c[*a as usize].cmp(&c[*b as usize]));
+            columns.fold(Ordering::Equal, Ordering::then)
+        };
+        let mut order: Vec<u32> = (0..found as u32).collect();
+        order.sort_unstable_by(compare);
+        let mut merged = vec![0u32; found];
+        let mut firsts: Vec<u32> = vec![];
+        for group in order {
+            if firsts.last().is_none_or(|last| compare(last, &group).is_ne()) {
+                firsts.push(group);
+            }
+            merged[group as usize] = firsts.len() as u32 - 1;
+        }
+        Ok(Self {
+            groups: groups.into_iter().map(|g| merged[g as usize]).collect(),
+            len: firsts.len(),
+            cells: codes
+                .iter()
+                .map(|c| firsts.iter().map(|g| c[*g as usize]).collect())
+                .collect(),
+            labels,
+            texts,
+        })
+    }
+
+    /// The number of groups.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no group.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The group of each combination.
+    pub fn groups(&self) -> &[u32] {
+        &self.groups
+    }
+
+    /// The distinct labels of a column, in the order of the values under them.
+    pub fn labels(&self, column: usize) -> &[Label] {
+        &self.labels[column]
+    }
+
+    /// The texts of those; NULL for the value NULL itself.
+    pub fn texts(&self, column: usize) -> &Arc<StringArray> {
+        &self.texts[column]
+    }
+
+    /// For each group the index of its label in a column.
+    pub fn cells(&self, column: usize) -> &[u32] {
+        &self.cells[column]
+    }
+
+    /// Memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
+        self.groups.len() * 4 + cells
+    }
+}
+
+/// The distinct labels by place, their texts, and for each of `column` its index among them.
+fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
+    let mut sorted: Vec<Label> = column.to_vec();
+    sorted.sort_unstable_by_key(|l| (l.place(), *l));
+    sorted.dedup();
+    let mut writer = LabelTexts::new(lookup);
+    let mut by_text: HashMap<Option<String>, u32> = HashMap::new();
+    let mut index: HashMap<Label, u32> = HashMap::new();
+    let (mut labels, mut texts): (Vec<Label>, Vec<Option<String>>) = (vec![], vec![]);
+    for label in sorted {
+        let text = writer.text(label)?;
+        let at = *by_text.entry(text.clone()).or_insert(labels.len() as u32);
+        if at as usize == labels.len() {
+            labels.push(label);
+            texts.push(text);
+        } else if label.leaves(lookup) > labels[at as usize].leaves(lookup) {
+            // The same text stands for a wider and a narrower group: it says no more than the wider.
+            labels[at as usize] = label;
+        }
+        index.insert(label, at);
+    }
+    let of_group = column.iter().map(|l| index[l]).collect();
+    Ok((labels, StringArray::from(texts), of_group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+
+    /// Level 1 has a group `a` of the single value `a`, as level 0 has.
+    fn lookup() -> Lookup {
+        let rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]];
+        let rows: Vec<Vec<Option<String>>> = rows
+            .iter()
+            .map(|r| r.iter().map(|v| Some(v.to_string())).collect())
+            .collect();
+        let table = Table::from_rows(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
+        hierarchy
+            .bind(Arc::new(StringArray::from(vec!["a", "b", "c"])))
+            .unwrap()
+    }
+
+    #[test]
+    fn groups_that_cannot_be_told_apart_are_one() {
+        let lookup = lookup();
+        let at = |level, code| Label::at(&lookup, level, code);
+        let lookups = [&lookup, &lookup];
+        let first = vec![at(1, 1), at(0, 0), at(1, 2), at(1, 0)];
+        let second = vec![at(2, 0); 4];
+        let partition = Partition::new(lookups, vec![3, 2, 1, 0, 0], vec![first, second]).unwrap();
+        assert_eq!(partition.len(), 2);
+        assert_eq!(partition.groups(), [0, 1, 0, 1, 1]);
+        let texts: Vec<Option<&str>> = partition.texts(0).iter().collect();
+        assert_eq!(texts, [Some("a"), Some("bc")]);
+        assert_eq!((partition.cells(0), partition.cells(1)), (&[0, 1][..], &[0, 0][..]));
+    }
+
+    #[test]
+    fn every_group_is_labelled() {
+        let lookup = lookup();
+        assert!(Partition::new([&lookup], vec![1], vec![vec![Label::at(&lookup, 0, 0)]]).is_err());
+        let none = Partition::new([&lookup], vec![], vec![vec![]]).unwrap();
+        assert!(none.is_empty());
+    }
+}

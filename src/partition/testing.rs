@@ -1,0 +1,110 @@
+//! A table made up in a test: combinations with their rows by class label, judged by their number of rows.
+
+use super::{Column, Partition, Partitioner, Table};
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table};
+use crate::search::{Budget, Context};
+use arrow::array::{ArrayRef, Int64Array, StringArray};
+use std::sync::Arc;
+
+/// Combinations of ground codes, each with its rows by class label.
+#[derive(Debug, Clone)]
+pub(super) struct Toy {
+    pub(super) columns: Vec<Column>,
+    pub(super) combinations: Vec<(Vec<u32>, Vec<u64>)>,
+    pub(super) k: u64,
+    pub(super) suppressible: u64,
+    /// Whether the table is asked group by group, as it is for models that look at more than rows.
+    pub(super) asks: bool,
+}
+
+/// A column over the values `0..groups.len()` with one level between them and the top: the group of each.
+pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
+    let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
+    let rows: Vec<_> = groups.iter().enumerate().map(row).collect();
+    let ladder = table::Table::from_rows(&rows).unwrap();
+    let hierarchy = Hierarchy::new("h", Arc::new(ladder), OnUnmapped::Error, OnNull::Value).unwrap();
+    let values = 0..groups.len() as i64;
+    let values: ArrayRef = match numbers {
+        true => Arc::new(values.collect::<Int64Array>()),
+        false => Arc::new(values.map(|v| Some(v.to_string())).collect::<StringArray>()),
+    };
+    let lookup = Arc::new(hierarchy.bind(values).unwrap());
+    Column {
+        bottom: 0,
+        top: lookup.top(),
+        lookup,
+        weight: 1.0,
+    }
+}
+
+impl Toy {
+    pub(super) fn run(&self, partitioner: &dyn Partitioner) -> Partition {
+        let mut context = Context::new(0, Budget::default());
+        let found = partitioner.run(self, &mut context).unwrap();
+        assert!(found.stopped.is_none());
+        found.partition
+    }
+
+    /// The labels of each group with its rows.
+    pub(super) fn groups(&self, partition: &Partition) -> Vec<(Vec<String>, u64)> {
+        let group = |group: usize| {
+            let label = |column: usize| {
+                partition
+                    .texts(column)
+                    .value(partition.cells(column)[group] as usize)
+                    .to_string()
+            };
+            let members = (0..self.len() as u32).filter(|c| partition.groups()[*c as usize] as usize == group);
+            (
+                (0..self.columns.len()).map(label).collect(),
+                members.map(|c| self.rows(c)).sum(),
+            )
+        };
+        (0..partition.len()).map(group).collect()
+    }
+}
+
+impl Table for Toy {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn len(&self) -> usize {
+        self.combinations.len()
+    }
+
+    fn code(&self, column: usize, combination: u32) -> u32 {
+        self.combinations[combination as usize].0[column]
+    }
+
+    fn rows(&self, combination: u32) -> u64 {
+        self.combinations[combination as usize].1.iter().sum()
+    }
+
+    fn holds(&self, combinations: &[u32]) -> bool {
+        combinations.iter().map(|c| self.rows(*c)).sum::<u64>() >= self.k
+    }
+
+    fn least_rows(&self) -> u64 {
+        if self.asks { 1 } else { self.k }
+    }
+
+    fn rows_suffice(&self) -> bool {
+        !self.asks
+    }
+
+    fn suppressible(&self) -> u64 {
+        self.suppressible
+    }
+
+    fn class_labels(&self) -> Option<usize> {
+        Some(self.combinations.iter().map(|c| c.1.len()).max().unwrap_or(0))
+    }
+
+    fn for_each_class_label(&self, combination: u32, f: &mut dyn FnMut(u32, u64)) {
+        let labels = self.combinations[combination as usize].1.iter().enumerate();
+        labels
+            .filter(|(_, n)| **n > 0)
+            .for_each(|(label, n)| f(label as u32, *n));
+    }
+}

@@ -1,0 +1,134 @@
+//! Which labels a row gets: by the node of the lattice, or by the group that its combination is in.
+
+use crate::error::{Error, Result};
+use crate::frequency::{FrequencySet, KeyIndex, KeySet, Space};
+use crate::lattice::Node;
+use crate::partition::Partition;
+use std::fmt;
+use std::sync::Arc;
+
+/// The choice that a recipe applies.
+#[derive(Debug)]
+pub(super) enum Labelling {
+    /// One level per column, and the classes that are suppressed.
+    Node { node: Node, suppressed: KeySet },
+    /// One group per distinct combination at `bottom`, and the groups that are kept.
+    Partition {
+        bottom: Node,
+        combinations: KeyIndex,
+        partition: Arc<Partition>,
+        kept: Vec<bool>,
+    },
+}
+
+/// The labels of a batch of rows.
+pub(super) struct Labelled {
+    /// For each quasi-identifier the index of each row's label.
+    pub(super) labels: Vec<Vec<u32>>,
+    /// For each row whether it is suppressed.
+    pub(super) suppressed: Vec<bool>,
+}
+
+impl fmt::Display for Labelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Labelling::Node { node, .. } => write!(f, "node={node}"),
+            Labelling::Partition { partition, .. } => write!(f, "groups={}", partition.len()),
+        }
+    }
+}
+
+impl Labelling {
+    /// By the node of `classes`, of which only those that are `kept` are released.
+    pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
+        Labelling::Node {
+            node: classes.node().clone(),
+            suppressed: KeySet::new(classes, |i| !kept[i]),
+        }
+    }
+
+    /// By the groups of the combinations `base`, of which only those that are `kept` are released.
+    pub(super) fn partition(base: &FrequencySet, partition: Arc<Partition>, kept: Vec<bool>) -> Self {
+        Labelling::Partition {
+            bottom: base.node().clone(),
+            combinations: KeyIndex::new(base),
+            partition,
+            kept,
+        }
+    }
+
+    /// The label of class `class` of `classes` in a column.
+    pub(super) fn of_class(&self, space: &Space, classes: &FrequencySet, class: usize, column: usize) -> u32 {
+        match self {
+            Labelling::Node { node, .. } => {
+                let level = space.lookup(column).level(node.level(column));
+                level.codes[space.layout().code(classes.key(class), column) as usize]
+            }
+            Labelling::Partition { partition, .. } => partition.cells(column)[class],
+        }
+    }
+
+    /// The labels of rows with these ground codes by column. Rows that `unmapped` says have no combination are suppressed.
+    pub(super) fn label(&self, space: &Space, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
+        let layout = space.layout();
+        let mut keys = vec![0u64; unmapped.len() * layout.words()];
+        for (i, codes) in codes.iter().enumerate() {
+            layout.pack_column(i, codes, &mut keys);
+        }
+        let mut suppressed = unmapped;
+        match self {
+            Labelling::Node {
+                node,
+                suppressed: classes,
+            } => {
+                let keys = space.generalize(&keys, space.ground(), node);
+                for (suppressed, key) in suppressed.iter_mut().zip(keys.chunks_exact(layout.words())) {
+                    *suppressed |= classes.contains(key);
+                }
+                let label = |(column, codes): (usize, &Vec<u32>)| {
+                    let level = space.lookup(column).level(node.level(column));
+                    codes.iter().map(|code| level.codes[*code as usize]).collect()
+                };
+                Ok(Labelled {
+                    labels: codes.iter().enumerate().map(label).collect(),
+                    suppressed,
+                })
+            }
+            Labelling::Partition {
+                bottom,
+                combinations,
+                partition,
+                kept,
+            } => {
+                let keys = space.generalize(&keys, space.ground(), bottom);
+                let mut groups = vec![None; suppressed.len()];
+                let rows = groups
+                    .iter_mut()
+                    .zip(&mut suppressed)
+                    .zip(keys.chunks_exact(layout.words()));
+                for ((group, suppressed), key) in rows.filter(|((_, suppressed), _)| !**suppressed) {
+                    let combination = combinations.entry(key).ok_or_else(source_changed)?;
+                    let own = partition.groups()[combination as usize];
+                    *suppressed = !kept[own as usize];
+                    *group = Some(own);
+                }
+                // The label of a row without a group is never shown.
+                let label = |column: usize| {
+                    let cells = partition.cells(column);
+                    groups.iter().map(|g| g.map_or(0, |g| cells[g as usize])).collect()
+                };
+                Ok(Labelled {
+                    labels: (0..codes.len()).map(label).collect(),
+                    suppressed,
+                })
+            }
+        }
+    }
+}
+
+fn source_changed() -> Error {
+    Error::data(
+        "the source holds combinations of quasi-identifier values that it did not hold in the first scan: it changed \
+         during the run",
+    )
+}

@@ -1,0 +1,144 @@
+//! How many equivalence classes have which size: all that the sample says about risk.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Equivalence classes by their size f (rows, or distinct entities under ENTITY). Suppressed rows are no class.
+///
+/// ```
+/// use anonsql::risk::Histogram;
+/// // Two rows that are alone, and a class of three.
+/// let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
+/// assert_eq!((histogram.rows(), histogram.classes(), histogram.uniques()), (5, 3, 2));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Histogram(BTreeMap<u64, u64>);
+
+impl Histogram {
+    /// Each size with its number of classes, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().map(|(size, count)| (*size, *count))
+    }
+
+    /// The classes of one size.
+    pub fn count(&self, size: u64) -> u64 {
+        self.0.get(&size).copied().unwrap_or(0)
+    }
+
+    /// The sum of all sizes: rows, or people under ENTITY (a person in two classes counts in both).
+    pub fn rows(&self) -> u64 {
+        self.iter().map(|(size, count)| size * count).sum()
+    }
+
+    /// All classes.
+    pub fn classes(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// The classes of a single row: rows that are alone with their values.
+    pub fn uniques(&self) -> u64 {
+        self.count(1)
+    }
+
+    /// The smallest size: the k that k-anonymity reaches.
+    pub fn smallest(&self) -> Option<u64> {
+        self.0.keys().next().copied()
+    }
+
+    /// The largest size.
+    pub fn largest(&self) -> Option<u64> {
+        self.0.keys().next_back().copied()
+    }
+
+    /// Distinction, in 0 to 1: the share of distinct combinations, classes / rows. Motwani and Xu, Efficient
+    /// algorithms for masking and finding quasi-identifiers, SDM workshop 2007. 0 without rows.
+    pub fn distinction(&self) -> f64 {
+        ratio(self.classes(), self.rows())
+    }
+
+    /// Pairs of rows that some value tells apart, and all pairs.
+    pub fn pairs_apart(&self) -> (u128, u128) {
+        let pairs = |n: u64| u128::from(n) * u128::from(n.saturating_sub(1)) / 2;
+        let all = pairs(self.rows());
+        let together: u128 = self.iter().map(|(size, count)| u128::from(count) * pairs(size)).sum();
+        (all - together, all)
+    }
+
+    /// Separation, in 0 to 1: the share of pairs of rows that some value tells apart (Motwani and Xu). 0 without pairs.
+    pub fn separation(&self) -> f64 {
+        let (apart, all) = self.pairs_apart();
+        if all == 0 { 0.0 } else { apart as f64 / all as f64 }
+    }
+}
+
+impl FromIterator<(u64, u64)> for Histogram {
+    /// From sizes with counts; a size may come more than once, sizes and counts of 0 are no class.
+    fn from_iter<I: IntoIterator<Item = (u64, u64)>>(counts: I) -> Self {
+        let mut histogram = BTreeMap::new();
+        for (size, count) in counts.into_iter().filter(|(size, count)| *size > 0 && *count > 0) {
+            *histogram.entry(size).or_default() += count;
+        }
+        Self(histogram)
+    }
+}
+
+/// The sample's classes by the size F of the same class in the population: for each F the classes and their rows in
+/// the sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct PopulationHistogram(pub BTreeMap<u64, InPopulation>);
+
+/// Sample classes whose population classes have one size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct InPopulation {
+    /// How many classes.
+    pub classes: u64,
+    /// The rows of the sample in them.
+    pub rows: u64,
+}
+
+impl From<&Histogram> for PopulationHistogram {
+    /// The sample as its own population.
+    fn from(sample: &Histogram) -> Self {
+        let one = |(size, classes)| {
+            (
+                size,
+                InPopulation {
+                    classes,
+                    rows: size * classes,
+                },
+            )
+        };
+        Self(sample.iter().map(one).collect())
+    }
+}
+
+/// The subsets of columns whose distinction and separation are told: by size, then by position, up to `largest`
+/// columns as long as a whole size fits into `most` subsets, and always the single columns and all columns together.
+pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
+    let mut last = all.clone();
+    for _ in 2..=largest.min(columns) {
+        let longer = |subset: &Vec<usize>| {
+            let next = subset.last().map_or(0, |i| i + 1);
+            let subset = subset.clone();
+            (next..columns).map(move |i| [&subset[..], &[i]].concat())
+        };
+        last = last.iter().flat_map(longer).collect();
+        if all.len() + last.len() > most {
+            break;
+        }
+        all.extend(last.iter().cloned());
+    }
+    let full: Vec<usize> = (0..columns).collect();
+    if all.last() != Some(&full) && !full.is_empty() {
+        all.push(full);
+    }
+    all
+}
+
+/// a / b; 0 for 0 / 0.
+pub(super) fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}

@@ -1,0 +1,237 @@
+//! Re-identification risk: how exposed the people in a table are.
+//!
+//! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an attacker who knows a
+//! population table from the sizes of the same classes there ([`PopulationHistogram`]). With f the size of a row's class
+//! in the table, F its size in the population, n rows and u classes:
+//!
+//! | attacker | knows | a row's risk | highest | mean (success rate) |
+//! |---|---|---|---|---|
+//! | prosecutor | that the person is in the table | 1 / f | 1 / smallest f | u / n |
+//! | journalist | a population that contains the table | 1 / F | 1 / smallest F | sum of 1 / F over rows / n |
+//! | marketer | the same, and wants as many as possible |  |  | that of the journalist; u / n without population |
+//!
+//! All are shares in 0 to 1 of rows (of people under ENTITY). El Emam, Guide to the De-Identification of Personal Health
+//! Information, CRC 2013, chapter 16; El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 15(5), 2008,
+//! doi:10.1197/jamia.M2716. The population uniques are estimated by [`Uniqueness`].
+//!
+//! ```
+//! use anonsql::risk::{Histogram, Risk, Settings};
+//!
+//! let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
+//! let risk = Risk::of(&histogram, None, &Settings::default())?;
+//! assert_eq!((risk.prosecutor.highest, risk.prosecutor.mean), (1.0, 0.6));
+//! # Ok::<(), anonsql::error::Error>(())
+//! ```
+
+mod histogram;
+mod pitman;
+mod snb;
+mod special;
+#[cfg(test)]
+mod tests;
+mod uniqueness;
+mod zayatz;
+
+pub use histogram::{Histogram, InPopulation, PopulationHistogram, subsets};
+pub use uniqueness::{Estimate, Estimator, Uniqueness};
+
+use crate::error::{Error, Result};
+use histogram::ratio;
+use serde::Serialize;
+
+/// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency policy 0070 takes 0.09).
+pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
+
+/// How the classes of the population are counted for the SNB estimator, by Shlosser's estimator
+/// K = u + s_1 (A / B) (C / E)^2 with A = sum i f^2 (1 - f^2)^(i-1) s_i, C = sum (1 - f)^i s_i,
+/// E = sum i f (1 - f)^(i-1) s_i.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassEstimate {
+    /// **Reading**: B = sum over sizes of (s_i (1 - f^2)^i - 1), as the field's reference implementation (ARX 3.9) has
+    /// it, so that figures compare with its.
+    #[default]
+    Peer,
+    /// B = sum of (1 - f)^i ((1 + f)^i - 1) s_i, as in Haas and Stokes 1998.
+    HaasStokes,
+}
+
+/// What is asked beside the figures that are always there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// The share of the population that the table is, above 0 and at most 1, for the estimates of population
+    /// uniqueness; without it there are none.
+    pub sampling_fraction: Option<f64>,
+    /// The share of rows whose risk is above each of these (above 0 and at most 1) is counted.
+    pub thresholds: Vec<f64>,
+    /// How SNB counts the classes of the population.
+    pub class_estimate: ClassEstimate,
+}
+
+impl Default for Settings {
+    /// The thresholds of [`THRESHOLDS`], and no sampling fraction.
+    fn default() -> Self {
+        Self {
+            sampling_fraction: None,
+            thresholds: THRESHOLDS.to_vec(),
+            class_estimate: ClassEstimate::default(),
+        }
+    }
+}
+
+/// What one attacker can do. All zero for a table without rows: no row, no risk.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Attacker {
+    /// The risk of the rows most at risk: 1 / the smallest class.
+    pub highest: f64,
+    /// The share of rows that have it.
+    pub rows_at_highest: f64,
+    /// The mean risk of a row, which is the share of rows expected to be re-identified when all are tried.
+    pub mean: f64,
+    /// The risk of the rows least at risk: 1 / the largest class.
+    pub lowest: f64,
+    /// The share of rows that have it.
+    pub rows_at_lowest: f64,
+    /// The share of rows above each threshold, thresholds ascending.
+    pub above: Vec<Above>,
+}
+
+/// Rows above a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Above {
+    /// The threshold.
+    pub threshold: f64,
+    /// The rows whose risk is greater.
+    pub rows: u64,
+    /// Their share of all rows.
+    pub share: f64,
+}
+
+impl Attacker {
+    fn of(classes: &PopulationHistogram, thresholds: &[f64]) -> Self {
+        let all: u64 = classes.0.values().map(|c| c.rows).sum();
+        let end = |entry: Option<(&u64, &InPopulation)>| match entry {
+            Some((size, found)) => (1.0 / *size as f64, ratio(found.rows, all)),
+            None => (0.0, 0.0),
+        };
+        let (highest, rows_at_highest) = end(classes.0.first_key_value());
+        let (lowest, rows_at_lowest) = end(classes.0.last_key_value());
+        let found: f64 = classes
+            .0
+            .iter()
+            .map(|(size, found)| found.rows as f64 / *size as f64)
+            .sum();
+        let above = |threshold: &f64| {
+            let at_risk = classes.0.iter().filter(|(size, _)| 1.0 / **size as f64 > *threshold);
+            let rows = at_risk.map(|(_, found)| found.rows).sum();
+            Above {
+                threshold: *threshold,
+                rows,
+                share: ratio(rows, all),
+            }
+        };
+        let mut thresholds = thresholds.to_vec();
+        thresholds.sort_by(f64::total_cmp);
+        thresholds.dedup();
+        Self {
+            highest,
+            rows_at_highest,
+            mean: if all == 0 { 0.0 } else { found / all as f64 },
+            lowest,
+            rows_at_lowest,
+            above: thresholds.iter().map(above).collect(),
+        }
+    }
+}
+
+/// The risk figures of a table. "Rows" are people under ENTITY.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Risk {
+    /// n, suppressed rows left out.
+    pub rows: u64,
+    /// u, the equivalence classes.
+    pub classes: u64,
+    /// n / u.
+    pub average_class_size: f64,
+    /// The smallest class; `None` without rows.
+    pub smallest_class: Option<u64>,
+    /// The largest class; `None` without rows.
+    pub largest_class: Option<u64>,
+    /// Rows that are alone in their class.
+    pub sample_uniques: u64,
+    /// Their share of n.
+    pub sample_uniqueness: f64,
+    /// An attacker who knows that the person is in the table.
+    pub prosecutor: Attacker,
+    /// An attacker who knows a population that contains the table; `None` when none was given, and then the
+    /// prosecutor's figures are upper bounds.
+    pub journalist: Option<Attacker>,
+    /// The share of rows that an attacker who tries all is expected to re-identify.
+    pub marketer: f64,
+    /// Population uniqueness, where a sampling fraction is known.
+    pub population_uniqueness: Option<Uniqueness>,
+    /// The classes by size.
+    pub histogram: Histogram,
+}
+
+impl Risk {
+    /// The figures of a table with these classes, and with a population where one is known.
+    ///
+    /// Fails when a setting is outside its range, and when the two histograms are not of the same rows.
+    pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        let rows = sample.rows();
+        if let Some(population) = population {
+            let there = population
+                .0
+                .iter()
+                .filter(|(size, _)| **size > 0)
+                .map(|(_, p)| p.rows)
+                .sum::<u64>();
+            if there != rows {
+                return Err(Error::data(format!(
+                    "the population does not contain the table: {} of {rows} rows have no row in it with the same \
+                     quasi-identifiers",
+                    rows.abs_diff(there)
+                )));
+            }
+        }
+        let prosecutor = Attacker::of(&PopulationHistogram::from(sample), &settings.thresholds);
+        let journalist = population.map(|population| Attacker::of(population, &settings.thresholds));
+        Ok(Self {
+            rows,
+            classes: sample.classes(),
+            average_class_size: ratio(rows, sample.classes()),
+            smallest_class: sample.smallest(),
+            largest_class: sample.largest(),
+            sample_uniques: sample.uniques(),
+            sample_uniqueness: ratio(sample.uniques(), rows),
+            marketer: journalist.as_ref().map_or_else(|| sample.distinction(), |j| j.mean),
+            prosecutor: Attacker {
+                mean: sample.distinction(),
+                ..prosecutor
+            },
+            journalist,
+            population_uniqueness: settings
+                .sampling_fraction
+                .map(|fraction| Uniqueness::of(sample, fraction, settings.class_estimate)),
+            histogram: sample.clone(),
+        })
+    }
+}
+
+impl Settings {
+    fn check(&self) -> Result<()> {
+        let share = |what: &str, value: f64| match value > 0.0 && value <= 1.0 {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
+                "{what} {value} is outside its range: above 0 and at most 1"
+            ))),
+        };
+        for threshold in &self.thresholds {
+            share("threshold", *threshold)?;
+        }
+        self.sampling_fraction
+            .map_or(Ok(()), |fraction| share("sampling_fraction", fraction))
+    }
+}

@@ -1,0 +1,83 @@
+//! Population uniques by Pitman's sampling formula.
+//!
+//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and theta > 0 maximise
+//!
+//! ```text
+//! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
+//! ```
+//!
+//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The maximum is where
+//! both derivatives are zero; it is enclosed by halving (theta for each alpha, then alpha), so it needs no start value.
+//! There is no solution when no such point lies inside the range, as for a sample in which every row is unique.
+//!
+//! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of Official Statistics
+//! 17(4), 2001; Pitman, Exchangeable and partially exchangeable random partitions, doi:10.1007/BF01213386.
+
+use super::Histogram;
+use super::special::{bisect, harmonic, ln_gamma_ratio};
+
+/// Below this alpha the formula is Ewens' with one parameter, where the derivative has no digits left.
+const LEAST_ALPHA: f64 = 1e-4;
+const MOST_ALPHA: f64 = 1.0 - 1e-9;
+/// ln theta is looked for between these.
+const LN_THETA: (f64, f64) = (-20.0, 35.0);
+/// Halvings: what remains is below the precision of a double.
+const STEPS: u32 = 64;
+
+/// The expected uniques of a population of `population` rows, if the likelihood has its maximum inside the range.
+pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<f64> {
+    let sample = Sample {
+        histogram,
+        classes: histogram.classes() as f64,
+        rows: histogram.rows() as f64,
+    };
+    if sample.classes < 2.0 || sample.by_alpha(LEAST_ALPHA) <= 0.0 || sample.by_alpha(MOST_ALPHA) >= 0.0 {
+        return None;
+    }
+    let alpha = bisect(LEAST_ALPHA, MOST_ALPHA, STEPS, true, |alpha| sample.by_alpha(alpha));
+    let theta = sample.theta(alpha)?;
+    let uniques = (ln_gamma_ratio(theta + 1.0, theta + alpha) + alpha * population.ln()).exp();
+    (uniques.is_finite() && uniques > 0.0 && uniques <= population).then_some(uniques)
+}
+
+struct Sample<'a> {
+    histogram: &'a Histogram,
+    classes: f64,
+    rows: f64,
+}
+
+impl Sample<'_> {
+    /// dL / d theta.
+    fn by_theta(&self, theta: f64, alpha: f64) -> f64 {
+        self.occupied(theta, alpha) - harmonic(theta + 1.0, self.rows - 1.0)
+    }
+
+    /// The sum of 1 / (theta + i alpha) over i in 1..u.
+    fn occupied(&self, theta: f64, alpha: f64) -> f64 {
+        harmonic(theta / alpha + 1.0, self.classes - 1.0) / alpha
+    }
+
+    /// The theta that is best for this alpha.
+    fn theta(&self, alpha: f64) -> Option<f64> {
+        let (low, high) = LN_THETA;
+        let inside = self.by_theta(low.exp(), alpha) > 0.0 && self.by_theta(high.exp(), alpha) < 0.0;
+        inside.then(|| self.nearest_theta(alpha))
+    }
+
+    /// The same, or the end of the range that is nearest to it.
+    fn nearest_theta(&self, alpha: f64) -> f64 {
+        let (low, high) = LN_THETA;
+        bisect(low, high, STEPS, true, |theta| self.by_theta(theta.exp(), alpha)).exp()
+    }
+
+    /// dL / d alpha, at the theta that is best for this alpha.
+    fn by_alpha(&self, alpha: f64) -> f64 {
+        let theta = self.nearest_theta(alpha);
+        let classes = (self.classes - 1.0 - theta * self.occupied(theta, alpha)) / alpha;
+        let sizes = self.histogram.iter();
+        let rows: f64 = sizes
+            .map(|(size, count)| count as f64 * harmonic(1.0 - alpha, size as f64 - 1.0))
+            .sum();
+        classes - rows
+    }
+}

@@ -1,0 +1,110 @@
+//! How many rows are expected to be unique in the population that the table is a sample of.
+
+use super::{ClassEstimate, Histogram, pitman, snb, zayatz};
+use serde::Serialize;
+
+/// Expected population uniques.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Members of the population that are alone with their quasi-identifiers.
+    pub uniques: f64,
+    /// Their share of the population, in 0 to 1.
+    pub share: f64,
+}
+
+/// An estimator of population uniques.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Estimator {
+    /// Pitman's sampling formula (Hoshino 2001).
+    Pitman,
+    /// Conditional probability (Zayatz 1991).
+    Zayatz,
+    /// Slide negative binomial (Chen and Keller-McNulty 1998).
+    Snb,
+}
+
+impl Estimator {
+    /// Its name, as it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Estimator::Pitman => "pitman",
+            Estimator::Zayatz => "zayatz",
+            Estimator::Snb => "snb",
+        }
+    }
+}
+
+/// Population uniqueness by each estimator. `None` where an estimator has no solution for this sample.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Uniqueness {
+    /// f, the share of the population that the table is.
+    pub sampling_fraction: f64,
+    /// N = rows / f.
+    pub population: f64,
+    /// By Pitman's sampling formula.
+    pub pitman: Option<Estimate>,
+    /// By Zayatz' conditional probability.
+    pub zayatz: Option<Estimate>,
+    /// By the slide negative binomial model.
+    pub snb: Option<Estimate>,
+    /// By the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical
+    /// data sets, BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66: up to f = 0.1
+    /// Pitman, or Zayatz where Pitman has no solution; above it the lesser of Zayatz and SNB, or Zayatz where SNB has
+    /// none.
+    pub dankar: Option<Estimate>,
+    /// The estimator that the rule chose; `None` when there was nothing to estimate.
+    pub dankar_chose: Option<Estimator>,
+}
+
+/// Up to this sampling fraction the decision rule prefers Pitman.
+const SMALL_FRACTION: f64 = 0.1;
+
+impl Uniqueness {
+    /// The estimates for a sample that is the share `fraction` (above 0, at most 1) of its population. A sample without
+    /// uniques comes from a population that is taken to have none.
+    pub(super) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
+        let population = histogram.rows() as f64 / fraction;
+        let estimate = |uniques: f64| Estimate {
+            uniques,
+            share: if population > 0.0 { uniques / population } else { 0.0 },
+        };
+        let mut found = Self {
+            sampling_fraction: fraction,
+            population,
+            pitman: Some(estimate(0.0)),
+            zayatz: Some(estimate(0.0)),
+            snb: Some(estimate(0.0)),
+            dankar: Some(estimate(0.0)),
+            dankar_chose: None,
+        };
+        if histogram.uniques() > 0 {
+            found.pitman = pitman::uniques(histogram, population).map(estimate);
+            found.zayatz = Some(estimate(zayatz::uniques(histogram, population, fraction)));
+            found.snb = snb::uniques(histogram, fraction, classes).map(estimate);
+            let chosen = found.rule();
+            found.dankar_chose = chosen;
+            found.dankar = chosen.and_then(|estimator| found.by(estimator));
+        }
+        found
+    }
+
+    /// What one estimator says.
+    pub fn by(&self, estimator: Estimator) -> Option<Estimate> {
+        match estimator {
+            Estimator::Pitman => self.pitman,
+            Estimator::Zayatz => self.zayatz,
+            Estimator::Snb => self.snb,
+        }
+    }
+
+    fn rule(&self) -> Option<Estimator> {
+        if self.sampling_fraction <= SMALL_FRACTION {
+            return Some(self.pitman.map_or(Estimator::Zayatz, |_| Estimator::Pitman));
+        }
+        match (self.zayatz, self.snb) {
+            (Some(zayatz), Some(snb)) if snb.uniques <= zayatz.uniques => Some(Estimator::Snb),
+            (zayatz, _) => zayatz.map(|_| Estimator::Zayatz),
+        }
+    }
+}

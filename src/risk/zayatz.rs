@@ -1,0 +1,48 @@
+//! Population uniques by Zayatz' conditional probability.
+//!
+//! A population class of size i leaves one row in a sample of n out of N with the hypergeometric probability
+//! h(i) = i * C(N - i, n - 1) / C(N, n). The sample's class sizes stand in for the population's, so a sample unique is
+//! a population unique with probability p = (s_1 / u) h(1) / sum_i (s_i / u) h(i), and the uniques are s_1 * p / f with
+//! f = n / N. It always has a solution.
+//!
+//! Zayatz, Estimation of the number of unique population elements using a sample, US Bureau of the Census, Statistical
+//! Research Division report 91/08, 1991.
+
+use super::Histogram;
+use super::special::ln_gamma_ratio;
+
+/// The expected uniques of a population of `population` rows, of which the sample is the share `fraction`.
+pub(super) fn uniques(histogram: &Histogram, population: f64, fraction: f64) -> f64 {
+    let singles = histogram.uniques() as f64;
+    let rows = histogram.rows() as f64;
+    let leave_one: f64 = histogram
+        .iter()
+        .map(|(size, count)| count as f64 * one_of(size as f64, rows, population))
+        .sum();
+    singles * (singles * one_of(1.0, rows, population) / leave_one) / fraction
+}
+
+/// The probability that a sample of `rows` out of `population` holds exactly one row of a class of `size`.
+fn one_of(size: f64, rows: f64, population: f64) -> f64 {
+    let others = population - rows;
+    // The other rows of the class must all be outside the sample.
+    if size - 1.0 > others {
+        return 0.0;
+    }
+    let outside = ln_gamma_ratio(others + 1.0, others - size + 2.0);
+    let ways = ln_gamma_ratio(population + 1.0, population - size + 1.0);
+    (size.ln() + rows.ln() + outside - ways).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_those_of_an_urn() {
+        // Of 5 rows, 2 in the class, 3 drawn: C(2,1) C(3,2) / C(5,3) = 6 / 10.
+        assert!((one_of(2.0, 3.0, 5.0) - 0.6).abs() < 1e-12);
+        // Of 6 rows, 4 in the class, 4 drawn: at least 2 of the class are drawn.
+        assert_eq!(one_of(4.0, 4.0, 6.0), 0.0);
+    }
+}

@@ -1,0 +1,117 @@
+//! COMPARE ANONYMIZE: the releases of several searches side by side, each recounted like any release.
+
+use super::{AnonContext, Answer};
+use crate::catalogue::Call;
+use crate::engine::{self, Decided, Job, Release, decide, recounting_session};
+use crate::error::{ErrorKind, Result};
+use crate::metric::{self, Metric};
+use crate::sql::ast::{self, Anonymize};
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::record_batch::RecordBatch;
+use std::sync::Arc;
+
+/// The metrics of every answer; `cm` is NULL without CLASS.
+const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
+
+/// One row of the answer.
+struct Row {
+    search: String,
+    /// The release and its metrics, or why there is none.
+    outcome: Result<(Release, Vec<f64>), String>,
+}
+
+impl AnonContext {
+    pub(super) async fn compare(&self, anonymize: Anonymize, searches: Vec<Call>) -> Result<Answer> {
+        let mut jobs: Vec<Job> = vec![];
+        for search in &searches {
+            let choice = ast::Choice::Search(search.clone());
+            let (job, _) = self
+                .bind(&Anonymize {
+                    choice,
+                    ..anonymize.clone()
+                })
+                .await?;
+            jobs.push(job);
+        }
+        let Some(first) = jobs.first() else {
+            return Answer::done("no search is named");
+        };
+        let metrics = measured(first)?;
+        let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
+        let readied: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| m.as_ref()).collect();
+        let objectives: Vec<&dyn Metric> = Some(first.metric.as_ref()).into_iter().chain(readied).collect();
+        // All jobs have the same table, models and metrics: one scan serves them.
+        let prepared = Arc::new(engine::prepare(first, &objectives, self.observer.as_ref()).await?);
+        let models: Vec<String> = first
+            .constraints
+            .iter()
+            .map(|c| c.describe(&first.quasi_identifiers))
+            .collect();
+        let mut rows = vec![];
+        for (job, search) in jobs.into_iter().zip(&searches) {
+            let job = Arc::new(job);
+            let outcome = match decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(&self.observer)).await {
+                Ok(decision) => {
+                    prepared.evaluator.sets().clear();
+                    let values = prepared.evaluator.measure(&decision.classes, &decision.verdict);
+                    let decided = Decided {
+                        job,
+                        prepared: Arc::clone(&prepared),
+                        decision,
+                    };
+                    let session = recounting_session(&decided.job.source.rows.clone().into_parts().0);
+                    Ok((decided.recount(&session, &self.observer).await?, values[1..].to_vec()))
+                }
+                Err(e) if e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
+                Err(e) => return Err(e),
+            };
+            rows.push(Row {
+                search: search.to_string(),
+                outcome,
+            });
+        }
+        answer(&rows, &names, &models)
+    }
+}
+
+/// The metrics of the answer that can be read, by column name.
+fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
+    let mut metrics = vec![];
+    for name in METRICS {
+        let metric = metric::build(&Call::bare(name))?;
+        if !metric.reads().class_label || job.class_label.is_some() {
+            metrics.push((name.to_string(), metric));
+        }
+    }
+    Ok(metrics)
+}
+
+fn answer(rows: &[Row], metrics: &[String], models: &[String]) -> Result<Answer> {
+    let released = || rows.iter().map(|r| r.outcome.as_ref().ok());
+    let count = |f: fn(&Release) -> Option<u64>| {
+        let counts: UInt64Array = released().map(|r| r.and_then(|(release, _)| f(release))).collect();
+        Arc::new(counts) as ArrayRef
+    };
+    let search: StringArray = rows.iter().map(|r| Some(r.search.as_str())).collect();
+    let outcome = rows
+        .iter()
+        .map(|r| Some(r.outcome.as_ref().map_or_else(String::as_str, |_| "released")));
+    let mut columns: Vec<(String, ArrayRef)> = vec![
+        ("search".into(), Arc::new(search)),
+        ("outcome".into(), Arc::new(outcome.collect::<StringArray>())),
+        ("classes".into(), count(|r| Some(r.classes))),
+        ("suppressed".into(), count(|r| Some(r.rows_suppressed))),
+        ("k".into(), count(|r| r.reached_k)),
+    ];
+    for name in METRICS {
+        let at = metrics.iter().position(|m| m == name);
+        let values: Float64Array = released().map(|r| Some(r?.1[at?])).collect();
+        columns.push((name.into(), Arc::new(values)));
+    }
+    for (i, model) in models.iter().enumerate().filter(|(i, m)| !models[..*i].contains(m)) {
+        let reached: Float64Array = released().map(|r| r?.0.checks[i].reached).collect();
+        columns.push((model.clone(), Arc::new(reached)));
+    }
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
+}

@@ -1,0 +1,168 @@
+//! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that only send SELECT.
+//!
+//! Both take a table's name or a path, and the quasi-identifiers. `risk` answers the rows of RISK OF; `k_anonymity` one
+//! row: the smallest class (NULL without rows), the classes and the rows. What they measure is counted when the query
+//! runs.
+
+use super::functions::Hierarchies;
+use super::{AnonContext, risk_rows};
+use crate::engine::Silent;
+use crate::error::{Error, Result};
+use crate::sql::{TableName, ast};
+use arrow::array::{ArrayRef, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use datafusion::catalog::streaming::StreamingTable;
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::TableReference;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::Expr;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::prelude::SessionContext;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes the functions known to a session.
+pub(super) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
+    for what in [What::Risk, What::KAnonymity] {
+        let function = Function {
+            what,
+            hierarchies: hierarchies.clone(),
+        };
+        session.register_udtf(what.name(), Arc::new(function));
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Risk,
+    KAnonymity,
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Risk => "risk",
+            What::KAnonymity => "k_anonymity",
+        }
+    }
+
+    fn schema(self) -> SchemaRef {
+        match self {
+            What::Risk => risk_rows::schema(),
+            What::KAnonymity => Arc::new(Schema::new(vec![
+                Field::new("k", DataType::UInt64, true),
+                Field::new("classes", DataType::UInt64, false),
+                Field::new("rows", DataType::UInt64, false),
+            ])),
+        }
+    }
+
+    async fn rows(self, anon: &AnonContext, statement: &ast::Risk) -> Result<RecordBatch> {
+        if matches!(self, What::Risk) {
+            return risk_rows::batch(&anon.measure(statement).await?);
+        }
+        let classes = anon.measure_classes(statement).await?;
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt64Array::from(vec![classes.smallest()])),
+            Arc::new(UInt64Array::from(vec![classes.classes()])),
+            Arc::new(UInt64Array::from(vec![classes.rows()])),
+        ];
+        Ok(RecordBatch::try_new(self.schema(), columns)?)
+    }
+}
+
+#[derive(Debug)]
+struct Function {
+    what: What,
+    hierarchies: Hierarchies,
+}
+
+impl TableFunctionImpl for Function {
+    fn call_with_args(&self, args: TableFunctionArgs) -> DfResult<Arc<dyn TableProvider>> {
+        let name = self.what.name();
+        let usage = || {
+            Error::usage(format!(
+                "{name} takes the name of a table and its quasi-identifiers in single quotes: {name}('people', 'age', 'zip')"
+            ))
+        };
+        let text = |expr: &Expr| match expr {
+            Expr::Literal(value, _) => value.try_as_str().flatten().map(String::from),
+            _ => None,
+        };
+        let texts: Option<Vec<String>> = args.exprs().iter().map(text).collect();
+        let texts = texts.ok_or_else(usage)?;
+        let [table, columns @ ..] = texts.as_slice() else {
+            return Err(usage().into());
+        };
+        if columns.is_empty() {
+            return Err(usage().into());
+        }
+        let state = args.session().as_any().downcast_ref::<SessionState>();
+        let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
+        let session = SessionContext::new_with_state(state.clone());
+        let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), Arc::new(Silent));
+        let rows = Arc::new(Measuring {
+            what: self.what,
+            anon,
+            statement: Arc::new(statement(table, columns)),
+            schema: self.what.schema(),
+        });
+        Ok(Arc::new(StreamingTable::try_new(self.what.schema(), vec![rows])?))
+    }
+}
+
+fn statement(table: &str, columns: &[String]) -> ast::Risk {
+    let source = if table.contains('/') || Path::new(table).exists() {
+        ast::Source::Path(table.into())
+    } else {
+        let parts = TableReference::parse_str(table).to_vec();
+        ast::Source::Table(TableName(parts))
+    };
+    let quasi = |column: &String| ast::QuasiIdentifier {
+        column: column.clone(),
+        hierarchy: None,
+        levels: None,
+        weight: None,
+    };
+    ast::Risk {
+        source,
+        quasi_identifiers: columns.iter().map(quasi).collect(),
+        sensitive: vec![],
+        entity: None,
+        population: None,
+        options: vec![],
+    }
+}
+
+/// The answer, computed when it is read.
+struct Measuring {
+    what: What,
+    anon: AnonContext,
+    statement: Arc<ast::Risk>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for Measuring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what.name())
+    }
+}
+
+impl PartitionStream for Measuring {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let (what, anon, statement) = (self.what, self.anon.clone(), Arc::clone(&self.statement));
+        let rows = async move { what.rows(&anon, &statement).await.map_err(DataFusionError::from) };
+        Box::pin(RecordBatchStreamAdapter::new(
+            Arc::clone(&self.schema),
+            futures::stream::once(rows),
+        ))
+    }
+}

@@ -1,0 +1,96 @@
+//! Rows that the source does not generalize to.
+//!
+//! A release says nothing but what its source says: every released row, in the columns that are kept as they are and in
+//! the quasi-identifiers whose hierarchy and level are known, is a row of the generalized source, and there are no more
+//! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
+
+use super::evidence::Evidence;
+use super::known::{Known, compared, converted, generalized, released_type};
+use super::{CHECKED, WHOLE, none_of};
+use crate::engine::{Check, ReleasedTable, count, quote};
+use crate::error::Result;
+use crate::sql::ast::Verify;
+use datafusion::prelude::SessionContext;
+
+/// A column that is released as it is in the source.
+pub(super) struct Unchanged {
+    pub(super) column: String,
+    /// What both are converted to, as [`compared`] says.
+    pub(super) data_type: &'static str,
+}
+
+/// The columns that the release kept: those of the manifest's statement, or the sensitive ones of this statement.
+pub(super) async fn unchanged(
+    session: &SessionContext,
+    verify: &Verify,
+    evidence: Option<&Evidence>,
+) -> Result<Vec<Unchanged>> {
+    let sensitive = || {
+        let kept = verify.sensitive.iter().filter(|s| s.randomized.is_none());
+        kept.map(|s| s.column.clone()).collect()
+    };
+    let columns: Vec<String> = evidence.and_then(Evidence::unchanged).unwrap_or_else(sensitive);
+    let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
+    let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
+        let found = table.schema().qualified_field_with_unqualified_name(column).ok();
+        found.map(|(_, field)| field.data_type().clone())
+    };
+    let unchanged = columns.into_iter().filter_map(|column| {
+        let data_type = compared(&field(&released, &column)?, &field(&whole, &column)?)?;
+        Some(Unchanged { column, data_type })
+    });
+    Ok(unchanged.collect())
+}
+
+/// Counts the released rows beyond those of the source.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+    unchanged: &[Unchanged],
+) -> Result<Option<Check>> {
+    let whole = session.table(WHOLE).await?;
+    let mut followed = vec![];
+    let (mut there, mut here, mut names) = (vec![], vec![], vec![]);
+    for known in known {
+        let Ok((_, field)) = whole.schema().qualified_field_with_unqualified_name(&known.column) else {
+            continue;
+        };
+        let data_type = match known.level() {
+            Some(0) => compared(&released_type(session, &known.column).await?, field.data_type()),
+            Some(_) if known.hierarchy.is_some() => Some("Utf8"),
+            _ => None,
+        };
+        let Some(data_type) = data_type else { continue };
+        there.push(converted(&quote(&known.column), data_type));
+        here.push(converted(&known.released(), data_type));
+        names.push(known.column.as_str());
+        followed.push(known);
+    }
+    for Unchanged { column, data_type } in unchanged {
+        there.push(converted(&quote(column), data_type));
+        here.push(converted(&quote(column), data_type));
+        names.push(column);
+    }
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let source = generalized(session, WHOLE, &followed).await?;
+    let select = |columns: &[String], sign: &str, from: &str| {
+        let columns = columns.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+        let columns: Vec<String> = columns.collect();
+        format!("SELECT {}, {sign} AS n FROM {from}", columns.join(", "))
+    };
+    let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
+    let sql = format!(
+        "SELECT coalesce(sum(more), 0) FROM (SELECT sum(n) AS more FROM ({} UNION ALL {}) GROUP BY {}) WHERE more > 0",
+        select(&here, "1", &released.released()),
+        select(&there, "-1", &source),
+        keys.join(", ")
+    );
+    let beyond = count(session, &sql).await?;
+    Ok(Some(none_of(
+        format!("rows that the source does not have ({})", names.join(", ")),
+        beyond,
+    )))
+}

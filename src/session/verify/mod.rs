@@ -1,0 +1,249 @@
+//! VERIFY: promises recounted on any table, released by anonsql or not, and what else gives a release away.
+//!
+//! Every row of the answer is one check; a check that needs what is not there (a manifest, a source, a hierarchy) is
+//! not among them, so that what was checked is what is listed:
+//! - every privacy model, recounted on the rows; NULL is a value like any other, suppressed rows are no class;
+//! - what the manifest says ([`evidence`]): rows, classes, the smallest class, files, columns;
+//! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
+//! - with AGAINST, rows that the source does not generalize to ([`against`]), and rows left in its order ([`order`]).
+
+mod against;
+mod evidence;
+mod known;
+mod labels;
+mod order;
+
+use super::bind::{constraints, level, suppression_of};
+use super::source::{partition_columns, released_folder};
+use super::{AnonContext, Answer};
+use crate::engine::{Check, Constraint, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session};
+use crate::error::{Error, Result};
+use crate::sql::ast::{self, Verify};
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow::record_batch::RecordBatch;
+use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
+use evidence::Evidence;
+use known::Known;
+use std::sync::Arc;
+
+/// The name of the checked rows in the session that recounts them.
+const CHECKED: &str = "checked";
+/// The name of the rows that they were made from, where those are given.
+const WHOLE: &str = "whole";
+/// The name of the population's rows, and of those rows generalized as the release is.
+const PEOPLE: &str = "people";
+const POPULATION: &str = "population";
+
+impl AnonContext {
+    pub(super) async fn verify(&self, verify: Verify) -> Result<Answer> {
+        let source = self.source(&verify.source).await?;
+        let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
+        let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
+        let columns: Vec<&str> = source
+            .rows
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
+        let named = quasi_identifiers.iter().map(|q| q.column.as_str());
+        let named = named
+            .chain(verify.sensitive.iter().map(|s| s.column.as_str()))
+            .chain(verify.entity.as_deref());
+        for column in named {
+            if !columns.contains(&column) {
+                return Err(Error::unknown("column", column, columns.iter().copied()));
+            }
+        }
+        let counts_population = constraints.iter().any(|c| c.model.reads().population);
+        if verify.population.is_some() != counts_population {
+            return Err(Error::usage(match counts_population {
+                true => "k_map counts in a population table: name it with POPULATION table",
+                false => "POPULATION is named, but no model counts in it; k_map does",
+            }));
+        }
+        let folder = released_folder(&verify.source, &source.rows);
+        let evidence = folder.as_deref().map(Evidence::of).transpose()?.flatten();
+        let folders = folder.as_deref().map(partition_columns).unwrap_or_default();
+        let known = self.known(&verify, evidence.as_ref(), &columns, &folders)?;
+        let manifest = evidence.as_ref().map(|e| &e.manifest);
+        let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+        let mut released = ReleasedTable {
+            name: CHECKED.into(),
+            quasi_identifiers: match &manifest {
+                Some(manifest) => manifest.quasi_identifiers.clone(),
+                None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            },
+            sensitive: match &manifest {
+                Some(manifest) => manifest.sensitive.clone(),
+                None => verify.sensitive.iter().map(|s| s.column.clone()).collect(),
+            },
+            entity: verify.entity.clone(),
+            starred: starred.map_or(0, |m| m.rows_suppressed),
+            population: None,
+            whole: verify.against.as_ref().map(|_| WHOLE.into()),
+        };
+        if let Some(gone) = released
+            .quasi_identifiers
+            .iter()
+            .find(|q| !columns.contains(&q.as_str()))
+        {
+            return Err(Error::data(format!(
+                "the manifest has the quasi-identifier {gone}, which the release lacks"
+            )));
+        }
+        let (state, checked) = source.rows.clone().into_parts();
+        let mut views = vec![(CHECKED, checked)];
+        if let Some(against) = &verify.against {
+            views.push((WHOLE, self.source(against).await?.rows.into_parts().1));
+        }
+        if let Some(population) = &verify.population {
+            views.push((PEOPLE, self.source(population).await?.rows.into_parts().1));
+        }
+        let own = session(&state, &views)?;
+        if counts_population {
+            let every: Vec<&Known> = known.iter().collect();
+            let people = known::generalized(&own, PEOPLE, &every).await?;
+            let rows = own.sql(&format!("SELECT * FROM {people}")).await?;
+            own.register_table(POPULATION, rows.into_view())?;
+            released.population = Some(POPULATION.into());
+        }
+
+        let promises = self.promises(&verify, &constraints, &quasi_identifiers)?;
+        let mut checks = released.check(&own, &promises).await?;
+        if let Some(evidence) = &evidence {
+            checks.extend(evidence.check(&own, &released, &columns).await?);
+        }
+        checks.extend(labels::check(&own, &released, &known).await?);
+        if released.whole.is_some() {
+            let unchanged = against::unchanged(&own, &verify, evidence.as_ref()).await?;
+            checks.extend(against::check(&own, &released, &known, &unchanged).await?);
+            let mut in_order = state.clone();
+            in_order.config_mut().options_mut().execution.target_partitions = 1;
+            checks.extend(order::check(&session(&in_order, &views)?, &known, &folders, &unchanged).await?);
+        }
+        answer(&checks)
+    }
+
+    fn promises<'a>(
+        &self,
+        verify: &Verify,
+        constraints: &'a [Constraint],
+        quasi_identifiers: &[QuasiIdentifier],
+    ) -> Result<Vec<Promise<'a>>> {
+        let hierarchy = |c: &Constraint| {
+            let (true, Some(attribute)) = (c.model.reads().hierarchy, &c.attribute) else {
+                return Ok(None);
+            };
+            let sensitive = verify.sensitive.iter().find(|s| s.column == *attribute);
+            match sensitive.and_then(|s| s.hierarchy.as_ref()) {
+                Some(name) => self.hierarchy(name).map(Some),
+                None => Err(Error::usage(format!(
+                    "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
+                    c.call
+                ))),
+            }
+        };
+        let promises = constraints.iter().map(|c| {
+            Ok(Promise {
+                name: c.describe(quasi_identifiers),
+                model: c.model.as_ref(),
+                group: match &c.subset {
+                    Some(subset) => subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect(),
+                    None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+                },
+                attribute: c.attribute.clone(),
+                hierarchy: hierarchy(c)?,
+            })
+        });
+        promises.collect()
+    }
+
+    /// What is known of every quasi-identifier: of those that the statement names, and of those that the manifest adds.
+    fn known(
+        &self,
+        verify: &Verify,
+        evidence: Option<&Evidence>,
+        columns: &[&str],
+        folders: &[String],
+    ) -> Result<Vec<Known>> {
+        let mut named: Vec<ast::QuasiIdentifier> = verify.quasi_identifiers.clone();
+        for column in evidence.iter().flat_map(|e| &e.manifest.quasi_identifiers) {
+            if columns.contains(&column.as_str()) && !named.iter().any(|q| q.column == *column) {
+                named.push(ast::QuasiIdentifier {
+                    column: column.clone(),
+                    hierarchy: None,
+                    levels: None,
+                    weight: None,
+                });
+            }
+        }
+        let mut known = vec![];
+        for named in named {
+            // What the statement says goes before what the release says of itself.
+            let released = evidence.and_then(|e| e.quasi_identifier(&named.column));
+            let levels = match named.levels {
+                Some((low, high)) => Some((level(low, &named.column)?, level(high, &named.column)?)),
+                None => evidence
+                    .and_then(|e| e.manifest.node.get(&named.column))
+                    .map(|level| (*level, *level)),
+            };
+            let hierarchy = match (&named.hierarchy, released) {
+                (Some(name), _) => Some(self.hierarchy(name)?),
+                (None, Some(released)) => match &released.hierarchy {
+                    Some(name) => self.hierarchy(name).ok(),
+                    None => Some(suppression_of(&named.column)?),
+                },
+                (None, None) if named.levels.is_some() => Some(suppression_of(&named.column)?),
+                (None, None) => None,
+            };
+            known.push(Known::try_new(
+                &named.column,
+                hierarchy,
+                levels,
+                folders.contains(&named.column),
+            )?);
+        }
+        Ok(known)
+    }
+}
+
+/// A session of its own with these rows under these names.
+fn session(state: &SessionState, views: &[(&str, LogicalPlan)]) -> Result<SessionContext> {
+    let own = recounting_session(state);
+    for (name, plan) in views {
+        own.register_table(*name, Arc::new(ViewTable::new(plan.clone(), None)))?;
+    }
+    Ok(own)
+}
+
+/// A check of how many there are of what there must be none of.
+fn none_of(check: String, found: u64) -> Check {
+    Check {
+        check,
+        required: 0.0,
+        reached: Some(found as f64),
+        ok: found == 0,
+    }
+}
+
+/// One row per check.
+fn answer(checks: &[Check]) -> Result<Answer> {
+    let name: StringArray = checks.iter().map(|c| Some(c.check.as_str())).collect();
+    let required: Float64Array = checks.iter().map(|c| Some(c.required)).collect();
+    let reached: Float64Array = checks.iter().map(|c| c.reached).collect();
+    let ok: BooleanArray = checks.iter().map(|c| Some(c.ok)).collect();
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("check", Arc::new(name) as ArrayRef, false),
+        ("required", Arc::new(required), false),
+        ("reached", Arc::new(reached), true),
+        ("ok", Arc::new(ok), false),
+    ])?;
+    Ok(Answer {
+        verified: checks.iter().all(|c| c.ok),
+        ..Answer::of(batch)?
+    })
+}
