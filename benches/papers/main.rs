@@ -53,7 +53,8 @@ fn main() {
         .iter()
         .position(|a| a == "--only")
         .and_then(|i| arguments.get(i + 1));
-    let sections: [(&str, fn(&Plan, &mut Page)); 3] = [
+    type Section = (&'static str, fn(&Plan, &mut Page));
+    let sections: [Section; 3] = [
         ("hybrid", hybrid::run),
         ("fronts", fronts::run),
         ("madars", madars::run),
