@@ -388,12 +388,7 @@ fn table<'a>(
             &format!("{}: the true front and one run of pbg_ea", e.title),
             &format!("log10 of {}", e.objectives[0]),
             "GLM, summed over cells",
-            &[
-                series("exhaustive", &truth),
-                Line {
-                    ..series("pbg_ea, seed 0", &found)
-                },
-            ],
+            &[series("exhaustive", &truth), series("pbg_ea, seed 0", &found)],
         );
         page.figure(&format!("front_{}.svg", e.objectives.join("_")), &svg);
     }

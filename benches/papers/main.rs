@@ -53,7 +53,8 @@ fn main() {
         .iter()
         .position(|a| a == "--only")
         .and_then(|i| arguments.get(i + 1));
-    let sections: [(&str, Section); 3] = [
+    type Section = (&'static str, fn(&Plan, &mut Page));
+    let sections: [Section; 3] = [
         ("hybrid", hybrid::run),
         ("fronts", fronts::run),
         ("madars", madars::run),
@@ -71,9 +72,6 @@ fn main() {
     ));
     println!("{} after {minutes:.1} minutes", plan.out.join("index.html").display());
 }
-
-/// A part of the page.
-type Section = fn(&Plan, &mut Page);
 
 /// Threads that run seeds.
 pub fn threads() -> usize {

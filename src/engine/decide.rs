@@ -219,13 +219,8 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
 
 /// A fresh run within the job's budget.
 pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
-    let budget = Budget {
-        deadline: job.time_limit.map(|limit| Instant::now() + limit),
-        max_nodes: job.node_limit,
-        interrupt: observer.interrupt(),
-    };
     let told = Arc::clone(observer);
-    Context::new(job.seed, budget).on_progress(move |p| told.searched(p))
+    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p))
 }
 
 /// Runs a search to its end or that of the budget: what it proved, and why it ended early.
@@ -236,10 +231,7 @@ pub(super) fn run(
 ) -> Result<(Finding, Option<&'static str>)> {
     let stopped = match search.run(oracle, context) {
         Ok(finding) => return Ok((finding, None)),
-        Err(Stop::Failed(e)) => return Err(e),
-        Err(Stop::TimeLimit) => "time limit",
-        Err(Stop::NodeLimit) => "node limit",
-        Err(Stop::Interrupted) => "interrupted",
+        Err(stop) => reason(stop)?,
     };
     let bound = context.proven();
     Ok((Finding { bound }, Some(stopped)))

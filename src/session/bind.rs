@@ -71,6 +71,7 @@ impl AnonContext {
                 job.metric_name
             )));
         }
+        check_partition(&job)?;
         Ok((job, target))
     }
 
@@ -121,7 +122,6 @@ impl AnonContext {
                 false => "POPULATION is named, but no model counts in it; k_map does",
             }));
         }
-        check_partition(&job)?;
         let target = statement.target.as_ref().map(target).transpose()?;
         Ok((job, target))
     }

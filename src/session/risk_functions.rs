@@ -103,13 +103,8 @@ impl TableFunctionImpl for Function {
         }
         let state = args.session().as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
-        let anon = AnonContext {
-            session: SessionContext::new_with_state(state.clone()),
-            hierarchies: Arc::clone(&self.hierarchies.0),
-            observer: Arc::new(Silent),
-            releases: Arc::default(),
-            last_front: Arc::default(),
-        };
+        let session = SessionContext::new_with_state(state.clone());
+        let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), Arc::new(Silent));
         let rows = Arc::new(Measuring {
             what: self.what,
             anon,

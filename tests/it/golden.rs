@@ -78,6 +78,15 @@ async fn flash_and_exhaustive_find_the_optima_of_adult() {
             if line["cooptimal_nodes"] == 1 {
                 assert_eq!(item("suppressed rows"), line["suppressed_rows"].to_string(), "{what}");
             }
+            if let (Some(peer), "auto", "dm") = (line["peer_nodes_evaluated"].as_u64(), search, metric) {
+                let assessed: u64 = item("nodes assessed").parse().unwrap();
+                let most = if line["suppression_limit"] == 0.0 {
+                    peer
+                } else {
+                    peer / 3
+                };
+                assert!(assessed <= most, "{assessed} nodes, and the peer needed {peer}: {line}");
+            }
             if search == "flash" {
                 collect(&context, &format!("CREATE OR REPLACE TABLE released AS {statement}")).await;
                 let columns = quoted(&ADULT);
