@@ -7,10 +7,11 @@ pub(super) const ENTRY: Entry = Entry {
     name: "PARETO FRONT OF",
     starts: &["PARETO FRONT OF ANONYMIZE"],
     summary: "lists the nodes that no other node beats in every objective",
-    syntax: "PARETO FRONT OF ANONYMIZE ... OPTIMIZING MAX | MIN property [ON column], ... [EPSILON (e, ...)]",
+    syntax: "PARETO FRONT OF ANONYMIZE ... OPTIMIZING MAX | MIN property [ON column], ... [EPSILON (e, ...)]
+  [REPORT TO 'front.svg']",
     example: "PARETO FRONT OF ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MAX l ON job, MIN glm",
     parse: |c, _| {
-        let more = [clause::OPTIMIZING, clause::EPSILON];
+        let more = [clause::OPTIMIZING, clause::EPSILON, clause::REPORT];
         let (anonymize, s) = anonymize::read(c, "PARETO FRONT OF ANONYMIZE", &more, false)?;
         anonymize::single(c, &s)?;
         if s.objectives.is_empty() {
