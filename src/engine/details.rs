@@ -39,7 +39,7 @@ pub(super) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
     Some(DetailRequest::Values(first.column.clone()))
 }
 
-fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+pub(super) fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
     // A promise to each row asks nothing of classes.
     if constraint.model.limit_column().is_some() {
         return;

@@ -13,6 +13,7 @@ mod answers;
 mod block;
 mod chart;
 mod exposure;
+mod front;
 mod gaps;
 mod html;
 mod markdown;
@@ -26,6 +27,7 @@ mod sections;
 mod tests;
 
 pub use exposure::{class_sizes, risks};
+pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;
 
 use crate::error::{Error, Result};

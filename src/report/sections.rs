@@ -150,6 +150,10 @@ fn singling_out(report: &Report) -> Result<Vec<Block>> {
                 n => format!("{} ({})", count(n), share(n, all_after)),
             },
         ));
+    let line = match &report.release.entity {
+        Some(_) => line.text(" A person with records in several classes counts in each of them."),
+        None => line,
+    };
     let members = if report.release.entity.is_some() {
         "Persons"
     } else {

@@ -7,6 +7,7 @@ mod answer;
 mod bind;
 mod compare;
 mod explain;
+pub mod front;
 mod functions;
 mod hierarchies;
 mod lattice_of;
@@ -24,6 +25,7 @@ pub use paths::enable_path_tables;
 use crate::engine::{self, Observer, Silent};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::report::FrontChart;
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
@@ -44,6 +46,7 @@ pub struct AnonContext {
     hierarchies: Catalog,
     observer: Arc<dyn Observer>,
     releases: Arc<AtomicU64>,
+    last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
 }
 
 impl AnonContext {
@@ -51,11 +54,17 @@ impl AnonContext {
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         functions::register(&session, &hierarchies);
+        Self::sharing(session, hierarchies, Arc::new(Silent))
+    }
+
+    /// A context with these hierarchies, in a session that has the functions.
+    fn sharing(session: SessionContext, hierarchies: Catalog, observer: Arc<dyn Observer>) -> Self {
         Self {
             session,
             hierarchies,
-            observer: Arc::new(Silent),
+            observer,
             releases: Arc::default(),
+            last_front: Arc::default(),
         }
     }
 
@@ -98,7 +107,11 @@ impl AnonContext {
             Statement::Lattice(anonymize) => self.lattice_of(*anonymize).await,
             Statement::Verify(verify) => self.verify(verify).await,
             Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
-            Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
+            Statement::Pareto {
+                anonymize,
+                objectives,
+                epsilon,
+            } => self.pareto(*anonymize, objectives, epsilon).await,
             Statement::Compare { anonymize, searches } => self.compare(*anonymize, searches).await,
             Statement::Risk(risk) => self.risk(&risk).await,
             Statement::SuggestRoles(source) => self.suggest_roles(source).await,
@@ -141,8 +154,4 @@ impl AnonContext {
         release.publish_report()?;
         Answer::batches(schema, batches)
     }
-}
-
-fn not_yet(what: &str) -> Error {
-    Error::usage(format!("{what} is not available in this version of anonsql"))
 }

@@ -6,6 +6,7 @@ mod closeness;
 mod common;
 mod explain;
 mod faults;
+mod front;
 mod golden;
 mod local;
 mod local_adult;
