@@ -224,7 +224,7 @@ impl Run {
             return Ok(None);
         }
         self.rows += batch.num_rows();
-        let held = self.reservation.size() + batch.get_array_memory_size();
+        let held = self.reservation.size() + bytes(&batch);
         self.reservation.try_resize(held).map_err(|_| {
             Error::new(
                 ErrorKind::Resources,
@@ -261,7 +261,7 @@ impl Run {
             self.held.push(take_record_batch(&rest, &own)?);
         }
         let released = self.protect(&chunk)?;
-        let left = self.held.iter().map(RecordBatch::get_array_memory_size).sum();
+        let left = self.held.iter().map(bytes).sum();
         // Less than before is held.
         let _ = self.reservation.try_resize(left);
         Ok(Some(released))
@@ -371,6 +371,27 @@ impl Run {
             ))),
         }
     }
+}
+
+/// What the rows of a batch take by themselves: values that are shared, such as labels and what a sort answered before
+/// and after, are not counted with each.
+fn bytes(batch: &RecordBatch) -> usize {
+    let of_column = |column: &ArrayRef| match column.data_type() {
+        DataType::Dictionary(key, _) => column.len() * key.primitive_width().unwrap_or(4),
+        DataType::Utf8View => {
+            let apart = column
+                .as_string_view()
+                .lengths()
+                .filter(|n| *n > 12)
+                .map(|n| n as usize);
+            column.len() * 16 + apart.sum::<usize>()
+        }
+        _ => column
+            .to_data()
+            .get_slice_memory_size()
+            .unwrap_or_else(|_| column.get_array_memory_size()),
+    };
+    batch.columns().iter().map(of_column).sum()
 }
 
 /// The ranges of rows with equal order keys.
