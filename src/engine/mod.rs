@@ -19,7 +19,7 @@ mod write;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
-pub use groups::check as check_partition;
+pub use groups::{Combinations, check as check_partition};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
     SuppressionLimit, Target,

@@ -13,7 +13,7 @@ use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::{self, Metric};
-use crate::recode::{ClassesExec, Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -189,14 +189,18 @@ impl Decided {
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let base = self.prepared.evaluator.sets().base();
         let space = Arc::clone(&base.space);
-        match &self.decision.verdict.partition {
-            Some(partition) => {
-                let partition = Arc::clone(partition);
-                Ok(Recipe::partitioned(
-                    space, rules, &base.set, partition, kept, starred, columns,
-                ))
+        match (&self.decision.verdict.partition, &self.decision.combinations) {
+            (None, None) => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+            (Some(partition), Some(combinations)) => {
+                let grouped = Grouped {
+                    bottom: base.set.node().clone(),
+                    combinations: Arc::clone(&combinations.index),
+                    partition: Arc::clone(partition),
+                    kept: kept.to_vec(),
+                };
+                Ok(Recipe::partitioned(space, rules, grouped, starred, columns))
             }
-            None => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+            _ => Err(Error::internal("a partition without its index")),
         }
     }
 
@@ -378,7 +382,8 @@ impl Decided {
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
             let reads = other.reads();
-            if !reads.class_label && !reads.attribute && !(reads.levels && partition.is_some()) {
+            let unread = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
+            if !unread {
                 let value =
                     self.prepared
                         .evaluator
