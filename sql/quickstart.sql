@@ -57,6 +57,7 @@ EXPLAIN ANONYMIZE 'data/census.parquet'
 --    sensitive          is what the data is for: kept as it is
 --    at most 1 percent of the rows may be left out, rather than generalizing everyone for the sake of a few
 --    glm                is the loss to keep small: how much of each value's precision is gone
+--    the report         is a page to open in a browser: what was released, which risk it had and has, what was lost
 ANONYMIZE 'data/census.parquet'
   TO 'out/census_k5/' OVERWRITE
   IDENTIFIERS (name, ssn, birth_date)
@@ -71,7 +72,8 @@ ANONYMIZE 'data/census.parquet'
   SENSITIVE (workclass, occupation, salary_class, income)
   SATISFYING k_anonymity(5)
   SUPPRESSING AT MOST 1 PERCENT
-  MINIMIZING glm;
+  MINIMIZING glm
+  REPORT TO 'out/census_k5.html';
 
 -- 6. Do not take its word for it: count the groups in what was written. One row per check: required, reached, ok.
 VERIFY 'out/census_k5/'

@@ -37,8 +37,8 @@
 //! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
 //!    says, what no node above can beat; or has a [`partition`]ing algorithm divide the base set into groups;
 //! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;
-//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest, and exchanges the
-//!    staging folder with the target at once.
+//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest and the
+//!    report, and exchanges the staging folder with the target at once.
 //!
 //! # Where things are
 //!
@@ -56,7 +56,9 @@
 //! | [`recode`] | applying a choice, batch by batch |
 //! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | quality metrics with their bounds |
+//! | [`suggest`] | what a column's name, form and counts say of its role |
 //! | [`risk`] | re-identification risk from class sizes: attackers, uniqueness, estimators |
+//! | [`report`] | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | [`engine`] | the one path from job to release |
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
@@ -80,9 +82,11 @@ pub mod metric;
 pub mod model;
 pub mod partition;
 pub mod recode;
+pub mod report;
 pub mod risk;
 pub mod search;
 pub mod session;
 pub mod sql;
+pub mod suggest;
 
 pub use session::{AnonContext, Answer};

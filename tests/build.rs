@@ -1,15 +1,34 @@
-//! Says whether ../shared is at hand, so that tests that need it are reported as ignored where it is not. Under CI they
-//! run, and fail, without it.
+//! Says whether ../shared and a Chromium are at hand, so that tests that need them are reported as ignored where they
+//! are not. Under CI those that need ../shared run, and fail, without it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_shared)");
+    println!("cargo::rustc-check-cfg=cfg(has_chromium)");
     println!("cargo::rerun-if-env-changed=ANONSQL_SHARED");
+    println!("cargo::rerun-if-env-changed=ANONSQL_CHROMIUM");
     println!("cargo::rerun-if-env-changed=CI");
     println!("cargo::rerun-if-changed=tests/build.rs");
     let shared = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     if Path::new(&shared).exists() || std::env::var("CI").is_ok() {
         println!("cargo::rustc-cfg=has_shared");
     }
+    if let Some(chromium) = chromium() {
+        println!("cargo::rustc-cfg=has_chromium");
+        println!("cargo::rustc-env=ANONSQL_CHROMIUM_PATH={}", chromium.display());
+        println!("cargo::rerun-if-changed={}", chromium.display());
+    }
+}
+
+/// The browser of ANONSQL_CHROMIUM, or the first of the usual names that is there.
+fn chromium() -> Option<PathBuf> {
+    if let Ok(named) = std::env::var("ANONSQL_CHROMIUM") {
+        return Some(PathBuf::from(named)).filter(|p| p.is_file());
+    }
+    let folders = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&folders)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file())
 }

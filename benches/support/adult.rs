@@ -149,5 +149,6 @@ async fn job(session: &SessionContext, data: &std::path::Path, metric: &str, k: 
         seed: 0,
         time_limit: None,
         node_limit: None,
+        report: None,
     }
 }

@@ -81,6 +81,11 @@ impl Runner {
         &mut self.printing.max_rows
     }
 
+    /// The columns of the terminal, if there is one.
+    pub fn width(&self) -> Option<usize> {
+        self.printing.width
+    }
+
     /// The columns of the terminal, which may have changed.
     pub fn set_width(&mut self, width: Option<usize>) {
         self.printing.width = width;

@@ -172,39 +172,23 @@ fn models(job: &Job) -> String {
 fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<dyn Observer>) -> Result<Decision> {
     let evaluator = &prepared.evaluator;
     observer.begin(Phase::Search);
-    let told = Arc::clone(&observer);
-    let mut context = Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p));
-    let (finding, stopped) = match search.run(evaluator, &mut context) {
-        Ok(finding) => (finding, None),
-        Err(stop) => {
-            let bound = context.proven();
-            (Finding { bound }, Some(reason(stop)?))
-        }
-    };
+    let mut context = context(job, &observer);
+    let (finding, stopped) = run(search, evaluator, &mut context)?;
     observer.end(Phase::Search);
-    let Some((node, assessment)) = context.incumbent().cloned() else {
+    let Some((node, cost)) = answer(evaluator, &context, stopped)? else {
         return Err(match stopped {
-            Some(reason) => Error::new(
-                if reason == "interrupted" {
-                    ErrorKind::Interrupted
-                } else {
-                    ErrorKind::Infeasible
-                },
-                format!("the search ended ({reason}) before it found a node that satisfies the models"),
-            ),
+            Some(reason) => found_nothing(reason),
             None => infeasible(job, evaluator)?,
         });
     };
     let (classes, verdict) = evaluator.judge(&node)?;
     let value = evaluator.measure(&classes, &verdict)[0];
-    let proof = if assessment.cost() <= finding.bound {
+    // What is known of the bottom without looking at it bounds every node, whatever the search proves.
+    let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
+    let proof = if cost <= bound {
         Proof::Optimal
-    } else if finding.bound.is_finite() {
-        Proof::Bound(if job.metric.higher_is_better() {
-            -finding.bound
-        } else {
-            finding.bound
-        })
+    } else if bound.is_finite() {
+        Proof::Bound(if job.metric.higher_is_better() { -bound } else { bound })
     } else {
         Proof::None
     };
@@ -219,8 +203,61 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
     })
 }
 
+/// The best node found, with its cost. A search that was stopped before it found any has still the most general one.
+fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
+    if let Some((node, found)) = context.incumbent() {
+        return Ok(Some((node.clone(), found.cost())));
+    }
+    if stopped.is_none() {
+        return Ok(None);
+    }
+    let top = evaluator.lattice().top().clone();
+    let found = evaluator.assess(std::slice::from_ref(&top))?.swap_remove(0);
+    Ok(found.anonymous.then(|| (top, found.cost())))
+}
+
+/// A fresh run within the job's budget.
+pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
+    let budget = Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    };
+    let told = Arc::clone(observer);
+    Context::new(job.seed, budget).on_progress(move |p| told.searched(p))
+}
+
+/// Runs a search to its end or that of the budget: what it proved, and why it ended early.
+pub(super) fn run(
+    search: &dyn Search,
+    oracle: &dyn Oracle,
+    context: &mut Context,
+) -> Result<(Finding, Option<&'static str>)> {
+    let stopped = match search.run(oracle, context) {
+        Ok(finding) => return Ok((finding, None)),
+        Err(Stop::Failed(e)) => return Err(e),
+        Err(Stop::TimeLimit) => "time limit",
+        Err(Stop::NodeLimit) => "node limit",
+        Err(Stop::Interrupted) => "interrupted",
+    };
+    let bound = context.proven();
+    Ok((Finding { bound }, Some(stopped)))
+}
+
+/// Nothing was found before the search was stopped.
+pub(super) fn found_nothing(reason: &str) -> Error {
+    Error::new(
+        if reason == "interrupted" {
+            ErrorKind::Interrupted
+        } else {
+            ErrorKind::Infeasible
+        },
+        format!("the search ended ({reason}) before it found a node that satisfies the models"),
+    )
+}
+
 /// The nearest miss: the least rows that would have to be suppressed, and the quasi-identifier that blocks.
-fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
+pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();
     let (_, at_top) = evaluator.judge(top)?;

@@ -1,9 +1,9 @@
 //! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
 
-use super::details::{attribute_request, class_label_request, measured_attribute, position};
+use super::details::{attribute_request, class_label_request, fill, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
-use crate::frequency::{Attribute, Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Rule {
     pub(super) predicate: Box<dyn Predicate>,
     pub(super) monotonicity: Monotonicity,
+    /// Where the base set holds the sensitive attribute.
     pub(super) detail: Option<usize>,
     /// For a subset of the quasi-identifiers: which of them.
     subset: Option<Vec<bool>>,
@@ -109,7 +110,7 @@ impl Evaluator {
         })
     }
 
-    fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
+    pub(super) fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
         let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
             (Some(attribute), true) => position(base, &attribute_request(job, attribute)),
             _ => None,
@@ -178,8 +179,14 @@ impl Evaluator {
         Ok((Arc::new(set), verdict))
     }
 
-    fn verdict(&self, set: &FrequencySet) -> Result<Verdict> {
-        let mut kept: Vec<bool> = set.counts().iter().map(|n| *n > 0).collect();
+    pub(super) fn verdict(&self, set: &FrequencySet) -> Result<Verdict> {
+        self.verdict_among(set, |_| true)
+    }
+
+    /// The verdict when only entries that are `wanted` may be kept.
+    pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
+        let counts = set.counts().iter().enumerate();
+        let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
         for rule in self.rules.iter().filter(|r| r.subset.is_none()) {
             self.apply(rule, set, &mut kept);
         }
@@ -210,9 +217,20 @@ impl Evaluator {
                 .for_each(|(kept, n)| *kept &= *n >= least);
             return;
         }
-        let attribute = rule
-            .detail
-            .map(|d| (&set.details()[d], &self.sets.base().attributes[d]));
+        self.each_class(set, rule.detail, kept, |kept, class| {
+            *kept = rule.predicate.holds(class)
+        });
+    }
+
+    /// Calls `f` for every class that is kept, with its sensitive values where a detail that holds them is given.
+    pub(super) fn each_class(
+        &self,
+        set: &FrequencySet,
+        detail: Option<usize>,
+        kept: &mut [bool],
+        mut f: impl FnMut(&mut bool, &Class),
+    ) {
+        let attribute = detail.map(|d| (&set.details()[d], &self.sets.base().attributes[d]));
         let mut histogram: Vec<(u32, u64)> = vec![];
         for (i, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept) {
             histogram.clear();
@@ -224,12 +242,12 @@ impl Evaluator {
                 population: set.populations().map_or(0, |p| p[i]),
                 histogram: &histogram,
             };
-            *kept = rule.predicate.holds(&class);
+            f(kept, &class);
         }
     }
 
     /// The size of a class: its rows, or its distinct entities.
-    fn size(&self, set: &FrequencySet, class: usize) -> u64 {
+    pub(super) fn size(&self, set: &FrequencySet, class: usize) -> u64 {
         match self.entity {
             Some(detail) => set.details()[detail].distinct(class),
             None => set.counts()[class],
@@ -321,7 +339,7 @@ impl Evaluator {
     }
 
     /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
-    fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
+    pub(super) fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
         let threads = self.threads.min(nodes.len());
         if threads <= 1 {
             return nodes.iter().map(f).collect();
@@ -377,22 +395,6 @@ impl Evaluator {
             Monotonicity::WithoutSuppression => limit == 0 && self.sets.base().unmapped_rows == 0,
             Monotonicity::Never => false,
         })
-    }
-}
-
-/// The sensitive values of a class from the entries of its detail, ascending by code.
-pub(super) fn fill(histogram: &mut Vec<(u32, u64)>, attribute: &Attribute, entries: impl Iterator<Item = (u32, u64)>) {
-    match &attribute.value_of_code {
-        None => histogram.extend(entries),
-        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
-        Some(values) => {
-            for (code, _) in entries {
-                match histogram.last_mut() {
-                    Some((value, n)) if *value == values[code as usize] => *n += 1,
-                    _ => histogram.push((values[code as usize], 1)),
-                }
-            }
-        }
     }
 }
 
@@ -462,6 +464,18 @@ impl Oracle for Evaluator {
 
     fn distinct_values(&self, position: usize, level: u8) -> u64 {
         self.sets.base().space.lookup(position).level(level).labels.len() as u64
+    }
+
+    fn effective_values(&self, position: usize, level: u8) -> f64 {
+        let base = self.sets.base();
+        let codes = &base.space.lookup(position).level(level).codes;
+        let mut rows = vec![0u64; codes.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
+        for (code, n) in codes.iter().zip(&base.marginals[position]) {
+            rows[*code as usize] += n;
+        }
+        let all = rows.iter().sum::<u64>() as f64;
+        let squares: u128 = rows.iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
+        if squares == 0 { 1.0 } else { all * all / squares as f64 }
     }
 
     fn rows(&self) -> u64 {

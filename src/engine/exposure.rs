@@ -114,19 +114,36 @@ impl ReleasedTable {
         Ok(found)
     }
 
+    /// The rows of classes in which all have the same value of `attribute` (NULL is a value).
+    pub async fn rows_in_uniform_classes(&self, session: &SessionContext, attribute: &str) -> Result<u64> {
+        let keys = keys(self.quasi_identifiers.len());
+        let sql = format!(
+            "SELECT coalesce(sum(n), 0) FROM (SELECT sum(n) AS n, count(*) AS d FROM (SELECT {keys}, v, count(*) AS n FROM \
+             (SELECT {}, {} AS v FROM {}) GROUP BY {keys}, v) GROUP BY {keys}) WHERE d = 1",
+            named(&self.quasi_identifiers),
+            quote(attribute),
+            self.released()
+        );
+        Ok(numbers(session, &sql).await?.first().map_or(0, |row| row[0]))
+    }
+
     /// A query for the classes of `rows`: their values in `group` as `g0`, `g1`, ..., so that no column of a user's table
     /// can be mistaken for another, and their size as `f`. Entities are made distinct by a GROUP BY, which spills where
     /// count(DISTINCT) would not; NULL is one entity.
     fn class_sizes(&self, rows: &str, group: &[String]) -> String {
-        let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
-        let named: Vec<String> = group.iter().enumerate().map(named).collect();
-        let (named, keys) = (named.join(", "), keys(group.len()));
+        let (named, keys) = (named(group), keys(group.len()));
         let rows = match &self.entity {
             Some(entity) => format!("SELECT DISTINCT {named}, {} AS e FROM {rows}", quote(entity)),
             None => format!("SELECT {named} FROM {rows}"),
         };
         format!("SELECT {keys}, count(*) AS f FROM ({rows}) GROUP BY {keys}")
     }
+}
+
+/// `"a" AS g0, "b" AS g1, ...`
+fn named(columns: &[String]) -> String {
+    let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
+    columns.iter().enumerate().map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// `g0, g1, ...`

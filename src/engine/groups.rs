@@ -1,7 +1,7 @@
 //! The table that a partitioning algorithm divides: the base frequency set, and the models in force as judge.
 
-use super::details::{class_label_request, position};
-use super::evaluator::{Evaluator, Rule, fill};
+use super::details::{class_label_request, fill, position};
+use super::evaluator::{Evaluator, Rule};
 use super::job::{Choice, Job};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};

@@ -1,5 +1,6 @@
 //! A job: everything a request says, bound and checked, as a value that SQL and the Rust builder both make.
 
+use super::report_file::ReportFile;
 use crate::catalogue::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -245,6 +246,8 @@ pub struct Job {
     pub time_limit: Option<Duration>,
     /// The most nodes that the search may evaluate.
     pub node_limit: Option<u64>,
+    /// Where the report of the release goes.
+    pub report: Option<ReportFile>,
 }
 
 impl Choice {

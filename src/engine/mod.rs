@@ -4,12 +4,15 @@ mod decide;
 mod details;
 mod evaluator;
 mod exposure;
+mod front;
 mod groups;
 mod job;
 mod manifest;
 mod observe;
 mod prepare;
 mod release;
+mod report;
+mod report_file;
 mod stage;
 mod table;
 mod target;
@@ -19,6 +22,7 @@ mod write;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
+pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
 pub use groups::{Combinations, check as check_partition};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
@@ -28,6 +32,7 @@ pub use manifest::{Check, FileSummary, MANIFEST, Manifest, PartitionSummary, Sea
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
+pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
 pub use verify::{Promise, ReleasedTable, recounting_session};
 pub(crate) use verify::{count, quote};

@@ -27,8 +27,23 @@ pub struct Prepared {
 
 /// Reads the source once and readies the evaluation of `metrics`.
 pub async fn prepare(job: &Job, metrics: &[&dyn Metric], observer: &dyn Observer) -> Result<Prepared> {
+    prepare_with(job, metrics, &[], observer).await
+}
+
+/// The same, where classes carry `more` than the models and metrics read.
+pub(super) async fn prepare_with(
+    job: &Job,
+    metrics: &[&dyn Metric],
+    more: &[DetailRequest],
+    observer: &dyn Observer,
+) -> Result<Prepared> {
     job.check()?;
-    let details = detail_requests(job, metrics);
+    let mut details = detail_requests(job, metrics);
+    for request in more {
+        if !details.contains(request) {
+            details.push(request.clone());
+        }
+    }
     let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.source.rows, &names, &details)?;
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;

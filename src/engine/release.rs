@@ -5,6 +5,7 @@ use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
 use super::manifest::{Check, FileSummary, Manifest, PartitionSummary, SearchSummary, SuppressedRows};
 use super::observe::{Observer, Phase};
 use super::prepare::{Prepared, prepare, same_types, select_columns};
+use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
@@ -49,6 +50,8 @@ pub struct Release {
     pub counters: Counters,
     /// What was recounted.
     pub checks: Vec<Check>,
+    /// The report of rows that are to be answered, until they are.
+    report: Option<StagedReport>,
 }
 
 /// A decided job.
@@ -77,6 +80,9 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
 
 /// Anonymizes to a target. `None` when the target was there and is to be kept.
 pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) -> Result<Option<Release>> {
+    if let Some(report) = &job.report {
+        report.check(&job, Some(&target.path))?;
+    }
     if !check_target(&job, target)? {
         return Ok(None);
     }
@@ -109,34 +115,50 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let inputs = inputs
         .await
         .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
-    decided
-        .manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?
-        .write(stage.folder())?;
+    let manifest = decided.manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?;
+    manifest.write(stage.folder())?;
+    release.report = decided
+        .staged_report(&session, &release, Some((target, &stage, &manifest)))
+        .await?;
     stage.publish(target.existing == Existing::Overwrite)?;
     // What the session remembers of the files that stood there is of no use to whoever reads the target next.
     let caches = &state.runtime_env().cache_manager;
     caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
     caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
     caches.get_file_metadata_cache().clear();
+    release.publish_report()?;
     Ok(Some(release))
 }
 
 /// Anonymizes to rows: the same release, recounted, as a table to query.
 pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Release, ReleaseTable)> {
+    if let Some(report) = &job.report {
+        report.check(&job, None)?;
+    }
     let decided = decide_job(job, &observer).await?;
-    let release = decided.recount(&observer).await?;
+    let (state, _) = decided.job.source.rows.clone().into_parts();
+    let session = recounting_session(&state);
+    let mut release = decided.recount(&session, &observer).await?;
+    release.report = decided.staged_report(&session, &release, None).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
 
 /// The name of the released rows in the session that recounts them.
-const RELEASED: &str = "released";
+pub(super) const RELEASED: &str = "released";
+/// The name of the rows there before they are written.
+pub(super) const REWRITTEN: &str = "rewritten";
 /// The name of the source's rows there.
-const WHOLE: &str = "whole";
+pub(super) const WHOLE: &str = "whole";
 /// The name of the population's rows there.
 const POPULATION: &str = "population";
 
 impl Release {
+    /// Puts the report of a release in its place, once the release is where it belongs.
+    pub fn publish_report(&mut self) -> Result<()> {
+        self.report.take().map_or(Ok(()), StagedReport::publish)
+    }
+
     /// An error when a promise is not held by what was released.
     fn require(&self) -> Result<()> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
@@ -219,7 +241,7 @@ impl Decided {
     }
 
     /// Whether classes count an entity that is not in the release, so that files alone cannot prove the models.
-    fn entity_is_not_released(&self) -> bool {
+    pub(super) fn entity_is_not_released(&self) -> bool {
         self.job
             .entity
             .as_ref()
@@ -253,11 +275,10 @@ impl Decided {
         Ok(Some(POPULATION.into()))
     }
 
-    /// Recounts table `name` of `session`.
-    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
-        let (job, decision) = (&self.job, &self.decision);
-        let starred = if job.starred { decision.verdict.suppressed } else { 0 };
-        let released = ReleasedTable {
+    /// Released rows as table `name` of `session`, to be recounted.
+    pub(super) async fn released(&self, session: &SessionContext, name: &str) -> Result<ReleasedTable> {
+        let job = &self.job;
+        Ok(ReleasedTable {
             name: name.into(),
             quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
@@ -265,35 +286,49 @@ impl Decided {
                 .entity
                 .clone()
                 .filter(|_| name != RELEASED || !self.entity_is_not_released()),
-            starred,
+            starred: self.starred_rows(),
             whole: Some(WHOLE.into()),
             population: self.generalized_population(session).await?,
-        };
+        })
+    }
+
+    /// Suppressed rows that are written.
+    fn starred_rows(&self) -> u64 {
+        if self.job.starred {
+            self.decision.verdict.suppressed
+        } else {
+            0
+        }
+    }
+
+    /// Recounts table `name` of `session`.
+    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
+        let (job, decision) = (&self.job, &self.decision);
+        let released = self.released(session, name).await?;
         let (_, source) = job.source.rows.clone().into_parts();
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
         let (rows, reached_k) = released.count(session).await?;
-        let expected = decision.verdict.released + starred;
+        let expected = decision.verdict.released + self.starred_rows();
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
-        if reached_k.is_none() && decision.verdict.classes > 0 {
+        let checks = released.check(session, &self.promises()).await?;
+        let classes = decision.verdict.classes;
+        if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
             return Err(Error::new(
                 ErrorKind::Verification,
-                format!(
-                    "{} classes were to be released and none was found",
-                    decision.verdict.classes
-                ),
+                format!("{classes} classes were written, and a recount found none; nothing was published"),
             ));
         }
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
             rows_suppressed: decision.verdict.suppressed,
-            classes: decision.verdict.classes,
+            classes,
             reached_k,
             node: decision.describe(job),
             metric: job.metric_name.clone(),
@@ -301,15 +336,15 @@ impl Decided {
             proof: self.proof(),
             nodes: decision.nodes,
             counters: self.prepared.evaluator.counters(),
-            checks: released.check(session, &self.promises()).await?,
+            checks,
+            report: None,
         })
     }
 
     /// Recounts the rows as they would be released; an error when they do not hold a promise.
-    pub async fn recount(&self, observer: &Arc<dyn Observer>) -> Result<Release> {
+    pub async fn recount(&self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
         observer.begin(Phase::Verify);
-        let (state, _) = self.job.source.rows.clone().into_parts();
-        let release = self.verify_plan(&recounting_session(&state)).await?;
+        let release = self.verify_plan(session).await?;
         release.require()?;
         observer.end(Phase::Verify);
         Ok(release)
@@ -317,10 +352,17 @@ impl Decided {
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
     async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
+        self.rewrite(session).await?;
+        self.verify(session, REWRITTEN).await
+    }
+
+    /// Registers the rewritten rows as table [`REWRITTEN`].
+    pub(super) async fn rewrite(&self, session: &SessionContext) -> Result<()> {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
         let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[]).await?;
-        session.register_table("rewritten", Arc::new(ReleaseTable::try_new(rewritten)?))?;
-        self.verify(session, "rewritten").await
+        session.deregister_table(REWRITTEN)?;
+        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten)?))?;
+        Ok(())
     }
 
     /// The hierarchy of a constraint's attribute, where its model reads one.
@@ -382,8 +424,8 @@ impl Decided {
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
             let reads = other.reads();
-            let unread = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
-            if !unread {
+            let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
+            if !unknown {
                 let value =
                     self.prepared
                         .evaluator

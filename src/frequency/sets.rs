@@ -144,7 +144,7 @@ impl FrequencySets {
         *grouping += 1;
         Ok(Room {
             sets: self,
-            reservation: reservation,
+            reservation,
         })
     }
 

@@ -122,10 +122,10 @@ impl Measure for CellMean {
     }
 }
 
-type LossOf = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
-
 /// What a cell of a column loses when it is released as a label.
-struct Loss(Box<LossOf>);
+struct Loss(Box<CellLoss>);
+
+type CellLoss = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
 
 impl fmt::Debug for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -57,6 +57,10 @@ impl Predicate for Distinct {
     fn holds(&self, class: &Class) -> bool {
         class.histogram.len() as u64 >= self.least
     }
+
+    fn reached(&self, class: &Class) -> Option<f64> {
+        Some(class.histogram.len() as f64)
+    }
 }
 
 /// The catalogue entry.

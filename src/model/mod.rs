@@ -149,6 +149,13 @@ pub trait Predicate: Debug + Send + Sync {
     /// Whether the class may be released.
     fn holds(&self, class: &Class) -> bool;
 
+    /// What the class reaches of the one quantity that the model bounds, so that a model with this bound holds for it;
+    /// `None` for a model that is no objective of a Pareto front.
+    fn reached(&self, class: &Class) -> Option<f64> {
+        let _ = class;
+        None
+    }
+
     /// When the predicate is that a class has at least so many rows (or entities), that number: such predicates are
     /// checked for all classes in one loop.
     fn least_size(&self) -> Option<u64> {

@@ -97,6 +97,16 @@ impl Predicate for Prepared {
         let reached = self.distance.of(class.histogram);
         self.t.compared_with(reached.numerator, reached.denominator) != Ordering::Greater
     }
+
+    /// Rounded up, so that a bound of just this number holds.
+    fn reached(&self, class: &Class) -> Option<f64> {
+        let reached = self.distance.of(class.histogram);
+        let mut t = reached.numerator as f64 / reached.denominator as f64;
+        while Decimal::of(t).compared_with(reached.numerator, reached.denominator) == Ordering::Greater {
+            t = t.next_up();
+        }
+        Some(t)
+    }
 }
 
 /// Both distributions add up to 1, so what p has too much of is half of all differences.

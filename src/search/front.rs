@@ -25,6 +25,8 @@ pub fn dominates(a: &[f64], b: &[f64]) -> bool {
 pub struct Front {
     epsilon: Vec<f64>,
     members: Vec<(Node, Assessment)>,
+    /// The box of each member.
+    cells: Vec<Vec<f64>>,
 }
 
 impl Front {
@@ -33,6 +35,7 @@ impl Front {
         Self {
             epsilon,
             members: vec![],
+            cells: vec![],
         }
     }
 
@@ -61,8 +64,8 @@ impl Front {
         if !assessment.anonymous {
             return;
         }
-        let new = (self.cell(&assessment.costs), &assessment.costs);
-        let boxes: Vec<Vec<f64>> = self.members.iter().map(|(_, a)| self.cell(&a.costs)).collect();
+        let cell = self.cell(&assessment.costs);
+        let costs = &assessment.costs[..];
         let box_dominates = |a: (&[f64], &[f64]), b: (&[f64], &[f64])| {
             if a.0 == b.0 {
                 dominates(a.1, b.1)
@@ -71,22 +74,26 @@ impl Front {
             }
         };
         let discrete = self.is_discrete();
-        let mut keep = vec![true; boxes.len()];
-        let mut wanted = true;
-        for (i, cell) in boxes.iter().enumerate() {
-            let old = (&cell[..], &self.members[i].1.costs[..]);
-            if box_dominates((&new.0, new.1), old) {
-                keep[i] = false;
-            } else if box_dominates(old, (&new.0, new.1)) || (discrete && *cell == new.0) || self.members[i].0 == *node
+        let mut hides = vec![];
+        for (i, (old_cell, (old_node, old))) in self.cells.iter().zip(&self.members).enumerate() {
+            let (old, new) = ((&old_cell[..], &old.costs[..]), (&cell[..], costs));
+            if box_dominates(old, new)
+                || (discrete && *old_cell == cell && !dominates(costs, old.1))
+                || old_node == node
             {
-                wanted = false;
+                // Members do not dominate each other, so a node that one of them hides hides none.
+                return;
+            }
+            if box_dominates(new, old) {
+                hides.push(i);
             }
         }
-        let mut kept = keep.into_iter();
-        self.members.retain(|_| kept.next().unwrap_or(true));
-        if wanted {
-            self.members.push((node.clone(), assessment.clone()));
+        for i in hides.into_iter().rev() {
+            self.members.remove(i);
+            self.cells.remove(i);
         }
+        self.members.push((node.clone(), assessment.clone()));
+        self.cells.push(cell);
     }
 
     /// The members, in the order they came in.
@@ -95,32 +102,40 @@ impl Front {
     }
 }
 
-/// The least and the span of every objective over the members.
-fn ranges(members: &[(Node, Assessment)]) -> Vec<(f64, f64)> {
-    let width = members.first().map_or(0, |(_, a)| a.costs.len());
-    let range = |i: usize| {
-        let costs = || members.iter().map(|(_, a)| a.costs[i]);
-        let least = costs().fold(f64::INFINITY, f64::min);
-        (least, costs().fold(f64::NEG_INFINITY, f64::max) - least)
-    };
-    (0..width).map(range).collect()
+/// Ratio of the greatest to the least of an objective from which it is compared by orders of magnitude.
+const MAGNITUDES: f64 = 1000.0;
+
+/// An objective over the members, on a scale from 0, the best of them, to 1, the worst.
+fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
+    let costs = || members.iter().map(|(_, a)| a.costs[objective]);
+    let least = costs().map(f64::abs).fold(f64::INFINITY, f64::min);
+    let most = costs().map(f64::abs).fold(0.0, f64::max);
+    let one_sign = costs().all(|c| c > 0.0) || costs().all(|c| c < 0.0);
+    let by_magnitude = one_sign && most >= MAGNITUDES * least;
+    let place = |c: f64| if by_magnitude { c.signum() * c.abs().ln() } else { c };
+    let low = costs().map(place).fold(f64::INFINITY, f64::min);
+    let span = costs().map(place).fold(f64::NEG_INFINITY, f64::max) - low;
+    costs()
+        .map(|c| if span > 0.0 { (place(c) - low) / span } else { 0.0 })
+        .collect()
 }
 
 /// The knee: the member nearest to the ideal point (the least of every objective), each objective scaled to its span
 /// over the front. Ties go to the first in the order of the nodes.
+///
+/// **Reading**: an objective that spans three orders of magnitude, as k does from 1 to all rows, is scaled by its
+/// logarithm; else every k that anyone asks for would be as bad as none.
 pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
-    let ranges = ranges(members);
-    let distance = |(_, a): &(Node, Assessment)| -> f64 {
-        let scaled = a
-            .costs
-            .iter()
-            .zip(&ranges)
-            .map(|(c, (least, span))| if *span > 0.0 { (c - least) / span } else { 0.0 });
-        scaled.map(|x| x * x).sum()
-    };
+    let width = members.first().map_or(0, |(_, a)| a.costs.len());
+    let mut distances = vec![0.0; members.len()];
+    for objective in 0..width {
+        for (distance, x) in distances.iter_mut().zip(scaled(members, objective)) {
+            *distance += x * x;
+        }
+    }
     (0..members.len()).min_by(|&a, &b| {
-        distance(&members[a])
-            .total_cmp(&distance(&members[b]))
+        distances[a]
+            .total_cmp(&distances[b])
             .then_with(|| members[a].0.cmp(&members[b].0))
     })
 }
@@ -212,6 +227,10 @@ mod tests {
     fn indicators_compare_with_the_true_front() {
         let truth = [member(0, &[0.0, 10.0]), member(1, &[1.0, 1.0]), member(2, &[10.0, 0.0])];
         assert_eq!(knee(&truth), Some(1));
+        // k from 1 to 30,000 against a loss: 200 is half of the way in orders of magnitude.
+        let wide = [[-30_000.0, 1.0], [-200.0, 0.4], [-1.0, 0.0]];
+        let wide: Vec<_> = (0..3).map(|i| member(i, &wide[usize::from(i)])).collect();
+        assert_eq!(knee(&wide), Some(1));
         assert_eq!(convergence_error(&truth[..2], &truth), 0.0);
         assert_eq!(convergence_error(&[member(3, &[1.0, 2.0])], &truth), 0.1);
         assert_eq!(representation_ratio(&truth[1..], &truth, &[]), 2.0 / 3.0);

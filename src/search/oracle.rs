@@ -72,6 +72,12 @@ pub trait Oracle: Send + Sync {
     /// Distinct values of quasi-identifier `position` in the table when it is generalized to `level`.
     fn distinct_values(&self, position: usize, level: u8) -> u64;
 
+    /// The values of quasi-identifier `position` at `level` that would tell rows apart as well if all were equally
+    /// frequent: 1 / the sum of squared shares. Searches only guess by it.
+    fn effective_values(&self, position: usize, level: u8) -> f64 {
+        self.distinct_values(position, level) as f64
+    }
+
     /// Rows of the table.
     fn rows(&self) -> u64;
 

@@ -3,8 +3,8 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Secret, Sensitive,
-    SuppressionLimit, Target, check_partition,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, ReportFile, Secret,
+    Sensitive, SuppressionLimit, Target, check_partition,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
@@ -59,9 +59,24 @@ const TARGET_OPTIONS: Info = Info {
 impl AnonContext {
     /// The job of a statement, and its target where it has one.
     pub(super) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
-        if statement.report.is_some() {
-            return Err(super::not_yet("REPORT TO"));
+        let (job, target) = self.bind_any(statement).await?;
+        if job.constraints.is_empty() {
+            return Err(Error::usage(
+                "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
+            ));
         }
+        if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
+            return Err(Error::usage(format!(
+                "WEIGHT has no effect on {}, which does not count columns",
+                job.metric_name
+            )));
+        }
+        Ok((job, target))
+    }
+
+    /// The same of a statement that may ask for no privacy model.
+    pub(super) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
+        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
@@ -96,25 +111,15 @@ impl AnonContext {
                 .is_given("node_limit")
                 .then(|| options.count("node_limit"))
                 .transpose()?,
+            report,
         };
         job.check()?;
-        if job.constraints.is_empty() {
-            return Err(Error::usage(
-                "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
-            ));
-        }
         let counts_population = job.constraints.iter().any(|c| c.model.reads().population);
         if job.population.is_some() != counts_population {
             return Err(Error::usage(match counts_population {
                 true => "k_map counts in a population table: name it with POPULATION table",
                 false => "POPULATION is named, but no model counts in it; k_map does",
             }));
-        }
-        if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
-            return Err(Error::usage(format!(
-                "WEIGHT has no effect on {}, which does not count columns",
-                job.metric_name
-            )));
         }
         check_partition(&job)?;
         let target = statement.target.as_ref().map(target).transpose()?;

@@ -95,6 +95,9 @@ fn plan(job: &Job) -> Vec<(String, String)> {
             Choice::Node(levels) => format!("none: the node {levels:?} is given"),
         },
     );
+    if let Some(report) = &job.report {
+        add("report", report.path().display().to_string());
+    }
     add("base query", base_query(job));
     if let Choice::Partition { .. } = job.choice {
         return rows;

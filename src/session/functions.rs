@@ -1,9 +1,10 @@
 //! Functions for tools that only send SELECT: `generalize` and `hierarchy_levels` here, `risk` and `k_anonymity` in
-//! `risk_functions`.
+//! `risk_functions`, `pareto_front` in `front`.
 //!
 //! `generalize('hierarchy', value, level)` is the label of a value at a level, as EXPLAIN ANONYMIZE uses it;
 //! `hierarchy_levels('hierarchy')` is the lookup table of a hierarchy that lists its values.
 
+use super::front::ParetoFront;
 use super::{Catalog, risk_functions};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -36,6 +37,7 @@ pub(super) fn register(session: &SessionContext, hierarchies: &Catalog) {
         Arc::new(HierarchyLevels(Hierarchies(Arc::clone(hierarchies)))),
     );
     risk_functions::register(session, &Hierarchies(Arc::clone(hierarchies)));
+    session.register_udtf("pareto_front", Arc::new(ParetoFront(Arc::clone(hierarchies))));
 }
 
 /// The session's hierarchies; two are the same when they are the same memory.

@@ -7,6 +7,7 @@ mod answer;
 mod bind;
 mod compare;
 mod explain;
+pub mod front;
 mod functions;
 mod hierarchies;
 mod lattice_of;
@@ -15,6 +16,7 @@ mod risk;
 mod risk_functions;
 mod risk_rows;
 mod source;
+mod suggest;
 mod verify;
 
 pub use answer::Answer;
@@ -23,6 +25,7 @@ pub use paths::enable_path_tables;
 use crate::engine::{self, Observer, Silent};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::report::FrontChart;
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
@@ -43,6 +46,7 @@ pub struct AnonContext {
     hierarchies: Catalog,
     observer: Arc<dyn Observer>,
     releases: Arc<AtomicU64>,
+    last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
 }
 
 impl AnonContext {
@@ -50,11 +54,17 @@ impl AnonContext {
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         functions::register(&session, &hierarchies);
+        Self::sharing(session, hierarchies, Arc::new(Silent))
+    }
+
+    /// A context with these hierarchies, in a session that has the functions.
+    fn sharing(session: SessionContext, hierarchies: Catalog, observer: Arc<dyn Observer>) -> Self {
         Self {
             session,
             hierarchies,
-            observer: Arc::new(Silent),
+            observer,
             releases: Arc::default(),
+            last_front: Arc::default(),
         }
     }
 
@@ -97,18 +107,24 @@ impl AnonContext {
             Statement::Lattice(anonymize) => self.lattice_of(*anonymize).await,
             Statement::Verify(verify) => self.verify(verify).await,
             Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
-            Statement::Pareto { .. } => Err(not_yet("PARETO FRONT OF")),
+            Statement::Pareto {
+                anonymize,
+                objectives,
+                epsilon,
+            } => self.pareto(*anonymize, objectives, epsilon).await,
             Statement::Compare { anonymize, searches } => self.compare(*anonymize, searches).await,
             Statement::Risk(risk) => self.risk(&risk).await,
-            Statement::SuggestRoles(_) => Err(not_yet("SUGGEST ROLES")),
+            Statement::SuggestRoles(source) => self.suggest_roles(source).await,
         }
     }
 
     async fn anonymize(&self, anonymize: Anonymize) -> Result<Answer> {
         let (job, target) = self.bind(&anonymize).await?;
         let Some(target) = target else {
-            let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
-            return Answer::query(self.session.read_table(Arc::new(table))?).await;
+            let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+            let answer = Answer::query(self.session.read_table(Arc::new(table))?).await?;
+            release.publish_report()?;
+            return Ok(answer);
         };
         let release = engine::release_to(job, &target, Arc::clone(&self.observer)).await?;
         answer::summary(&target.path, release.as_ref())
@@ -117,7 +133,7 @@ impl AnonContext {
     /// CREATE TABLE AS, COPY and INSERT INTO: DataFusion's statement over the released rows under a passing name.
     async fn wrapped(&self, wrapped: Wrapped) -> Result<Answer> {
         let (job, _) = self.bind(&wrapped.anonymize).await?;
-        let (_, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+        let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
         let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
         self.session.register_table(name.as_str(), Arc::new(table))?;
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
@@ -135,6 +151,7 @@ impl AnonContext {
         .await;
         self.session.deregister_table(name.as_str())?;
         let (schema, batches) = done?;
+        release.publish_report()?;
         Answer::batches(schema, batches)
     }
 }

@@ -108,6 +108,7 @@ impl TableFunctionImpl for Function {
             hierarchies: Arc::clone(&self.hierarchies.0),
             observer: Arc::new(Silent),
             releases: Arc::default(),
+            last_front: Arc::default(),
         };
         let rows = Arc::new(Measuring {
             what: self.what,

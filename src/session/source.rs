@@ -9,9 +9,12 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlanProperties;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
@@ -119,6 +122,17 @@ pub(super) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<P
 /// The columns that are folder names under a folder.
 pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     partitions(folder).into_iter().map(|(column, _)| column).collect()
+}
+
+/// The rows of a query one after the other, its partitions too, and not as they come: in a session with one target
+/// partition, as they are stored.
+pub(super) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
+    let plan = session.sql(sql).await?.create_physical_plan().await?;
+    let partitions = 0..plan.output_partitioning().partition_count();
+    let streams = partitions.map(|partition| plan.execute(partition, session.task_ctx()));
+    let streams = streams.collect::<datafusion::error::Result<Vec<_>>>()?;
+    let rows = futures::stream::iter(streams).flatten();
+    Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
 }
 
 /// Refuses a local CSV file with two columns of one name, which would be read as one.

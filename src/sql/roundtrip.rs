@@ -243,7 +243,13 @@ fn create() -> impl Strategy<Value = Statement> {
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
-    let boxed = |a: Anonymize| Box::new(Anonymize { target: None, ..a });
+    let boxed = |a: Anonymize| {
+        Box::new(Anonymize {
+            target: None,
+            report: None,
+            ..a
+        })
+    };
     let objective = (any::<bool>(), call(), of(name())).prop_map(|(max, property, on)| Objective { max, property, on });
     prop_oneof![
         4 => anonymize().prop_map(|a| Statement::Anonymize(Box::new(a))),

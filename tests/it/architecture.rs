@@ -18,6 +18,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("risk", 4),
     ("report", 5),
     ("engine", 5),
+    ("suggest", 5),
     ("sql", 6),
     ("session", 7),
     ("generate", 8),
@@ -31,8 +32,9 @@ const WITHOUT_DATAFUSION: &[&str] = &[
     "lattice",
     "search",
     "hierarchy",
-    "partition",
     "metric",
+    "partition",
+    "suggest",
     "generate",
 ];
 

@@ -9,9 +9,7 @@ use std::collections::HashSet;
 /// Open nodes on which the worth of an assessment is estimated.
 const SAMPLE: usize = 1024;
 /// Places from which the most useful node is climbed to.
-const STARTS: usize = 2;
-/// The share of the greatest usefulness from which on another node is assessed too.
-const NEARLY: f64 = 0.9;
+const STARTS: usize = 4;
 /// Looks for a better incumbent that may fail before they become rare, and how rare.
 const PATIENCE: (u32, u32) = (3, 10);
 /// Nodes handed over at once where the order matters little.
@@ -121,11 +119,11 @@ impl<'a> Cover<'a> {
             };
             let best = self.best();
             let next = if looks {
-                vec![self.most_promising()]
+                self.most_promising()
             } else {
                 self.most_useful()
             };
-            self.assess(&next)?;
+            self.assess(&[next])?;
             if self.best() < best {
                 failures = 0;
             } else if looks {
@@ -170,16 +168,12 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it; and others
-    /// that were climbed to, where they are nearly as useful: two can be assessed at once.
-    fn most_useful(&self) -> Vec<usize> {
+    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it.
+    fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
-        let mut found: Vec<(f64, usize)> = self.sample.iter().take(STARTS).map(climb).collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.dedup_by_key(|(_, index)| *index);
-        let enough = found.first().map_or(0.0, |(worth, _)| worth * NEARLY);
-        found.retain(|(worth, _)| *worth >= enough);
-        found.into_iter().map(|(_, index)| index).collect()
+        let found = self.sample.iter().take(STARTS).map(climb);
+        let best = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        best.map_or(0, |(_, index)| index)
     }
 
     /// The open node that is expected to cost least, by climbing from the best of the sample.

@@ -11,8 +11,8 @@ use crate::lattice::Node;
 const NOISE: f64 = 0.1;
 /// Variance of a step before anything was seen, and of the constant.
 const DOUBT: (f64, f64) = (0.2, 25.0);
-/// How much of a drop in distinct values is expected to show, before anything was seen.
-const STEP: f64 = 0.7;
+/// The least spread that is believed of a guess.
+const SPREAD: f64 = 0.1;
 
 /// One fitted quantity.
 pub(in super::super) struct Fit {
@@ -28,18 +28,17 @@ pub(in super::super) struct Fit {
 }
 
 impl Fit {
-    /// A fit that starts from `constant`; steps are expected to follow the distinct values, with this sign.
+    /// A fit that starts from `constant`; steps are expected to follow the effective values, as they do where columns
+    /// are independent, with this sign.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
         for i in 0..lattice.width() {
             starts.push(weights.len());
             let (bottom, top) = (lattice.bottom().level(i), lattice.top().level(i));
-            let distinct: Vec<f64> = (bottom..=top)
-                .map(|l| oracle.distinct_values(i, l).max(1) as f64)
-                .collect();
-            weights.extend(distinct.windows(2).map(|pair| sign * STEP * (pair[0] / pair[1]).ln()));
-            sums.push(vec![0.0; distinct.len()]);
+            let values: Vec<f64> = (bottom..=top).map(|l| oracle.effective_values(i, l).max(1.0)).collect();
+            weights.extend(values.windows(2).map(|pair| sign * (pair[0] / pair[1]).ln()));
+            sums.push(vec![0.0; values.len()]);
         }
         let n = weights.len();
         let mut covariance = vec![0.0; n * n];
@@ -73,7 +72,7 @@ impl Fit {
     }
 
     pub(in super::super) fn spread(&self) -> f64 {
-        self.error.sqrt().max(0.05)
+        self.error.sqrt().max(SPREAD)
     }
 
     pub(in super::super) fn learn(&mut self, node: &Node, found: f64) {

@@ -9,8 +9,9 @@
 //! now and then the one that is expected to cost least. Guesses only choose; what is excluded is excluded by bounds.
 //!
 //! That keeps a few numbers for every node. A larger lattice is searched by branch and bound over boxes of nodes, with
-//! the same bounds and guesses: more assessments, but time and memory do not depend on the size of the lattice. Where nothing follows for the nodes below an assessed one (models and limits that are not monotone),
-//! nodes are assessed in the order of their bounds.
+//! the same bounds and guesses: more assessments, but time and memory do not depend on the size of the lattice. Where
+//! nothing follows for the nodes below an assessed one (models and limits that are not monotone), nodes are assessed in
+//! the order of their bounds.
 //!
 //! **Guarantee**: a run that ends by itself answers the optimum for any metric and any models (of nodes that cost the
 //! same, the one that comes first), unless it says that its memory is full. A run that is stopped leaves the best node

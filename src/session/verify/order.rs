@@ -13,13 +13,12 @@ use super::known::{Known, converted};
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, quote};
 use crate::error::{Error, Result};
+use crate::session::source::stored;
 use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
 use arrow::datatypes::FieldRef;
 use arrow::row::{RowConverter, Rows, SortField};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::ExecutionPlanProperties;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
@@ -107,29 +106,18 @@ async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]
         let (class, row) = batch.columns().split_at(quasi.len());
         let (class, row) = (classes.convert_columns(class)?, rest.convert_columns(row)?);
         for (class, row) in class.iter().zip(row.iter()) {
-            match &last {
-                Some((same, before)) if same == class.data() => {
-                    if before.as_slice() > row.data() {
-                        return Ok(false);
-                    }
-                }
-                _ if !seen.insert(class.data().to_vec()) => return Ok(false),
-                _ => {}
+            let before = last.as_ref().filter(|(same, _)| same == class.data());
+            let goes_on = match before {
+                Some((_, before)) => before.as_slice() <= row.data(),
+                None => seen.insert(class.data().to_vec()),
+            };
+            if !goes_on {
+                return Ok(false);
             }
             last = Some((class.data().to_vec(), row.data().to_vec()));
         }
     }
     Ok(true)
-}
-
-/// The rows of a query one after the other, its partitions too, and not as they come.
-async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
-    let plan = session.sql(sql).await?.create_physical_plan().await?;
-    let partitions = 0..plan.output_partitioning().partition_count();
-    let streams = partitions.map(|partition| plan.execute(partition, session.task_ctx()));
-    let streams = streams.collect::<datafusion::error::Result<Vec<_>>>()?;
-    let rows = futures::stream::iter(streams).flatten();
-    Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
 }
 
 /// Rows as bytes that compare as a release sorts them.

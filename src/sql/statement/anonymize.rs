@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
   [WITH (option = value, ...)] [REPORT TO 'report.html']",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     parse: |c, _| {
-        let (anonymize, clauses) = read(c, "ANONYMIZE", &[clause::TO], true)?;
+        let (anonymize, clauses) = read(c, "ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
         single(c, &clauses)?;
         Ok(Statement::Anonymize(Box::new(anonymize)))
     },
@@ -43,7 +43,6 @@ const BASE: &[Clause] = &[
     clause::NODE,
     clause::MANIFEST,
     clause::WITH,
-    clause::REPORT,
 ];
 
 /// Reads what follows the word ANONYMIZE: the clauses common to all its forms and those of `more`. What `more` and a

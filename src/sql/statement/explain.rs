@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     syntax: "EXPLAIN [ANALYZE] ANONYMIZE ...",
     example: "EXPLAIN ANALYZE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
     parse: |c, form| {
-        let (anonymize, clauses) = anonymize::read(c, "EXPLAIN ANONYMIZE", &[clause::TO], true)?;
+        let (anonymize, clauses) = anonymize::read(c, "EXPLAIN ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
         anonymize::single(c, &clauses)?;
         Ok(Statement::Explain {
             analyze: form == 1,

@@ -4,6 +4,7 @@
 use super::{Statement, anonymize};
 use crate::error::Result;
 use crate::sql::ast::Wrapped;
+use crate::sql::clause;
 use crate::sql::cursor::Cursor;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
@@ -25,7 +26,12 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         return Err(c.within(at - 1..tokens.len()).error("this \"(\" is not closed"));
     };
     let mut inner = c.within(at + 1..end);
-    let (anonymize, clauses) = anonymize::read(&mut inner, "ANONYMIZE inside another statement", &[], true)?;
+    let (anonymize, clauses) = anonymize::read(
+        &mut inner,
+        "ANONYMIZE inside another statement",
+        &[clause::REPORT],
+        true,
+    )?;
     anonymize::single(&inner, &clauses)?;
     // What stands around it must be a statement that takes a query there.
     let mut outer = tokens[..at].to_vec();

@@ -8,6 +8,7 @@ use crate::metric::METRICS;
 use crate::model::MODELS;
 use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
+use crate::session::front::OBJECTIVES;
 use crate::sql::statement::STATEMENTS;
 use std::fmt::Write;
 
@@ -28,10 +29,14 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 }
 
 /// Everything of an open set, in the order of help.
-fn infos() -> [(&'static str, Vec<&'static Info>); 5] {
+fn infos() -> [(&'static str, Vec<&'static Info>); 6] {
     [
         ("Privacy models", infos_of(MODELS)),
         ("Metrics", infos_of(METRICS)),
+        (
+            "Objectives of a Pareto front, besides the metrics",
+            infos_of(OBJECTIVES),
+        ),
         ("Searches", infos_of(SEARCHES)),
         ("Searches by local recoding", infos_of(PARTITIONERS)),
         ("Kinds of hierarchies", KINDS.to_vec()),

@@ -4,6 +4,7 @@ mod describe;
 mod format;
 mod help;
 mod include;
+mod plot;
 mod quit;
 mod rows;
 mod timing;
@@ -55,6 +56,7 @@ pub const COMMANDS: &[Entry] = &[
     help::ENTRY,
     describe::ENTRY,
     include::ENTRY,
+    plot::ENTRY,
     format::ENTRY,
     rows::ENTRY,
     timing::ENTRY,

@@ -4,18 +4,14 @@
 //! A copy is sealed again after it was changed (sizes and checksums of the manifest's files are made right), so that no
 //! plant is found by its checksum alone, but for those that are about files.
 
-use crate::common::{collect, context};
-use anonsql::AnonContext;
-use anonsql::engine::{FileSummary, Manifest, SuppressedRows};
-use anonsql::generate::{Table, generate};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use arrow::datatypes::DataType;
-use parquet::arrow::ArrowWriter;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod scene;
 
-type Row = Vec<Option<String>>;
+use crate::common::{collect, context};
+use anonsql::engine::SuppressedRows;
+use anonsql::generate::{Table, generate};
+use scene::{HIERARCHIES, ROLES, Row, Rows, Scene};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
 const ROWS: &str = "rows as _manifest.json says";
 const READ: &str = "rows read as _manifest.json says";
@@ -31,198 +27,6 @@ const FOLDER: &str = "folder names of zip that are not of level 2";
 const ORDER: &str = "rows in the order of the source";
 const BEYOND: &str = "rows that the source does not have (age, sex, zip, occupation, salary_class, marital_status)";
 const K: &str = "k_anonymity(5)";
-
-const HIERARCHIES: &str = "
-    CREATE HIERARCHY age AS INTERVALS (5, 10, 20);
-    CREATE HIERARCHY zip AS PREFIX (4, 2);";
-
-/// Every column of it is text.
-const ROLES: &str = "IDENTIFIERS (name, ssn, birth_date, education, native_country, race, workclass, income)
-    QUASI IDENTIFIERS (age USING age, sex, zip USING zip) SENSITIVE (occupation, salary_class) KEEP (marital_status)
-    SATISFYING k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation
-    AND l_diversity(2) ON salary_class SUPPRESSING AT MOST 60 PERCENT AT NODE (age 2, sex 0, zip 2)";
-
-/// Source rows, a release of them, and a context that knows its hierarchies.
-struct Scene {
-    scratch: tempfile::TempDir,
-    context: AnonContext,
-    /// One that reads folders by their path.
-    paths: AnonContext,
-}
-
-impl Scene {
-    async fn new() -> Self {
-        let scratch = tempfile::tempdir().unwrap();
-        generate(Table::Census, 4_000, 11, &scratch.path().join("census.parquet")).unwrap();
-        let context = context(2);
-        collect(&context, HIERARCHIES).await;
-        let paths = AnonContext::new(anonsql::session::enable_path_tables(
-            datafusion::prelude::SessionContext::new(),
-        ));
-        let scene = Self {
-            scratch,
-            context,
-            paths,
-        };
-        scene.release("plain", "", ROLES, "").await;
-        scene
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.scratch.path().join(name)
-    }
-
-    async fn release(&self, name: &str, layout: &str, roles: &str, more: &str) {
-        let (source, target) = (self.path("census.parquet"), self.path(name));
-        let sql = format!(
-            "ANONYMIZE '{}' TO '{}' {layout} {roles} {more}",
-            source.display(),
-            target.display()
-        );
-        collect(&self.context, &sql).await;
-    }
-
-    /// The checks of a release that fail. Without `satisfying`, those of the models that it was released with.
-    async fn failing(&self, name: &str, satisfying: &str, more: &str) -> BTreeSet<String> {
-        let satisfying = match satisfying {
-            "" => "k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation",
-            given => given,
-        };
-        let sql = format!(
-            "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying} {more}",
-            self.path(name).display(),
-        );
-        self.failing_of(&sql).await
-    }
-
-    async fn failing_of(&self, sql: &str) -> BTreeSet<String> {
-        let batches = collect(&self.context, sql).await;
-        let mut failing = BTreeSet::new();
-        for batch in &batches {
-            let (check, ok) = (batch.column(0).as_string::<i32>(), batch.column(3).as_boolean());
-            let failed = (0..batch.num_rows()).filter(|i| !ok.value(*i));
-            failing.extend(failed.map(|i| check.value(i).to_string()));
-        }
-        failing
-    }
-
-    fn against(&self) -> String {
-        format!("AGAINST '{}'", self.path("census.parquet").display())
-    }
-
-    /// A copy of release `from`, changed and sealed again.
-    async fn plant(&self, from: &str, name: &str, change: impl FnOnce(&mut Rows)) {
-        let sql = format!("SELECT * FROM '{}/'", self.path(from).display());
-        let mut rows = Rows::of(&collect(&self.paths, &sql).await);
-        change(&mut rows);
-        std::fs::create_dir(self.path(name)).unwrap();
-        rows.write(&self.path(name).join("part-00000.parquet"));
-        let mut manifest = self.manifest(from);
-        manifest.output.truncate(1);
-        manifest.write(&self.path(name)).unwrap();
-        self.seal(name, |_| {});
-    }
-
-    fn manifest(&self, name: &str) -> Manifest {
-        Manifest::read(&self.path(name)).unwrap().unwrap()
-    }
-
-    /// Makes sizes and checksums right again, and changes the manifest otherwise.
-    fn seal(&self, name: &str, change: impl FnOnce(&mut Manifest)) {
-        let mut manifest = self.manifest(name);
-        for file in &mut manifest.output {
-            let path = self.path(name).join(&file.name);
-            *file = FileSummary::of(&path, file.name.clone(), file.rows).unwrap();
-        }
-        change(&mut manifest);
-        manifest.write(&self.path(name)).unwrap();
-    }
-
-    fn copy(&self, from: &str, name: &str) {
-        copy_folder(&self.path(from), &self.path(name));
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        match path.is_dir() {
-            true => copy_folder(&path, &target),
-            false => drop(std::fs::copy(&path, &target).unwrap()),
-        }
-    }
-}
-
-/// Released rows, all text.
-struct Rows {
-    header: Vec<String>,
-    rows: Vec<Row>,
-}
-
-impl Rows {
-    fn of(batches: &[RecordBatch]) -> Self {
-        let mut rows = vec![];
-        for batch in batches {
-            let text = |c: &ArrayRef| arrow::compute::cast(c, &DataType::Utf8).unwrap();
-            let columns: Vec<ArrayRef> = batch.columns().iter().map(text).collect();
-            for row in 0..batch.num_rows() {
-                let cell = |c: &ArrayRef| (!c.is_null(row)).then(|| c.as_string::<i32>().value(row).to_string());
-                rows.push(columns.iter().map(cell).collect());
-            }
-        }
-        let schema = batches[0].schema();
-        Self {
-            header: schema.fields().iter().map(|f| f.name().clone()).collect(),
-            rows,
-        }
-    }
-
-    fn write(&self, path: &Path) {
-        let columns = self.header.iter().enumerate().map(|(i, name)| {
-            let values: StringArray = self.rows.iter().map(|r| r[i].as_deref()).collect();
-            (name.as_str(), Arc::new(values) as ArrayRef, true)
-        });
-        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-    }
-
-    fn column(&self, name: &str) -> usize {
-        self.header.iter().position(|h| h == name).unwrap()
-    }
-
-    fn key(&self, row: &Row, columns: &[&str]) -> Row {
-        columns.iter().map(|c| row[self.column(c)].clone()).collect()
-    }
-
-    /// The classes over these columns, smallest first: their labels and their rows.
-    fn classes(&self, columns: &[&str]) -> Vec<(Row, Vec<usize>)> {
-        let mut classes: BTreeMap<Row, Vec<usize>> = BTreeMap::new();
-        for (i, row) in self.rows.iter().enumerate() {
-            classes.entry(self.key(row, columns)).or_default().push(i);
-        }
-        let mut classes: Vec<_> = classes.into_iter().collect();
-        classes.sort_by_key(|(_, rows)| rows.len());
-        classes
-    }
-
-    /// The rows of the smallest class, and of the largest.
-    fn ends(&self) -> (Vec<usize>, Vec<usize>) {
-        let mut classes = self.classes(&["age", "sex", "zip"]);
-        let largest = classes.pop().unwrap().1;
-        (classes.swap_remove(0).1, largest)
-    }
-
-    fn set(&mut self, rows: &[usize], column: &str, value: Option<&str>) {
-        let column = self.column(column);
-        for row in rows {
-            self.rows[*row][column] = value.map(str::to_string);
-        }
-    }
-}
 
 fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|n| n.to_string()).collect()
@@ -389,17 +193,6 @@ async fn broken_classes_are_found() {
     assert!(scene.failing("thin", &satisfying, "").await.contains(&satisfying));
 }
 
-impl Scene {
-    /// What a release reaches of one model.
-    async fn reached(&self, name: &str, satisfying: &str) -> f64 {
-        let sql = format!(
-            "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation, salary_class) SATISFYING {satisfying}",
-            self.path(name).display(),
-        );
-        crate::common::Numbers::of(&collect(&self.context, &sql).await).get("reached", 0)
-    }
-}
-
 /// Rows, files and the manifest itself.
 #[tokio::test]
 async fn what_the_manifest_does_not_say_is_found() {
@@ -554,16 +347,6 @@ async fn raw_values_are_found() {
     );
     let found = scene.failing_of(&sql).await;
     assert_eq!(found, set(&["folder names of zip that are not of levels 1 to 2"]));
-}
-
-impl Scene {
-    fn seal_renamed(&self, name: &str, from: &str, to: &str) {
-        let mut manifest = self.manifest(name);
-        for file in &mut manifest.output {
-            file.name = file.name.replace(from, to);
-        }
-        manifest.write(&self.path(name)).unwrap();
-    }
 }
 
 /// 29. Rows left as they stand in the source.

@@ -1,0 +1,110 @@
+//! The experiments of three papers, run again: `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
+//!
+//! Writes the tables as CSV, the figures as SVG, and `index.html`, which sets ours beside the published numbers, to
+//! `target/papers` (or FOLDER). It reads the tables under ANONSQL_SHARED (or ../shared). The whole takes some minutes on
+//! two cores: every node of a lattice is evaluated once by the engine, and all runs of all seeds look it up. `--quick`
+//! takes 3 seeds instead of 50 and 20; the sections are `hybrid` (by far the longest), `fronts` and `madars`.
+
+mod chart;
+mod fronts;
+mod hybrid;
+mod madars;
+mod page;
+mod source;
+
+use page::Page;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// How much is run, and where to.
+pub struct Plan {
+    /// Fewer seeds.
+    pub quick: bool,
+    /// The folder with the tables.
+    pub shared: PathBuf,
+    /// The folder that is written.
+    pub out: PathBuf,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --benches` runs it without --bench: there is nothing to check then.
+    if !arguments.iter().any(|a| a == "--bench") {
+        return;
+    }
+    let out = arguments
+        .iter()
+        .position(|a| a == "--out")
+        .and_then(|i| arguments.get(i + 1));
+    let shared = PathBuf::from(std::env::var_os("ANONSQL_SHARED").unwrap_or_else(|| "../shared".into()));
+    if !shared.join("data/pima.parquet").exists() {
+        eprintln!("skipped: there is no data/pima.parquet in ANONSQL_SHARED (or ../shared)");
+        return;
+    }
+    let plan = Plan {
+        quick: arguments.iter().any(|a| a == "--quick"),
+        shared,
+        out: out.map_or_else(|| PathBuf::from("target/papers"), PathBuf::from),
+    };
+    std::fs::create_dir_all(&plan.out).expect("the folder can be made");
+    let started = Instant::now();
+    let mut page = Page::new(&plan.out);
+    let only = arguments
+        .iter()
+        .position(|a| a == "--only")
+        .and_then(|i| arguments.get(i + 1));
+    let sections: [(&str, Section); 3] = [
+        ("hybrid", hybrid::run),
+        ("fronts", fronts::run),
+        ("madars", madars::run),
+    ];
+    for (name, run) in sections {
+        if only.is_none_or(|only| only == name) {
+            run(&plan, &mut page);
+        }
+    }
+    let minutes = started.elapsed().as_secs_f64() / 60.0;
+    page.finish(&format!(
+        "{} seeds; {minutes:.1} minutes on {} threads.",
+        if plan.quick { "3" } else { "50 and 20" },
+        threads()
+    ));
+    println!("{} after {minutes:.1} minutes", plan.out.join("index.html").display());
+}
+
+/// A part of the page.
+type Section = fn(&Plan, &mut Page);
+
+/// Threads that run seeds.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Calls `f` with every number below `n`, on all threads; the answers are in order.
+pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let take = || next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::iter::repeat_with(take)
+            .take_while(|i| *i < n)
+            .map(|i| (i, f(i)))
+            .collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|w| w.join().expect("a run ends"))
+            .collect()
+    });
+    done.sort_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// The mean and the standard deviation.
+pub fn spread(values: &[f64]) -> (f64, f64) {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
+    (mean, variance.sqrt())
+}

@@ -1,0 +1,181 @@
+//! The papers' tables as jobs, and lattices whose nodes are looked up.
+
+use crate::Plan;
+use anonsql::catalogue::{Argument, Call, Value};
+use anonsql::engine::{Choice, Constraint, Job, QuasiIdentifier, Sensitive, Source, SuppressionLimit};
+use anonsql::error::Result;
+use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::lattice::{Lattice, Node};
+use anonsql::search::{self, Assessment, Counters, Oracle};
+use anonsql::{metric, model};
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use std::sync::Arc;
+
+/// A table with its hierarchies, and what is asked of it.
+pub struct Table<'a> {
+    /// The file of the table, without its ending.
+    pub file: &'a str,
+    /// The folder of the hierarchies.
+    pub hierarchies: &'a str,
+    /// The quasi-identifiers.
+    pub columns: &'a [&'a str],
+    /// The sensitive attribute.
+    pub sensitive: Option<&'a str>,
+    /// The class label.
+    pub label: Option<&'a str>,
+    /// k_anonymity(k).
+    pub k: i64,
+    /// The most rows suppressed.
+    pub limit: u64,
+}
+
+impl Table<'_> {
+    /// The job.
+    pub async fn job(&self, plan: &Plan) -> Job {
+        let data = plan.shared.join("data");
+        let path = data.join(format!("{}.parquet", self.file)).display().to_string();
+        let session = SessionContext::new();
+        let rows = session
+            .read_parquet(path, ParquetReadOptions::default())
+            .await
+            .expect("the table");
+        let all: Vec<&str> = self
+            .columns
+            .iter()
+            .copied()
+            .chain(self.sensitive)
+            .chain(self.label)
+            .collect();
+        let hierarchy = |column: &&str| {
+            let path = data
+                .join(format!("{}/{column}.csv", self.hierarchies))
+                .display()
+                .to_string();
+            let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy");
+            QuasiIdentifier {
+                column: (*column).into(),
+                hierarchy: Arc::new(
+                    Hierarchy::new(*column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).expect("a hierarchy"),
+                ),
+                levels: None,
+                weight: 1.0,
+            }
+        };
+        let call = call("k_anonymity", &[Value::Integer(self.k)]);
+        Job {
+            statement: String::new(),
+            source: Source {
+                name: self.file.into(),
+                rows: rows.select_columns(&all).expect("the columns"),
+                files: vec![],
+            },
+            identifiers: vec![],
+            quasi_identifiers: self.columns.iter().map(hierarchy).collect(),
+            sensitive: self
+                .sensitive
+                .map(|column| Sensitive {
+                    column: column.into(),
+                    hierarchy: None,
+                })
+                .into_iter()
+                .collect(),
+            class_label: self.label.map(Into::into),
+            keep: vec![],
+            entity: None,
+            population: None,
+            constraints: vec![Constraint {
+                model: model::build(&call).expect("k_anonymity"),
+                call,
+                attribute: None,
+                subset: None,
+            }],
+            suppression: SuppressionLimit::Rows(self.limit),
+            starred: false,
+            metric_name: "dm".into(),
+            metric: metric::build(&Call::bare("dm")).expect("dm"),
+            choice: Choice::Search {
+                call: Call::bare("auto"),
+                search: search::build(&Call::bare("auto")).expect("auto"),
+            },
+            seed: 0,
+            time_limit: None,
+            node_limit: None,
+            report: None,
+        }
+    }
+}
+
+/// A call with these arguments.
+pub fn call(name: &str, values: &[Value]) -> Call {
+    let args = values.iter().map(|value| Argument {
+        name: None,
+        value: value.clone(),
+    });
+    Call {
+        name: name.into(),
+        args: args.collect(),
+    }
+}
+
+/// A lattice whose nodes were all evaluated before.
+pub struct Known<'a> {
+    /// What knows the lattice and the table.
+    pub of: &'a dyn Oracle,
+    /// By the index of the node in the lattice.
+    pub nodes: &'a (dyn Fn(usize) -> Assessment + Sync),
+    /// The most rows suppressed.
+    pub limit: u64,
+    /// Whether the first objective is dm under k-anonymity, so that bounds hold.
+    pub bounds: bool,
+}
+
+impl Oracle for Known<'_> {
+    fn lattice(&self) -> &Lattice {
+        self.of.lattice()
+    }
+
+    fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
+        let index = |node: &Node| self.lattice().index_of(node) as usize;
+        Ok(nodes.iter().map(|node| (self.nodes)(index(node))).collect())
+    }
+
+    fn bound(&self, node: &Node, _: u64) -> f64 {
+        if self.bounds {
+            self.of.bound(node, 0)
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
+    fn is_monotone(&self) -> bool {
+        self.bounds
+    }
+
+    fn suppression_is_monotone(&self) -> bool {
+        self.bounds
+    }
+
+    fn excess_is_monotone(&self) -> bool {
+        self.bounds
+    }
+
+    fn distinct_values(&self, position: usize, level: u8) -> u64 {
+        self.of.distinct_values(position, level)
+    }
+
+    fn effective_values(&self, position: usize, level: u8) -> f64 {
+        self.of.effective_values(position, level)
+    }
+
+    fn rows(&self) -> u64 {
+        self.of.rows()
+    }
+
+    fn suppression_limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}

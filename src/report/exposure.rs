@@ -1,0 +1,122 @@
+//! Class sizes and risks of the source beside those of the release.
+
+use super::{Attacker, Bin, Classes, Measure, Risk};
+use crate::risk::{self, Histogram};
+use std::collections::BTreeSet;
+
+/// Where bins of class sizes begin.
+const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
+
+/// Both histograms in bins, up to the largest class. One bin begins at `required`, so that what is below it is seen.
+pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
+    let mut starts: BTreeSet<u64> = BINS.into();
+    starts.extend(required.filter(|k| *k > 0));
+    let starts: Vec<u64> = starts.into_iter().collect();
+    let within = |histogram: &Histogram, from: u64, to: Option<u64>| {
+        let inside = histogram
+            .iter()
+            .filter(|(size, _)| *size >= from && to.is_none_or(|to| *size <= to));
+        inside.fold(Classes::default(), |sum, (size, classes)| Classes {
+            classes: sum.classes + classes,
+            members: sum.members + size * classes,
+        })
+    };
+    let mut bins: Vec<Bin> = starts
+        .iter()
+        .enumerate()
+        .map(|(i, from)| {
+            let to = starts.get(i + 1).map(|next| next - 1);
+            Bin {
+                from: *from,
+                to,
+                before: within(before, *from, to),
+                after: within(after, *from, to),
+            }
+        })
+        .collect();
+    while bins
+        .last()
+        .is_some_and(|b| b.before.classes + b.after.classes == 0 && bins.len() > 1)
+    {
+        bins.pop();
+    }
+    bins
+}
+
+/// The risks by attacker. Nothing is measured where there is no class, nor of a journalist without a population.
+pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<Risk> {
+    let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
+    let mut risks = vec![];
+    let mut add = |attacker, measure, value: &dyn Fn(&risk::Risk) -> Option<f64>| {
+        risks.push(Risk {
+            attacker,
+            measure,
+            before: value(before),
+            after: value(after),
+        });
+    };
+    type Of = fn(&risk::Risk) -> Option<&risk::Attacker>;
+    let prosecutor: Of = |risk| Some(&risk.prosecutor);
+    let journalist: Of = |risk| risk.journalist.as_ref();
+    for (attacker, of) in [(Attacker::Prosecutor, prosecutor), (Attacker::Journalist, journalist)] {
+        add(attacker, Measure::Highest, &|r| known(r, of(r)?.highest));
+        add(attacker, Measure::Mean, &|r| known(r, of(r)?.mean));
+        for (i, above) in of(before).map_or(&[][..], |a| &a.above).iter().enumerate() {
+            let share = |r: &risk::Risk| known(r, of(r)?.above.get(i)?.share);
+            add(attacker, Measure::ShareAbove(above.threshold), &share);
+        }
+    }
+    add(Attacker::Marketer, Measure::Mean, &|r| known(r, r.marketer));
+    risks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::Settings;
+
+    fn histogram(counts: &[(u64, u64)]) -> Histogram {
+        counts.iter().copied().collect()
+    }
+
+    #[test]
+    fn every_class_is_in_one_bin_and_one_begins_where_it_must() {
+        let (before, after) = (
+            histogram(&[(1, 4), (2, 1), (6, 2), (8, 1)]),
+            histogram(&[(7, 2), (12, 1)]),
+        );
+        let bins = class_sizes(&before, &after, Some(7));
+        let edges: Vec<(u64, Option<u64>)> = bins.iter().map(|b| (b.from, b.to)).collect();
+        let expected = [(1, 1), (2, 2), (3, 4), (5, 6), (7, 9), (10, 19)].map(|(from, to)| (from, Some(to)));
+        assert_eq!(edges, expected);
+        let members: Vec<(u64, u64)> = bins.iter().map(|b| (b.before.members, b.after.members)).collect();
+        assert_eq!(members, [(4, 0), (2, 0), (0, 0), (12, 0), (8, 14), (0, 12)]);
+        assert_eq!(bins[3].before.classes, 2);
+    }
+
+    #[test]
+    fn the_last_bin_is_open_and_the_first_stays() {
+        let open = class_sizes(&histogram(&[(1_000_000, 1)]), &histogram(&[]), None);
+        assert_eq!(open.last().map(|b| (b.to, b.before.members)), Some((None, 1_000_000)));
+        assert_eq!(class_sizes(&histogram(&[]), &histogram(&[]), None).len(), 1);
+    }
+
+    #[test]
+    fn a_risk_that_is_not_measured_is_none() {
+        let settings = Settings::default();
+        let before = risk::Risk::of(&histogram(&[(1, 2), (3, 1)]), None, &settings).unwrap();
+        let after = risk::Risk::of(&histogram(&[]), None, &settings).unwrap();
+        let risks = risks(&before, &after);
+        let of = |attacker, measure| {
+            let found = risks
+                .iter()
+                .find(|r| r.attacker == attacker && r.measure == measure)
+                .unwrap();
+            (found.before, found.after)
+        };
+        assert_eq!(of(Attacker::Prosecutor, Measure::Highest), (Some(1.0), None));
+        assert_eq!(of(Attacker::Prosecutor, Measure::ShareAbove(0.09)), (Some(1.0), None));
+        assert_eq!(of(Attacker::Marketer, Measure::Mean), (Some(0.6), None));
+        assert_eq!(of(Attacker::Journalist, Measure::Highest), (None, None));
+    }
+}

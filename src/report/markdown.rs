@@ -1,0 +1,105 @@
+//! A page as Markdown. Pictures are left out: the tables beside them have every figure they show.
+
+use super::block::{Answer, Block, Line, Page, Section, Span, Table, escaped};
+
+/// The page as text.
+pub(super) fn render(page: &Page) -> String {
+    let mut out = format!("# {}\n\n{}\n\n", escape(&page.title), line(&page.lead));
+    for (value, what) in &page.figures {
+        out += &format!("- **{}** {}\n", escape(value), escape(what));
+    }
+    out.push('\n');
+    for tile in &page.tiles {
+        out += &format!("- *{}* {}\n", escape(tile.heading), answer(&tile.answer));
+    }
+    for section in &page.sections {
+        out += &self::section(section);
+    }
+    format!("{out}\n---\n\n{}\n", line(&page.footer))
+}
+
+fn section(section: &Section) -> String {
+    let mut out = format!("\n## {}\n", escape(&section.heading));
+    for block in &section.blocks {
+        let text = match block {
+            Block::Paragraph(text) => line(text),
+            Block::Answer(given) => format!("> {}", answer(given)),
+            Block::Terms(terms) => {
+                let terms: Vec<String> = terms
+                    .iter()
+                    .map(|(t, d)| format!("- **{}**: {}", line(t), line(d)))
+                    .collect();
+                terms.join("\n")
+            }
+            Block::Table(table) | Block::Evidence(_, table) => self::table(table),
+        };
+        out += &format!("\n{text}\n");
+    }
+    out
+}
+
+fn answer(answer: &Answer) -> String {
+    format!("**{}.** {}", escape(answer.verdict), line(&answer.text))
+}
+
+fn table(table: &Table) -> String {
+    let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let headings = row(table.columns.iter().map(|(h, _)| escape(h)).collect());
+    let rule = row(table
+        .columns
+        .iter()
+        .map(|(_, numbers)| if *numbers { "---:" } else { "---" }.into())
+        .collect());
+    let rows = table.rows.iter().map(|cells| row(cells.iter().map(line).collect()));
+    [headings, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+fn line(line: &Line) -> String {
+    let spans = line.0.iter().map(|span| match span {
+        Span::Text(text) => escape(text),
+        Span::Strong(text) => format!("**{}**", escape(text)),
+        Span::Name(name) => self::name(name),
+    });
+    spans.collect()
+}
+
+/// A name as code, where code can hold it: a table ends its cell at a bar even there.
+fn name(name: &str) -> String {
+    match name.is_empty()
+        || name.trim() != name
+        || name.contains(['`', '|', '\\'])
+        || name.chars().any(char::is_control)
+    {
+        true => format!("**{}**", escape(name)),
+        false => format!("`{name}`"),
+    }
+}
+
+/// Text in which nothing is markup.
+fn escape(text: &str) -> String {
+    escaped(text, |c, out| {
+        if "\\`*_[]<>|#~&$".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_markup() {
+        assert_eq!(escape("a*b|c\n<i>[x](y)"), "a\\*b\\|c \\<i\\>\\[x\\](y)");
+        assert_eq!(name("zip"), "`zip`");
+        assert_eq!(name("a`|b\n"), "**a\\`\\|b **");
+    }
+
+    #[test]
+    fn a_cell_stays_a_cell() {
+        let mut cells = Table::new("", &["a|b", "#n"]);
+        cells.row(vec![Line::default().name("x|y"), "1".into()]);
+        assert_eq!(table(&cells), "| a\\|b | n |\n| --- | ---: |\n| **x\\|y** | 1 |");
+    }
+}

@@ -1,0 +1,168 @@
+//! A report with something in every field, for tests.
+
+use super::*;
+
+/// The report of an invented release; names hold what would be markup.
+pub(crate) fn report() -> Report {
+    let quasi = |name: &str, level, loss| Column {
+        name: name.into(),
+        role: Role::QuasiIdentifier,
+        released: true,
+        technique: "generalization".into(),
+        generalization: Some(Generalization {
+            hierarchy: Some(format!("{name}s")),
+            kind: "intervals".into(),
+            level: Some(level),
+            top: 4,
+            rule: "intervals of width 10".into(),
+            loss_by_generalization: loss,
+            loss_by_suppression: 0.01,
+        }),
+    };
+    let plain = |name: &str, role, released, technique: &str| Column {
+        name: name.into(),
+        role,
+        released,
+        technique: technique.into(),
+        generalization: None,
+    };
+    let columns = vec![
+        plain(
+            "name",
+            Role::DirectIdentifier,
+            false,
+            "masking: the attribute was removed",
+        ),
+        quasi("age", 2, 0.09),
+        quasi("zip <b>|`*", 3, 0.4),
+        plain("diagnosis", Role::Sensitive, true, "released as it is"),
+        plain("income", Role::Sensitive, true, "released as it is"),
+        plain("ward", Role::Kept, true, "released as it is"),
+    ];
+    let promise = |model: &str, attribute: Option<&str>, comparison, required, reached| Promise {
+        model: model.into(),
+        meaning: "what it says".into(),
+        attribute: attribute.map(str::to_string),
+        quasi_identifiers: None,
+        comparison,
+        required,
+        reached: Some(reached),
+        holds: true,
+    };
+    let risk = |attacker, measure, before, after| Risk {
+        attacker,
+        measure,
+        before,
+        after,
+    };
+    let bin = |from, to, before: (u64, u64), after: (u64, u64)| Bin {
+        from,
+        to,
+        before: Classes {
+            classes: before.0,
+            members: before.1,
+        },
+        after: Classes {
+            classes: after.0,
+            members: after.1,
+        },
+    };
+    Report {
+        report_version: VERSION,
+        software: "anonsql 0.1.0".into(),
+        release: Released {
+            source: "patients & <friends>".into(),
+            target: Some("out/patients_k5".into()),
+            rows_in: 1000,
+            rows_out: 990,
+            classes: 42,
+            smallest_class: Some(5),
+            required_class_size: Some(5),
+            entity: None,
+            population: None,
+            files: Some(Files {
+                count: 1,
+                bytes: 12_345,
+                manifest_sha256: "0f".repeat(32),
+            }),
+        },
+        risks: vec![
+            risk(Attacker::Prosecutor, Measure::Highest, Some(1.0), Some(0.2)),
+            risk(Attacker::Prosecutor, Measure::Mean, Some(0.7), Some(0.042)),
+            risk(Attacker::Prosecutor, Measure::ShareAbove(0.09), Some(0.95), Some(0.31)),
+            risk(Attacker::Journalist, Measure::Highest, None, None),
+            risk(Attacker::Marketer, Measure::Mean, Some(0.7), Some(0.042)),
+        ],
+        class_sizes: vec![
+            bin(1, Some(1), (600, 600), (0, 0)),
+            bin(2, Some(4), (100, 300), (0, 0)),
+            bin(5, Some(9), (20, 100), (20, 130)),
+            bin(10, None, (0, 0), (22, 860)),
+        ],
+        promises: vec![
+            promise("k_anonymity(5)", None, Comparison::AtLeast, 5.0, 5.0),
+            promise(
+                "t_closeness(0.3) ON diagnosis",
+                Some("diagnosis"),
+                Comparison::AtMost,
+                0.3,
+                0.2871,
+            ),
+        ],
+        disclosure: vec![
+            Disclosure {
+                attribute: "diagnosis".into(),
+                models: vec!["t_closeness(0.3) ON diagnosis".into()],
+                least_distinct: Some(3),
+                rows_in_uniform_classes: 0,
+                greatest_distance: Some(0.2871),
+            },
+            Disclosure {
+                attribute: "income".into(),
+                models: vec![],
+                least_distinct: Some(1),
+                rows_in_uniform_classes: 7,
+                greatest_distance: Some(0.98),
+            },
+        ],
+        suppression: Suppression {
+            rows: 10,
+            limit: 20,
+            classes: 4,
+            unmapped_rows: 0,
+            starred: false,
+        },
+        choice: Choice {
+            search: Some("auto".into()),
+            metric: "glm".into(),
+            value: 0.255,
+            proof: "proven optimal".into(),
+            alternatives: Some("12960".into()),
+            assessed: 37,
+            seed: 0,
+        },
+        front: Some(Front {
+            objectives: vec![
+                Objective {
+                    name: "k".into(),
+                    better: Better::Higher,
+                },
+                Objective {
+                    name: "glm".into(),
+                    better: Better::Lower,
+                },
+            ],
+            points: [(2.0, 0.2), (5.0, 0.25), (20.0, 0.7)]
+                .into_iter()
+                .map(|(k, glm)| Point {
+                    node: format!("age {k}"),
+                    values: vec![k, glm],
+                    knee: k == 5.0,
+                    released: k == 5.0,
+                })
+                .collect(),
+        }),
+        not_covered: not_covered(&columns, &["ward".into()], false),
+        columns,
+    }
+}

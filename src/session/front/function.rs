@@ -1,0 +1,110 @@
+//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a front where a table stands, for tools that only send SELECT.
+
+use super::{Request, schema};
+use crate::engine::Silent;
+use crate::error::{Error, Result};
+use crate::session::{AnonContext, Catalog};
+use crate::sql::{self, Statement};
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::datasource::{MemTable, TableType};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::Expr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionContext;
+use std::fmt;
+use std::sync::Arc;
+
+/// The function. What stands in its argument follows PARETO FRONT OF in the statement.
+pub(in crate::session) struct ParetoFront(pub(in crate::session) Catalog);
+
+impl fmt::Debug for ParetoFront {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("pareto_front")
+    }
+}
+
+impl TableFunctionImpl for ParetoFront {
+    fn call_with_args(&self, args: TableFunctionArgs) -> DfResult<Arc<dyn TableProvider>> {
+        let text = match args.exprs() {
+            [Expr::Literal(text, _)] => text.try_as_str().flatten(),
+            _ => None,
+        };
+        let text = text.ok_or_else(usage)?;
+        let request = read(text)?;
+        Ok(Arc::new(FrontTable {
+            schema: schema(&request)?,
+            text: text.to_string(),
+            catalog: Arc::clone(&self.0),
+        }))
+    }
+}
+
+fn usage() -> Error {
+    Error::usage(
+        "pareto_front takes the text of a request: \
+         pareto_front('ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MIN glm')",
+    )
+}
+
+fn read(text: &str) -> Result<Request> {
+    let statements = sql::parse(&format!("PARETO FRONT OF {text}")).map_err(|e| e.context("pareto_front"))?;
+    match <[Statement; 1]>::try_from(statements) {
+        Ok(
+            [
+                Statement::Pareto {
+                    anonymize,
+                    objectives,
+                    epsilon,
+                },
+            ],
+        ) if anonymize.report.is_none() => Request::new(*anonymize, objectives, epsilon),
+        _ => Err(usage()),
+    }
+}
+
+/// The front, computed when it is read.
+struct FrontTable {
+    schema: SchemaRef,
+    text: String,
+    catalog: Catalog,
+}
+
+impl fmt::Debug for FrontTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrontTable").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TableProvider for FrontTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let Some(session) = state.as_any().downcast_ref::<SessionState>() else {
+            return Err(Error::usage("pareto_front needs a session of DataFusion's own kind").into());
+        };
+        let context = AnonContext::sharing(
+            SessionContext::new_with_state(session.clone()),
+            Arc::clone(&self.catalog),
+            Arc::new(Silent),
+        );
+        let (batch, _) = context.front(read(&self.text)?).await?;
+        let table = MemTable::try_new(Arc::clone(&self.schema), vec![vec![batch]])?;
+        table.scan(state, projection, filters, limit).await
+    }
+}

@@ -1,0 +1,275 @@
+//! PARETO FRONT OF: the nodes that no other node beats in every objective.
+
+mod function;
+mod objective;
+
+pub(super) use function::ParetoFront;
+pub use objective::OBJECTIVES;
+
+use super::{AnonContext, Answer};
+use crate::catalogue::{Argument, Call, Value};
+use crate::engine::{self, Front, Job, Objective, Property, Reached};
+use crate::error::{Error, Result};
+use crate::report::FrontChart;
+use crate::sql::ast::{self, Anonymize, Choice};
+use crate::sql::ident;
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use objective::{bind_objective, column_of, complete, counts};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A front as it was asked for.
+struct Request {
+    anonymize: Anonymize,
+    objectives: Vec<ast::Objective>,
+    epsilon: Vec<f64>,
+}
+
+impl Request {
+    fn new(anonymize: Anonymize, mut objectives: Vec<ast::Objective>, epsilon: Vec<f64>) -> Result<Self> {
+        for objective in &mut objectives {
+            complete(objective, &anonymize.sensitive)?;
+        }
+        Ok(Self {
+            anonymize,
+            objectives,
+            epsilon,
+        })
+    }
+}
+
+impl AnonContext {
+    pub(super) async fn pareto(
+        &self,
+        mut anonymize: Anonymize,
+        objectives: Vec<ast::Objective>,
+        epsilon: Vec<f64>,
+    ) -> Result<Answer> {
+        let report = anonymize.report.take().map(drawing).transpose()?;
+        if report.is_some() && objectives.len() < 2 {
+            return Err(Error::usage("a chart needs two objectives, and OPTIMIZING names one"));
+        }
+        let request = Request::new(anonymize, objectives, epsilon)?;
+        let (batch, chart) = self.front(request).await?;
+        if let Some(path) = report {
+            let svg = chart.svg()?;
+            std::fs::write(&path, svg).map_err(|e| Error::io(format!("report {}", path.display()), e))?;
+        }
+        *self.last_front.write() = Some(Arc::new(chart));
+        Answer::of(batch)
+    }
+
+    /// What PARETO FRONT OF answered last.
+    pub fn last_front(&self) -> Option<Arc<FrontChart>> {
+        self.last_front.read().clone()
+    }
+
+    async fn front(&self, request: Request) -> Result<(RecordBatch, FrontChart)> {
+        let schema = schema(&request)?;
+        let Request {
+            anonymize,
+            objectives,
+            epsilon,
+        } = request;
+        if !anonymize.minimizing.is_empty() {
+            return Err(Error::usage(
+                "PARETO FRONT OF takes what is optimized from OPTIMIZING; leave MINIMIZING out",
+            ));
+        }
+        if matches!(anonymize.choice, Choice::Node(_) | Choice::Manifest(_)) {
+            return Err(Error::usage(
+                "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",
+            ));
+        }
+        let bound = objectives.iter().map(|o| bind_objective(o, &anonymize.sensitive));
+        let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
+        let (job, _) = self.bind_any(&anonymize).await?;
+        weights_count(&job, &bound)?;
+        let named = anonymize.choice != Choice::Default;
+        let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let front = engine::front(job, bound, epsilon, named, Arc::clone(&self.observer)).await?;
+        let batch = batch(&front, schema, &columns, &anonymize, &objectives)?;
+        Ok((batch, chart(&front, &objectives)))
+    }
+}
+
+/// WEIGHT must count in one of the objectives.
+fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
+    let reads = |o: &Objective| matches!(&o.property, Property::Metric(m) if m.reads().weights);
+    if job.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
+        return Err(Error::usage(
+            "WEIGHT has no effect: none of the objectives counts columns",
+        ));
+    }
+    Ok(())
+}
+
+/// The file of REPORT TO.
+fn drawing(path: String) -> Result<PathBuf> {
+    let path = PathBuf::from(path);
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
+        return Ok(path);
+    }
+    Err(Error::usage(format!(
+        "the report of a Pareto front is a drawing: REPORT TO '{}'",
+        path.with_extension("svg").display()
+    )))
+}
+
+/// The columns of the answer, which the statement alone tells.
+fn schema(request: &Request) -> Result<SchemaRef> {
+    let mut fields = vec![Field::new("node", DataType::Utf8, false)];
+    let mut add = |name: &str, data_type: DataType| {
+        // A quasi-identifier may be called as an objective is.
+        let taken = |name: &str| fields.iter().any(|f| f.name() == name);
+        let mut unique = name.to_string();
+        while taken(&unique) {
+            unique += "_";
+        }
+        fields.push(Field::new(unique, data_type, false));
+    };
+    for q in &request.anonymize.quasi_identifiers {
+        add(&q.column, DataType::UInt8);
+    }
+    for (i, o) in request.objectives.iter().enumerate() {
+        let name = column_of(o);
+        if request.objectives[..i].iter().any(|other| column_of(other) == name) {
+            return Err(Error::usage(format!("OPTIMIZING names {name} twice")));
+        }
+        add(&name, if counts(o) { DataType::UInt64 } else { DataType::Float64 });
+    }
+    if !request.objectives.iter().any(|o| column_of(o) == "suppressed") {
+        add("suppressed", DataType::UInt64);
+    }
+    add("classes", DataType::UInt64);
+    add("knee", DataType::Boolean);
+    add("proof", DataType::Utf8);
+    add("apply", DataType::Utf8);
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+fn batch(
+    front: &Front,
+    schema: SchemaRef,
+    columns: &[String],
+    anonymize: &Anonymize,
+    objectives: &[ast::Objective],
+) -> Result<RecordBatch> {
+    let rows = &front.rows;
+    let text = |f: &dyn Fn(&Reached) -> String| -> ArrayRef {
+        Arc::new(rows.iter().map(|r| Some(f(r))).collect::<StringArray>())
+    };
+    let count = |f: &dyn Fn(&Reached) -> u64| -> ArrayRef {
+        Arc::new(rows.iter().map(|r| Some(f(r))).collect::<UInt64Array>())
+    };
+    let node = |r: &Reached| {
+        let levels = columns.iter().zip(r.node.levels());
+        let levels: Vec<String> = levels.map(|(c, level)| format!("{} {level}", ident(c))).collect();
+        levels.join(", ")
+    };
+    let mut arrays: Vec<ArrayRef> = vec![text(&node)];
+    for i in 0..columns.len() {
+        arrays.push(Arc::new(
+            rows.iter().map(|r| Some(r.node.level(i))).collect::<UInt8Array>(),
+        ));
+    }
+    for (i, o) in objectives.iter().enumerate() {
+        arrays.push(match counts(o) {
+            true => count(&|r| r.values[i] as u64),
+            false => Arc::new(rows.iter().map(|r| Some(r.values[i])).collect::<Float64Array>()),
+        });
+    }
+    if !objectives.iter().any(|o| column_of(o) == "suppressed") {
+        arrays.push(count(&|r| r.suppressed));
+    }
+    arrays.push(count(&|r| r.classes));
+    let knee: BooleanArray = (0..rows.len()).map(|i| Some(i == front.knee)).collect();
+    arrays.push(Arc::new(knee));
+    arrays.push(text(&|_| proof(front)));
+    arrays.push(text(&|r| {
+        let models: Vec<String> = satisfying(anonymize, objectives, r)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        format!(
+            "SATISFYING {} SUPPRESSING AT MOST {} ROWS AT NODE ({})",
+            models.join(" AND "),
+            r.suppressed,
+            node(r)
+        )
+    }));
+    Ok(RecordBatch::try_new(schema, arrays)?)
+}
+
+/// What is known of nodes that are not in the front.
+fn proof(front: &Front) -> String {
+    match front.stopped {
+        Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", front.nodes),
+        None if front.exact => "the true front".into(),
+        None => format!("of the {} nodes assessed", front.nodes),
+    }
+}
+
+/// The models with which the row is released as it was measured: those of the statement, and what it reaches.
+fn satisfying(anonymize: &Anonymize, objectives: &[ast::Objective], row: &Reached) -> Vec<ast::Constraint> {
+    let mut all = anonymize.satisfying.clone();
+    let add = |all: &mut Vec<ast::Constraint>, name: &str, args: Vec<Value>, sensitive: Option<String>| {
+        let args = args.into_iter().map(|value| Argument { name: None, value }).collect();
+        let model = Call {
+            name: name.into(),
+            args,
+        };
+        let constraint = ast::Constraint {
+            model,
+            sensitive,
+            subset: vec![],
+        };
+        if !all.contains(&constraint) {
+            all.push(constraint);
+        }
+    };
+    for (o, value) in objectives.iter().zip(&row.values) {
+        let whole = |x: f64| Value::Integer(x.round() as i64);
+        match o.property.name.to_ascii_lowercase().as_str() {
+            // Nothing is released where these are 0, and any model holds.
+            _ if *value == 0.0 && row.classes == 0 => {}
+            "k" => add(&mut all, "k_anonymity", vec![whole(*value)], None),
+            "highest_risk" => add(&mut all, "k_anonymity", vec![whole(1.0 / value)], None),
+            "l" => add(&mut all, "l_diversity", vec![whole(*value)], o.on.clone()),
+            "t" => {
+                let mut args = vec![Value::Real(*value)];
+                args.extend(o.property.args.iter().map(|a| a.value.clone()));
+                add(&mut all, "t_closeness", args, o.on.clone());
+            }
+            _ => {}
+        }
+    }
+    if all.is_empty() {
+        // Every table satisfies it.
+        add(&mut all, "k_anonymity", vec![Value::Integer(1)], None);
+    }
+    all
+}
+
+fn chart(front: &Front, objectives: &[ast::Objective]) -> FrontChart {
+    FrontChart {
+        axes: objectives.iter().map(|o| (o.max, column_of(o))).collect(),
+        points: front.rows.iter().map(|r| r.values.clone()).collect(),
+        knee: front.knee,
+        note: format!("{} nodes: {}", front.rows.len(), proof(front)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_drawings_are_written() {
+        assert!(drawing("out/front.svg".into()).is_ok() && drawing("F.SVG".into()).is_ok());
+        let error = drawing("front.html".into()).unwrap_err().to_string();
+        assert!(error.contains("'front.svg'"), "{error}");
+    }
+}

@@ -1,0 +1,121 @@
+//! What SUGGEST ROLES answers runs as it stands, is the same every time, and shows nothing of the data.
+
+use crate::common::{collect, context, shared};
+use anonsql::AnonContext;
+use arrow::array::{Array, AsArray};
+use std::path::Path;
+
+/// The answer's rows: column, role, reason, statement.
+async fn suggest(context: &AnonContext, source: &str) -> Vec<[Option<String>; 4]> {
+    let mut rows = vec![];
+    for batch in collect(context, &format!("SUGGEST ROLES FOR {source}")).await {
+        let columns = batch.columns().iter().map(|c| c.as_string::<i32>()).collect::<Vec<_>>();
+        for row in 0..batch.num_rows() {
+            rows.push([0, 1, 2, 3].map(|i| (!columns[i].is_null(row)).then(|| columns[i].value(row).to_string())));
+        }
+    }
+    rows
+}
+
+/// Carries out what is proposed for a file, and answers the role of each column.
+async fn carried_out(file: &Path) -> Vec<(String, String)> {
+    let source = format!("'{}'", file.display());
+    let context = context(2);
+    let rows = suggest(&context, &source).await;
+    assert_eq!(rows, suggest(&crate::common::context(1), &source).await, "{source}");
+    let (last, columns) = rows.split_last().unwrap();
+    for [_, role, _, statement] in columns {
+        assert_eq!(statement.is_some(), role.as_deref() == Some("quasi-identifier"));
+        if let Some(statement) = statement {
+            collect(&context, statement).await;
+        }
+    }
+    let statement = last[3].as_ref().unwrap();
+    let released = collect(&context, statement).await;
+    assert!(released.iter().map(|b| b.num_rows()).sum::<usize>() > 0, "{statement}");
+    columns
+        .iter()
+        .map(|[column, role, _, _]| (column.clone().unwrap(), role.clone().unwrap()))
+        .collect()
+}
+
+#[tokio::test]
+async fn the_proposal_runs_as_it_stands() {
+    for file in ["data/census.parquet", "data/patients.parquet"] {
+        let roles = carried_out(Path::new(file)).await;
+        for (column, role) in roles {
+            let expected = match column.as_str() {
+                "name" | "ssn" | "patient_id" => "identifier",
+                "salary_class" | "income" | "diagnosis" | "cost" => "sensitive",
+                _ => "quasi-identifier",
+            };
+            assert_eq!(role, expected, "{file}: {column}");
+        }
+    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
+async fn the_proposal_runs_on_the_tables_of_the_papers() {
+    for (file, sensitive) in [
+        (
+            "data/adult_train_30162.parquet",
+            &["capital-gain", "capital-loss", "salary-class"][..],
+        ),
+        (
+            "data/pima.parquet",
+            &[
+                "pregnancies",
+                "glucose",
+                "blood_pressure",
+                "skin_thickness",
+                "insulin",
+                "bmi",
+                "diabetes_pedigree",
+                "outcome",
+            ],
+        ),
+    ] {
+        let roles = carried_out(&shared(file)).await;
+        let found: Vec<&str> = roles
+            .iter()
+            .filter(|(_, r)| r == "sensitive")
+            .map(|(c, _)| c.as_str())
+            .collect();
+        assert_eq!(found, sensitive, "{file}");
+        assert!(roles.iter().any(|(_, r)| r == "quasi-identifier"));
+    }
+}
+
+#[tokio::test]
+async fn no_value_is_shown() {
+    let context = context(2);
+    for file in ["data/census.parquet", "data/patients.parquet"] {
+        let source = format!("'{file}'");
+        let said: Vec<String> = suggest(&context, &source)
+            .await
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
+        let paths = AnonContext::new(anonsql::session::enable_path_tables(
+            datafusion::prelude::SessionContext::new(),
+        ));
+        let mut searched = 0;
+        for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
+            for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+                let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
+                // Numbers and plain words are in what is said of any table.
+                let plain =
+                    |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
+                let values = texts.as_string::<i32>().iter().flatten();
+                let values = values.filter(|v| v.len() > 4 && !plain(v));
+                for value in values.step_by(31) {
+                    searched += 1;
+                    assert!(!said.iter().any(|s| s.contains(value)), "{}: {value}", field.name());
+                }
+            }
+        }
+        assert!(searched > 500, "{searched}");
+    }
+}
