@@ -76,6 +76,7 @@ impl Table<'_> {
                 .map(|column| Sensitive {
                     column: column.into(),
                     hierarchy: None,
+                    randomization: None,
                 })
                 .into_iter()
                 .collect(),

@@ -40,6 +40,10 @@ pub(super) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
 }
 
 pub(super) fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+    // A promise to each row asks nothing of classes.
+    if constraint.model.limit_column().is_some() {
+        return;
+    }
     if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
         add(attribute_request(job, attribute));
     }

@@ -9,6 +9,7 @@ use crate::model::PrivacyModel;
 use crate::partition::Partitioner;
 use crate::search::Search;
 use datafusion::dataframe::DataFrame;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,6 +91,43 @@ pub struct Sensitive {
     pub column: String,
     /// Its hierarchy, for models that measure distances in it.
     pub hierarchy: Option<Arc<Hierarchy>>,
+    /// How its values are permuted among the released rows; not at all when `None`.
+    pub randomization: Option<Randomization>,
+}
+
+/// The rows that a sensitive column is permuted among.
+#[derive(Clone)]
+pub enum Randomization {
+    /// All released rows.
+    Table,
+    /// Those of a class.
+    Class,
+    /// Those with equal values in other released columns.
+    Columns(Vec<String>),
+    /// All, in the order that a matrix gives.
+    Matrix {
+        /// How the statement names it.
+        name: String,
+        /// Its rows.
+        rows: DataFrame,
+    },
+}
+
+impl fmt::Display for Randomization {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Randomization::Table => f.write_str("RANDOMIZED"),
+            Randomization::Class => f.write_str("RANDOMIZED WITHIN CLASS"),
+            Randomization::Columns(columns) => write!(f, "RANDOMIZED WITHIN ({})", columns.join(", ")),
+            Randomization::Matrix { name, .. } => write!(f, "RANDOMIZED WITH MATRIX {name}"),
+        }
+    }
+}
+
+impl fmt::Debug for Randomization {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A privacy model in force.
@@ -272,6 +310,15 @@ impl Job {
             || self.keep.iter().any(|k| k == column)
     }
 
+    /// How a sensitive column is permuted.
+    pub fn randomization(&self, column: &str) -> Option<&Randomization> {
+        self.sensitive
+            .iter()
+            .find(|s| s.column == column)?
+            .randomization
+            .as_ref()
+    }
+
     /// The position of a quasi-identifier.
     pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
         self.quasi_identifiers.iter().position(|q| q.column == column)
@@ -298,6 +345,7 @@ impl Job {
         roles.extend(self.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
         roles.extend(self.class_label.iter().map(|c| (c.as_str(), "CLASS")));
         roles.extend(self.keep.iter().map(|k| (k.as_str(), "KEEP")));
+        roles.extend(self.personal().map(|(c, limit)| (limit, c.call.name.as_str())));
         for (i, (column, role)) in roles.iter().enumerate() {
             if !columns.contains(column) {
                 return Err(Error::unknown("column", column, columns.iter().copied()));
@@ -323,7 +371,8 @@ impl Job {
         if self.quasi_identifiers.is_empty() {
             return Err(Error::usage("QUASI IDENTIFIERS names no column"));
         }
-        Ok(())
+        super::personal::check(self)?;
+        super::randomize::check(self)
     }
 }
 

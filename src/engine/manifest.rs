@@ -26,6 +26,12 @@ pub struct Manifest {
     pub quasi_identifiers: Vec<String>,
     /// The sensitive columns.
     pub sensitive: Vec<String>,
+    /// The sensitive columns that were put into random order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub randomized: Vec<RandomizedColumn>,
+    /// What became of the sensitive column whose rows have limits of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub personal: Option<PersonalSummary>,
     /// Rows read.
     pub rows_in: u64,
     /// Rows written.
@@ -48,6 +54,34 @@ pub struct Manifest {
     pub input: Vec<FileSummary>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+}
+
+/// A sensitive column that was generalized row by row, as far as each row's own limit asks.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+pub struct PersonalSummary {
+    /// The column.
+    pub column: String,
+    /// Released rows by the level of their value in its hierarchy.
+    pub rows_by_level: Vec<u64>,
+    /// Rows whose limit nothing met; they were suppressed.
+    pub limits_not_met: u64,
+    /// All rows suppressed on account of limits: those, and the rest of classes that were too small without them.
+    pub rows_suppressed: u64,
+}
+
+/// A column whose values were permuted among the released rows.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+pub struct RandomizedColumn {
+    /// The column.
+    pub column: String,
+    /// Which rows it was permuted among, as the statement says it.
+    pub within: String,
+    /// How many distinct values it has.
+    pub values: u64,
+    /// The mutual information of the released classes and the column as it was, in bits.
+    pub information_before: f64,
+    /// The same with the column as it is released: what is lost is the utility that the permutation costs.
+    pub information_after: f64,
 }
 
 /// A partition in numbers. The labels themselves are data values, and only in the release.

@@ -9,12 +9,16 @@ mod groups;
 mod job;
 mod manifest;
 mod observe;
+mod personal;
 mod prepare;
+mod randomize;
 mod release;
 mod report;
 mod report_file;
 mod stage;
+mod summary;
 mod table;
+mod tally;
 mod target;
 mod verify;
 mod write;
@@ -25,10 +29,13 @@ pub use evaluator::{Evaluator, Profile, Verdict};
 pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
 pub use groups::{Combinations, check as check_partition};
 pub use job::{
-    Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Secret, Sensitive, Source,
+    Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,
 };
-pub use manifest::{Check, FileSummary, MANIFEST, Manifest, PartitionSummary, SearchSummary, SuppressedRows};
+pub use manifest::{
+    Check, FileSummary, MANIFEST, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn, SearchSummary,
+    SuppressedRows,
+};
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};

@@ -1,25 +1,25 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
-use super::decide::{Decision, Proof, decide};
+use super::decide::{Decision, decide};
 use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
-use super::manifest::{Check, FileSummary, Manifest, PartitionSummary, SearchSummary, SuppressedRows};
+use super::manifest::{Check, PersonalSummary, RandomizedColumn};
 use super::observe::{Observer, Phase};
+use super::personal::Personal;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Promise, ReleasedTable, recounting_session};
+use super::verify::{Promise, ReleasedTable, recounting_session, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
-use crate::metric::{self, Metric};
+use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -50,6 +50,10 @@ pub struct Release {
     pub counters: Counters,
     /// What was recounted.
     pub checks: Vec<Check>,
+    /// The columns that were put into random order.
+    pub randomized: Vec<RandomizedColumn>,
+    /// What became of the sensitive column whose rows have limits of their own.
+    pub personal: Option<PersonalSummary>,
     /// The report of rows that are to be answered, until they are.
     report: Option<StagedReport>,
 }
@@ -62,6 +66,10 @@ pub struct Decided {
     pub prepared: Arc<Prepared>,
     /// The choice.
     pub decision: Decision,
+    /// The randomized columns, once they are drawn.
+    pub(super) drawn: Arc<Vec<Arc<Drawn>>>,
+    /// The promise to each row, once it is readied.
+    pub(super) personal: Option<Personal>,
 }
 
 /// Reads, searches and decides.
@@ -71,11 +79,7 @@ pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decide
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
     // The rewriting scan needs the memory that the search worked with.
     prepared.evaluator.sets().clear();
-    Ok(Decided {
-        job,
-        prepared,
-        decision,
-    })
+    Ok(Decided::new(job, prepared, decision))
 }
 
 /// Anonymizes to a target. `None` when the target was there and is to be kept.
@@ -89,9 +93,14 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let stage = Stage::open(&target.path)?;
     let files = job.source.files.clone();
     let inputs = tokio::task::spawn_blocking(move || summarise_inputs(&files));
-    let decided = decide_job(job, &observer).await?;
+    let mut decided = decide_job(job, &observer).await?;
+    decided.draw(&target.partitioned_by, true).await?;
+    decided.personalize(&target.partitioned_by).await?;
     let recipe = Arc::new(decided.recipe(&[])?);
-    let plan = decided.plan(recipe, &target.partitioned_by).await?;
+    let measured = Measured::default();
+    let plan = decided
+        .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
+        .await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let rows = execute_stream(plan, state.task_ctx()).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
@@ -110,6 +119,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         release.checks = decided.verify_plan(&session).await?.checks;
     }
     release.require()?;
+    release.randomized = decided.randomized(&measured);
     observer.end(Phase::Verify);
 
     let inputs = inputs
@@ -135,12 +145,12 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
     if let Some(report) = &job.report {
         report.check(&job, None)?;
     }
-    let decided = decide_job(job, &observer).await?;
+    let mut decided = decide_job(job, &observer).await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let session = recounting_session(&state);
     let mut release = decided.recount(&session, &observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
-    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[]).await?;
+    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
 }
 
@@ -176,8 +186,28 @@ impl Release {
 }
 
 impl Decided {
-    /// What becomes of every released column, and of columns of `extra` that are only recounted.
+    /// The decided job, nothing of which is readied for release.
+    pub fn new(job: Arc<Job>, prepared: Arc<Prepared>, decision: Decision) -> Self {
+        Self {
+            job,
+            prepared,
+            decision,
+            drawn: Arc::default(),
+            personal: None,
+        }
+    }
+
+    /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
     fn recipe(&self, extra: &[String]) -> Result<Recipe> {
+        let limit = self.job.personal().map(|(_, limit)| limit.to_string());
+        let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
+        let mut columns = self.treatments(&extra)?;
+        columns.retain(|c| self.job.randomization(&c.name).is_none());
+        self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)
+    }
+
+    /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
+    pub(super) fn treatments(&self, extra: &[String]) -> Result<Vec<Released>> {
         let job = &self.job;
         let mut columns = vec![];
         for field in job.source.rows.schema().fields() {
@@ -203,10 +233,10 @@ impl Decided {
                 treatment,
             });
         }
-        self.recipe_of(&self.decision.verdict.kept, job.starred, columns)
+        Ok(columns)
     }
 
-    fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
+    pub(super) fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
         let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let base = self.prepared.evaluator.sets().base();
@@ -227,14 +257,36 @@ impl Decided {
     }
 
     /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
-    async fn plan(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn plan(
+        &self,
+        recipe: Arc<Recipe>,
+        first: &[String],
+        measured: Option<Measured>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.ordered(Arc::clone(&recipe), first).await?;
+        if self.drawn.is_empty() {
+            return self.protected(plan);
+        }
+        let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
+        let drawn = Arc::clone(&self.drawn);
+        Ok(Arc::new(RandomizeExec::try_new(
+            plan,
+            source,
+            drawn,
+            Arc::new(numbering),
+            measured,
+        )?))
+    }
+
+    async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
         let rows = &self.job.source.rows;
         if self.job.entity.is_some() {
             // Entities are recounted on scanned rows; what is handed out has to come from the same plan.
             return table::plan(rows, recipe, first).await;
         }
         let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
-        match ClassesExec::try_new(Arc::clone(&recipe), rows.schema().as_arrow(), classes, kept, first)? {
+        let (source, keys) = (rows.schema().as_arrow(), !self.drawn.is_empty());
+        match ClassesExec::try_new(Arc::clone(&recipe), source, classes, kept, first, keys)? {
             Some(plan) => Ok(Arc::new(plan)),
             None => table::plan(rows, recipe, first).await,
         }
@@ -251,8 +303,8 @@ impl Decided {
     /// Whether the files alone cannot prove the models: the entity is not in them, or sensitive values are text there
     /// that cannot be compared with the source's.
     fn files_do_not_tell(&self, format: Format) -> bool {
-        let compares = self.job.constraints.iter().any(|c| c.attribute.is_some());
-        self.entity_is_not_released() || (format == Format::Csv && compares)
+        let compares = self.promises().iter().any(|p| p.attribute.is_some());
+        self.entity_is_not_released() || (format == Format::Csv && (compares || !self.drawn.is_empty()))
     }
 
     /// Registers the population's rows, generalized to the chosen node, as a table to recount in.
@@ -309,25 +361,35 @@ impl Decided {
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
         let (rows, reached_k) = released.count(session).await?;
-        let expected = decision.verdict.released + self.starred_rows();
+        // What the rows' own limits suppressed is known once rows were handed out.
+        let outcome = self.outcome();
+        self.check_suppressed()?;
+        let expected = decision.verdict.released + self.starred_rows() - outcome.suppressed;
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
-        let checks = released.check(session, &self.promises()).await?;
-        let classes = decision.verdict.classes;
+        let mut checks = released.check(session, &self.promises()).await?;
+        checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
+        let classes = decision.verdict.classes - outcome.classes;
         if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
             return Err(Error::new(
                 ErrorKind::Verification,
                 format!("{classes} classes were written, and a recount found none; nothing was published"),
             ));
         }
+        // Checks are in the order of the models.
+        if let Some(check) = self.check_personal() {
+            let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
+            checks.insert(place.unwrap_or(checks.len()), check);
+        }
+        checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
-            rows_suppressed: decision.verdict.suppressed,
+            rows_suppressed: decision.verdict.suppressed + outcome.suppressed,
             classes,
             reached_k,
             node: decision.describe(job),
@@ -337,12 +399,16 @@ impl Decided {
             nodes: decision.nodes,
             counters: self.prepared.evaluator.counters(),
             checks,
+            randomized: vec![],
+            personal: self.personal_summary(),
             report: None,
         })
     }
 
     /// Recounts the rows as they would be released; an error when they do not hold a promise.
-    pub async fn recount(&self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+    pub async fn recount(&mut self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+        self.draw(&[], false).await?;
+        self.personalize(&[]).await?;
         observer.begin(Phase::Verify);
         let release = self.verify_plan(session).await?;
         release.require()?;
@@ -359,7 +425,7 @@ impl Decided {
     /// Registers the rewritten rows as table [`REWRITTEN`].
     pub(super) async fn rewrite(&self, session: &SessionContext) -> Result<()> {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
-        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[]).await?;
+        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
         session.deregister_table(REWRITTEN)?;
         session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten)?))?;
         Ok(())
@@ -384,7 +450,8 @@ impl Decided {
                 c.subset.as_ref().map_or_else(all, columns),
             )
         };
-        let constraints = self.job.constraints.iter();
+        // A promise to each row is recounted while rows are handed out: the files hold neither limits nor own values.
+        let constraints = self.job.constraints.iter().filter(|c| c.model.limit_column().is_none());
         constraints
             .map(|c| {
                 let (name, group) = promise(c);
@@ -397,82 +464,5 @@ impl Decided {
                 }
             })
             .collect()
-    }
-
-    /// What is known of the chosen node, in words.
-    pub fn proof(&self) -> String {
-        let text = match self.decision.proof {
-            Proof::Optimal => "proven optimal".into(),
-            Proof::Bound(bound) => format!("no node has a better {} than {bound}", self.job.metric_name),
-            Proof::None => "no proof".into(),
-            Proof::Given => "given".into(),
-        };
-        match self.decision.stopped {
-            Some(reason) => format!("{text} ({reason})"),
-            None => text,
-        }
-    }
-
-    fn manifest(&self, release: &Release, input: Vec<FileSummary>, output: Vec<FileSummary>) -> Result<Manifest> {
-        let (job, decision) = (&self.job, &self.decision);
-        let partition = decision.verdict.partition.as_deref();
-        let levels = match partition {
-            Some(_) => &[],
-            None => decision.classes.node().levels(),
-        };
-        let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
-        for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
-            let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
-            let reads = other.reads();
-            let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
-            if !unknown {
-                let value =
-                    self.prepared
-                        .evaluator
-                        .measure_other(job, other.as_ref(), &decision.classes, &decision.verdict)?;
-                metrics.insert(entry.info.name.into(), value);
-            }
-        }
-        Ok(Manifest {
-            version: env!("CARGO_PKG_VERSION").into(),
-            statement: job.statement.clone(),
-            seed: job.seed,
-            node: job
-                .quasi_identifiers
-                .iter()
-                .map(|q| q.column.clone())
-                .zip(levels.iter().copied())
-                .collect(),
-            partition: partition.map(|partition| PartitionSummary {
-                groups: partition.len() as u64,
-                labels: job
-                    .quasi_identifiers
-                    .iter()
-                    .enumerate()
-                    .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
-                    .collect(),
-            }),
-            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
-            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
-            rows_in: release.rows_in,
-            rows_out: release.rows_out,
-            rows_suppressed: release.rows_suppressed,
-            suppressed_rows: if job.starred {
-                SuppressedRows::Starred
-            } else {
-                SuppressedRows::Dropped
-            },
-            classes: release.classes,
-            reached_k: release.reached_k,
-            checks: release.checks.clone(),
-            metrics,
-            search: SearchSummary {
-                algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
-                nodes_assessed: release.nodes,
-                proof: release.proof.clone(),
-            },
-            input,
-            output,
-        })
     }
 }

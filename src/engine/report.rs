@@ -7,7 +7,7 @@ use super::prepare::{same_types, select_columns};
 use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
 use super::report_file::StagedReport;
 use super::stage::Stage;
-use super::verify::{Promise, ReleasedTable};
+use super::verify::{Promise, ReleasedTable, steady};
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -179,6 +179,18 @@ impl Decided {
                 None => "masking: the attribute was removed",
             };
             (Role::DirectIdentifier, technique)
+        } else if job.randomization(name).is_some() {
+            (Role::Sensitive, "permutation of the values among the released rows")
+        } else if self.generalized_attribute().is_some_and(|column| column == name) {
+            (
+                Role::Sensitive,
+                "generalization class by class, until each row's own limit holds",
+            )
+        } else if job.personal().is_some_and(|(_, limit)| limit == name) {
+            (
+                Role::Kept,
+                "masking: the attribute was removed, after it said each row's own limit",
+            )
         } else if job.sensitive.iter().any(|s| s.column == name) {
             (Role::Sensitive, AS_IT_IS)
         } else if job.class_label.as_deref() == Some(name) {
@@ -275,7 +287,12 @@ impl Decided {
             weakest("t_closeness", Value::Integer(1))?,
         );
         let mut found = vec![];
-        for sensitive in &job.sensitive {
+        // What was generalized is no value of the source any more, with which its distribution could be compared.
+        let comparable = job
+            .sensitive
+            .iter()
+            .filter(|s| Some(s.column.as_str()) != self.generalized_attribute());
+        for sensitive in comparable {
             let promise = |model: &'static str, by| Promise {
                 name: model.into(),
                 model: by,
@@ -294,7 +311,7 @@ impl Decided {
                     .collect(),
                 least_distinct: reached[0].reached.map(|l| l as u64),
                 rows_in_uniform_classes: released.rows_in_uniform_classes(session, &sensitive.column).await?,
-                greatest_distance: reached[1].reached,
+                greatest_distance: reached[1].reached.map(steady),
             });
         }
         Ok(found)
@@ -305,9 +322,9 @@ impl Decided {
         let base = self.prepared.evaluator.sets().base();
         let entries = classes.counts().iter().zip(&verdict.kept);
         report::Suppression {
-            rows: verdict.suppressed,
+            rows: verdict.suppressed + self.outcome().suppressed,
             limit: self.job.suppression.rows(base.rows),
-            classes: entries.filter(|(n, kept)| **n > 0 && !**kept).count() as u64,
+            classes: entries.filter(|(n, kept)| **n > 0 && !**kept).count() as u64 + self.outcome().classes,
             unmapped_rows: base.unmapped_rows,
             starred: self.job.starred,
         }

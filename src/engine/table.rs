@@ -22,14 +22,7 @@ use std::sync::Arc;
 /// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
 /// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
 pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
-    let mut names: Vec<&str> = vec![];
-    for name in recipe.reads() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let source = select_columns(rows, &names)?.create_physical_plan().await?;
-    let recoded: Arc<dyn ExecutionPlan> = Arc::new(RecodeExec::try_new(source, Arc::clone(&recipe))?);
+    let recoded = recoded(rows, Arc::clone(&recipe)).await?;
     let schema = recoded.schema();
     let ascending = SortOptions {
         descending: false,
@@ -66,6 +59,18 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         true => Arc::new(SortPreservingMergeExec::new(ordering, Arc::new(sort))),
         false => Arc::new(sort),
     })
+}
+
+/// The rows of a release in no order, with the columns of the order key last.
+pub(super) async fn recoded(rows: &DataFrame, recipe: Arc<Recipe>) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut names: Vec<&str> = vec![];
+    for name in recipe.reads() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let source = select_columns(rows, &names)?.create_physical_plan().await?;
+    Ok(Arc::new(RecodeExec::try_new(source, recipe)?))
 }
 
 /// A verified release as a table.

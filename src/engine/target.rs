@@ -24,6 +24,12 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
             return Err(Error::unknown("released column to partition by", column, released));
         }
     }
+    if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
+        return Err(Error::usage(format!(
+            "rows are partitioned by what they are, and the values of {column} are put into random order: PARTITIONED BY \
+             another column"
+        )));
+    }
     if !path.exists() {
         return Ok(true);
     }

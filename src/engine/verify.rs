@@ -7,7 +7,7 @@ use super::manifest::Check;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, TOP};
 use crate::model::{PrivacyModel, Relation, Tree};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, UInt32Array};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::datasource::MemTable;
 use datafusion::execution::SessionState;
@@ -127,7 +127,17 @@ impl ReleasedTable {
                 arrow::compute::take(&level.labels, &codes, None)?,
             ));
         }
-        let levels = columns.iter().skip(1).map(|(name, _)| quote(name)).collect();
+        let names = |columns: &[(String, ArrayRef)]| columns.iter().map(|(name, _)| quote(name)).collect();
+        let levels = names(&columns[1..]);
+        let known = columns.len();
+        for (number, level) in lookup.levels().iter().enumerate().skip(1) {
+            let leaves = level
+                .codes
+                .iter()
+                .map(|code| level.leaves[*code as usize].max(1) as f64);
+            columns.push((format!("leaves_{number}"), Arc::new(leaves.collect::<Float64Array>())));
+        }
+        let leaves = names(&columns[known..]);
         let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))?;
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
         session.deregister_table(name)?;
@@ -136,6 +146,7 @@ impl ReleasedTable {
             relation: quote(name),
             value: quote("value"),
             levels,
+            leaves,
         })
     }
 
@@ -186,7 +197,7 @@ fn plain(values: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// The only number that a query answers; `None` for NULL.
-async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
         return Ok(None);
@@ -194,6 +205,15 @@ async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>();
     Ok((!values.is_null(0)).then(|| values.value(0)))
+}
+
+/// A measured number as it is written down: whole ones as they are, others to nine digits. Sums of floating-point
+/// numbers differ in their last digits with the order of the rows, which is that of the threads.
+pub(super) fn steady(value: f64) -> f64 {
+    match value.fract() == 0.0 {
+        true => value,
+        false => format!("{value:.8e}").parse().unwrap_or(value),
+    }
 }
 
 /// The only number that a query answers, which is a count.
@@ -204,4 +224,17 @@ pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
 /// A name as a quoted SQL identifier.
 pub(crate) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn what_differs_in_the_last_digits_is_written_alike() {
+        assert_eq!(steady(0.998_699_999_999_999_9), steady(0.9987));
+        assert_eq!(steady(0.1 + 0.2), 0.3);
+        assert_eq!(steady(12_345_678_901.0), 12_345_678_901.0);
+        assert!(steady(1.0 / 3.0) < 1.0 / 3.0 && steady(f64::NAN).is_nan());
+    }
 }

@@ -21,6 +21,7 @@ pub(crate) mod testing;
 pub use base::{Attribute, Base};
 pub use dictionaries::read_dictionaries;
 pub use encoder::{Encoder, KeyIndex, KeySet};
+pub(crate) use grouper::Grouper;
 pub use layout::Layout;
 pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};

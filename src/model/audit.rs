@@ -33,6 +33,8 @@ pub struct Tree {
     pub value: String,
     /// Its columns with the labels, from level 1 to the single-valued top.
     pub levels: Vec<String>,
+    /// Its columns with the leaves under those labels.
+    pub leaves: Vec<String>,
 }
 
 impl Relation {

@@ -21,6 +21,7 @@ mod k_map;
 mod l_diversity;
 mod max_risk;
 mod p_sensitive;
+mod personal_privacy;
 mod recursive_l_diversity;
 #[cfg(test)]
 mod reference;
@@ -120,6 +121,12 @@ pub trait PrivacyModel: Debug + Send + Sync {
         Reads::default()
     }
 
+    /// The column with each row's own limit, for a promise to each row instead of to each class. Such a promise is kept
+    /// when rows are written, and rules out no class.
+    fn limit_column(&self) -> Option<&str> {
+        None
+    }
+
     /// Along what a class that holds stays one.
     fn monotonicity(&self) -> Monotonicity;
 
@@ -188,6 +195,7 @@ pub static MODELS: &[Entry<Build>] = &[
     p_sensitive::ENTRY,
     max_risk::ENTRY,
     average_risk::ENTRY,
+    personal_privacy::ENTRY,
 ];
 
 /// The model that a statement names.

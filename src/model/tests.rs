@@ -40,7 +40,9 @@ impl Case {
 
 /// Every model of the registry with random parameters, many of which small classes reach exactly.
 fn case() -> impl Strategy<Value = Case> {
-    let entry = 0..MODELS.len();
+    // A promise to each row asks nothing of classes.
+    let of_classes = (0..MODELS.len()).filter(|i| MODELS[*i].info.name != "personal_privacy");
+    let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
     (entry, 1u32..7, 0u32..=20, any::<bool>(), 0usize..3).prop_map(|(entry, whole, part, coarse, word)| {
         let (k, share) = (f64::from(whole), f64::from(part) / if coarse { 20.0 } else { 40.0 });
         let positive = if share == 0.0 { 0.04 } else { share };
@@ -245,6 +247,7 @@ fn relation(table: &Table) -> Relation {
         attribute_tree: Some(Tree {
             relation: "tree".into(),
             value: "\"value\"".into(),
+            leaves: vec![],
             levels: (1..=table.tree.height()).map(|l| format!("level{l}")).collect(),
         }),
         population: Some("people".into()),

@@ -8,6 +8,7 @@
 //!
 //! A new algorithm is one file and one line in [`PARTITIONERS`]; it stands after SEARCH USING like a search does.
 
+mod adaptive_clustering;
 mod groups;
 mod mondrian;
 mod table;
@@ -55,7 +56,7 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
 pub type Build = fn(&Arguments) -> Result<Box<dyn Partitioner>>;
 
 /// Every partitioning algorithm, by name.
-pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY];
+pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY, adaptive_clustering::ENTRY];
 
 /// The algorithm that a statement names.
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {

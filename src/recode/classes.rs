@@ -29,18 +29,22 @@ pub struct ClassesExec {
     /// For each released column its label codes by class; classes in order, with their rows.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
+    /// The order keys of the classes, where they are asked for.
+    keys: Option<Arc<Vec<Vec<u64>>>>,
     properties: Arc<PlanProperties>,
 }
 
 impl ClassesExec {
     /// The plan for `classes`, of which `kept` are released, ordered by the columns `first` and then by all
     /// quasi-identifiers. `None` when the classes do not tell the release: other columns are in it, or suppressed rows.
+    /// With `keys` the columns of the order key come after the released ones.
     pub fn try_new(
         recipe: Arc<Recipe>,
         source: &Schema,
         classes: &FrequencySet,
         kept: &[bool],
         first: &[String],
+        keys: bool,
     ) -> Result<Option<Self>> {
         let position = |c: &Released| match &c.treatment {
             Treatment::Generalize(i) => Some(*i),
@@ -68,7 +72,12 @@ impl ClassesExec {
             .map(|column| sorted.iter().map(|class| label(*class, *column)).collect())
             .collect();
         let rows = sorted.iter().map(|class| classes.counts()[*class]).collect();
-        let schema = recipe.schema(source)?;
+        let key = |class: &usize| recipe.order_key(classes, *class);
+        let keys = keys.then(|| Arc::new(sorted.iter().map(key).collect::<Vec<_>>()));
+        let schema = match &keys {
+            Some(_) => recipe.ordered_schema(source)?,
+            None => recipe.schema(source)?,
+        };
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema),
             Partitioning::UnknownPartitioning(1),
@@ -79,6 +88,7 @@ impl ClassesExec {
             recipe,
             codes: Arc::new(codes),
             rows: Arc::new(rows),
+            keys,
             properties: Arc::new(properties),
         }))
     }
@@ -131,6 +141,7 @@ impl ExecutionPlan for ClassesExec {
             recipe: Arc::clone(&self.recipe),
             codes: Arc::clone(&self.codes),
             counts: Arc::clone(&self.rows),
+            keys: self.keys.clone(),
             schema: Arc::clone(&schema),
             class: 0,
             done: 0,
@@ -147,6 +158,7 @@ struct Rows {
     recipe: Arc<Recipe>,
     codes: Arc<Vec<Vec<u32>>>,
     counts: Arc<Vec<u64>>,
+    keys: Option<Arc<Vec<Vec<u64>>>>,
     schema: SchemaRef,
     class: usize,
     done: u64,
@@ -196,6 +208,13 @@ impl Rows {
                     field.data_type(),
                 )?,
             });
+        }
+        for word in 0..self.keys.as_ref().map_or(0, |_| self.recipe.order_words()) {
+            let keys = self.keys.iter().flat_map(|keys| {
+                let run = |(class, run): &(usize, usize)| std::iter::repeat_n(keys[*class][word], *run);
+                runs.iter().flat_map(run)
+            });
+            columns.push(Arc::new(keys.collect::<arrow::array::UInt64Array>()));
         }
         Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?))
     }

@@ -7,7 +7,7 @@ use crate::frequency::Encoder;
 use crate::hierarchy::OnUnmapped;
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif};
-use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use arrow::datatypes::{Int32Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result as DfResult};
@@ -35,16 +35,8 @@ pub struct RecodeExec {
 impl RecodeExec {
     /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`].
     pub fn try_new(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>) -> Result<Self> {
-        let mut fields = recipe.schema(&input.schema())?.fields().to_vec();
-        for word in 0..recipe.order.words() {
-            fields.push(Arc::new(Field::new(
-                format!("{ORDER_PREFIX}{word}"),
-                DataType::UInt64,
-                false,
-            )));
-        }
         let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(Arc::new(Schema::new(fields))),
+            EquivalenceProperties::new(recipe.ordered_schema(&input.schema())?),
             input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),

@@ -7,7 +7,9 @@
 mod classes;
 mod exec;
 mod labelling;
+pub mod personal;
 mod pseudonym;
+pub mod randomize;
 
 pub use classes::ClassesExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
@@ -167,6 +169,37 @@ impl Recipe {
                 _ => plain(source.field_with_name(&column.name)?.data_type()),
             };
             fields.push(Field::new(&column.name, data_type, true));
+        }
+        Ok(Arc::new(Schema::new(fields)))
+    }
+
+    /// The words of the order key of the rows of class `class`, most significant first.
+    pub(crate) fn order_key(&self, classes: &FrequencySet, class: usize) -> Vec<u64> {
+        let words = self.order.words();
+        let mut key = vec![0u64; words];
+        let columns = self.quasi_identifiers.len();
+        for i in 0..columns {
+            let label = self.labelling.of_class(&self.space, classes, class, i);
+            let (word, bits) = self.order.place(columns - 1 - i, label);
+            key[words - 1 - word] |= bits;
+        }
+        key
+    }
+
+    /// The words of an order key.
+    pub(crate) fn order_words(&self) -> usize {
+        self.order.words()
+    }
+
+    /// The released columns with those of the order key after them.
+    pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
+        let mut fields = self.schema(source)?.fields().to_vec();
+        for word in 0..self.order.words() {
+            fields.push(Arc::new(Field::new(
+                format!("{ORDER_PREFIX}{word}"),
+                DataType::UInt64,
+                false,
+            )));
         }
         Ok(Arc::new(Schema::new(fields)))
     }

@@ -1,6 +1,6 @@
 //! What a statement answers: a schema and a stream of record batches.
 
-use crate::engine::Release;
+use crate::engine::{RandomizedColumn, Release};
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::SchemaRef;
@@ -77,7 +77,7 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
     } else {
         "kept: the target exists"
     };
-    Answer::of(RecordBatch::try_from_iter_with_nullable([
+    let mut columns = vec![
         (
             "target",
             Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef,
@@ -98,5 +98,27 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
         ),
         ("proof", text(|r| r.proof.clone()), true),
         ("nodes", count(|r| Some(r.nodes)), true),
-    ])?)
+    ];
+    // What only some releases have to say has columns only there.
+    if release.is_some_and(|r| !r.randomized.is_empty()) {
+        let bits = |c: &RandomizedColumn| {
+            let (before, after) = (c.information_before, c.information_after);
+            format!("{}: {before:.4} to {after:.4} bits", c.column)
+        };
+        let cost = |r: &Release| r.randomized.iter().map(bits).collect::<Vec<_>>().join(", ");
+        let cost: StringArray = vec![release.map(cost)].into();
+        columns.push(("information_on_classes", Arc::new(cost), true));
+    }
+    if let Some(personal) = release.and_then(|r| r.personal.as_ref()) {
+        let levels = personal
+            .rows_by_level
+            .iter()
+            .enumerate()
+            .map(|(level, rows)| format!("{level}: {rows}"));
+        let levels: StringArray = vec![Some(levels.collect::<Vec<_>>().join(", "))].into();
+        columns.push(("rows_by_sensitive_level", Arc::new(levels), true));
+        let unmet = UInt64Array::from(vec![personal.limits_not_met]);
+        columns.push(("limits_not_met", Arc::new(unmet), true));
+    }
+    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }

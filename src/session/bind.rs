@@ -3,8 +3,8 @@
 use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, ReportFile, Secret,
-    Sensitive, SuppressionLimit, Target, check_partition,
+    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
+    ReportFile, Secret, Sensitive, SuppressionLimit, Target, check_partition,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
@@ -90,7 +90,7 @@ impl AnonContext {
             statement: statement.to_string(),
             source,
             identifiers: statement.identifiers.iter().map(identifier).collect(),
-            sensitive: self.sensitive(&statement.sensitive)?,
+            sensitive: self.sensitive(&statement.sensitive).await?,
             class_label: statement.class.clone(),
             keep: statement.keep.clone(),
             entity: statement.entity.clone(),
@@ -154,18 +154,27 @@ impl AnonContext {
         columns.iter().map(one).collect()
     }
 
-    fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
-        let one = |s: &ast::Sensitive| {
-            if s.randomized.is_some() {
-                return Err(super::not_yet("RANDOMIZED"));
-            }
+    async fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
+        let mut bound = vec![];
+        for s in columns {
             let hierarchy = s.hierarchy.as_ref().map(|h| self.hierarchy(h)).transpose()?;
-            Ok(Sensitive {
+            let randomization = match &s.randomized {
+                None => None,
+                Some(ast::Randomize::Table) => Some(Randomization::Table),
+                Some(ast::Randomize::Class) => Some(Randomization::Class),
+                Some(ast::Randomize::Columns(columns)) => Some(Randomization::Columns(columns.clone())),
+                Some(ast::Randomize::Matrix(table)) => Some(Randomization::Matrix {
+                    name: table.to_string(),
+                    rows: self.session.table(table.reference()).await?,
+                }),
+            };
+            bound.push(Sensitive {
                 column: s.column.clone(),
                 hierarchy,
-            })
-        };
-        columns.iter().map(one).collect()
+                randomization,
+            });
+        }
+        Ok(bound)
     }
 
     /// What is minimised: glm, when the statement does not say.
@@ -220,7 +229,7 @@ pub(super) fn constraints(
                 let known = sensitive.iter().map(|s| s.column.as_str());
                 return Err(Error::unknown("sensitive column", name, known).context(c.model.to_string()));
             }
-            None if model.reads().attribute => {
+            None if model.reads().attribute && !(model.limit_column().is_some() && sensitive.len() == 1) => {
                 return Err(Error::usage(format!(
                     "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
                     c.model, c.model
@@ -228,11 +237,16 @@ pub(super) fn constraints(
             }
             _ => {}
         }
+        // A promise to each row is about the only sensitive attribute where there is one.
+        let only = match sensitive {
+            [only] if model.limit_column().is_some() => Some(only.column.clone()),
+            _ => None,
+        };
         let positions = c.subset.iter().map(subset).collect::<Result<Vec<usize>>>()?;
         Ok(Constraint {
             call: c.model.clone(),
             model,
-            attribute: c.sensitive.clone(),
+            attribute: c.sensitive.clone().or(only),
             subset: (!positions.is_empty()).then_some(positions),
         })
     };

@@ -54,11 +54,7 @@ impl AnonContext {
                 Ok(decision) => {
                     prepared.evaluator.sets().clear();
                     let values = prepared.evaluator.measure(&decision.classes, &decision.verdict);
-                    let decided = Decided {
-                        job,
-                        prepared: Arc::clone(&prepared),
-                        decision,
-                    };
+                    let mut decided = Decided::new(job, Arc::clone(&prepared), decision);
                     let session = recounting_session(&decided.job.source.rows.clone().into_parts().0);
                     Ok((decided.recount(&session, &self.observer).await?, values[1..].to_vec()))
                 }

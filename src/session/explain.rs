@@ -52,10 +52,11 @@ fn plan(job: &Job) -> Vec<(String, String)> {
         );
     }
     for s in &job.sensitive {
+        let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
         let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
         add(
             "sensitive",
-            format!("{}: kept{}", s.column, hierarchy.unwrap_or_default()),
+            format!("{}: {fate}{}", s.column, hierarchy.unwrap_or_default()),
         );
     }
     job.class_label

@@ -155,7 +155,3 @@ impl AnonContext {
         Answer::batches(schema, batches)
     }
 }
-
-fn not_yet(what: &str) -> Error {
-    Error::usage(format!("{what} is not available in this version of anonsql"))
-}

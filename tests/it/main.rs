@@ -15,4 +15,5 @@ mod release;
 mod report;
 mod risk;
 mod screenshot;
+mod sensitive;
 mod suggest;

@@ -26,7 +26,17 @@ pub(super) async fn unchanged(
     evidence: Option<&Evidence>,
 ) -> Result<Vec<Unchanged>> {
     let sensitive = || {
-        let kept = verify.sensitive.iter().filter(|s| s.randomized.is_none());
+        // A promise to each row generalizes the attribute that it is about.
+        let personal = verify
+            .satisfying
+            .iter()
+            .filter(|c| c.model.name.eq_ignore_ascii_case("personal_privacy"));
+        let generalized: Vec<Option<&String>> = personal.map(|c| c.sensitive.as_ref()).collect();
+        let is_kept = |column: &String| !generalized.iter().any(|g| g.is_none_or(|g| g == column));
+        let kept = verify
+            .sensitive
+            .iter()
+            .filter(|s| s.randomized.is_none() && is_kept(&s.column));
         kept.map(|s| s.column.clone()).collect()
     };
     let columns: Vec<String> = evidence.and_then(Evidence::unchanged).unwrap_or_else(sensitive);

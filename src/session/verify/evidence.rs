@@ -42,7 +42,9 @@ impl Evidence {
     /// The columns that the statement releases as they are.
     pub(super) fn unchanged(&self) -> Option<Vec<String>> {
         let statement = self.statement.as_ref()?;
-        let sensitive = statement.sensitive.iter().filter(|s| s.randomized.is_none());
+        let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
+        let is_kept = |s: &&ast::Sensitive| s.randomized.is_none() && Some(&s.column) != generalized;
+        let sensitive = statement.sensitive.iter().filter(is_kept);
         let sensitive = sensitive.map(|s| &s.column);
         Some(
             sensitive

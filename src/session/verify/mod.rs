@@ -58,6 +58,16 @@ impl AnonContext {
                 return Err(Error::unknown("column", column, columns.iter().copied()));
             }
         }
+        let personal = constraints.iter().find(|c| c.model.limit_column().is_some());
+        if let Some(c) = personal.filter(|_| verify.against.is_none() || verify.entity.is_none()) {
+            return Err(Error::usage(format!(
+                "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \
+                 ENTITY (key) with a column that both have and that tells the rows apart. Without such a key no row of a \
+                 release can be found in the source; the promise was recounted when the release was written, and the \
+                 manifest says so",
+                c.describe(&quasi_identifiers)
+            )));
+        }
         let counts_population = constraints.iter().any(|c| c.model.reads().population);
         if verify.population.is_some() != counts_population {
             return Err(Error::usage(match counts_population {

@@ -1,0 +1,386 @@
+//! Drawing the randomized columns of a release, and recounting that their marginals are what they were.
+
+use super::job::{Job, Randomization};
+use super::manifest::{Check, RandomizedColumn};
+use super::release::Decided;
+use super::table;
+use super::tally::{Counted, Tally, finish};
+use super::verify::{number, quote};
+use crate::error::{Error, Result};
+use crate::recode::randomize::{Drawn, Measured, Numbering, Order, Scratch, Sequence, Source, order};
+use crate::recode::{Recipe, Released, Treatment};
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::compute::{cast, concat_batches};
+use arrow::datatypes::{DataType, Float64Type};
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::MemTable;
+use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream_partitioned};
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// Rows that a matrix may have: it has as many numbers as the square of them.
+const MATRIX_ROWS: usize = 4_096;
+
+/// Refuses what a permutation would break or cannot do.
+pub(super) fn check(job: &Job) -> Result<()> {
+    for sensitive in &job.sensitive {
+        let (column, Some(randomization)) = (&sensitive.column, &sensitive.randomization) else {
+            continue;
+        };
+        let data_type = job
+            .source
+            .rows
+            .schema()
+            .field_with_unqualified_name(column)?
+            .data_type();
+        if data_type.is_nested() {
+            return Err(Error::usage(format!(
+                "column {column} is nested ({data_type}) and cannot be RANDOMIZED; select its parts in a query first"
+            )));
+        }
+        let stays_in_class = matches!(randomization, Randomization::Class);
+        let constraint = job.constraints.iter().find(|c| c.attribute.as_deref() == Some(column));
+        if let Some(constraint) = constraint.filter(|_| !stays_in_class || job.entity.is_some()) {
+            return Err(Error::usage(format!(
+                "{} is a promise about the values of {column} in each class, and permuting them {} breaks it; {}, or leave \
+                 out the promise or RANDOMIZED",
+                constraint.describe(&job.quasi_identifiers),
+                if stays_in_class {
+                    "between entities"
+                } else {
+                    "across classes"
+                },
+                if stays_in_class {
+                    "leave out ENTITY"
+                } else {
+                    "permute WITHIN CLASS"
+                },
+            )));
+        }
+        let is_measured = job.metric.reads().attribute && job.sensitive.first().is_some_and(|s| s.column == *column);
+        if is_measured && !stays_in_class {
+            return Err(Error::usage(format!(
+                "{} measures {column} in each class, and permuting it across classes changes that; permute WITHIN CLASS, \
+                 or minimize another metric",
+                job.metric_name
+            )));
+        }
+        if let Randomization::Columns(columns) = randomization {
+            check_groups(job, column, columns)?;
+        }
+    }
+    Ok(())
+}
+
+/// Columns that a permutation stays within are released, and as they are in the release.
+fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
+    let is_randomized = |name: &str| {
+        job.sensitive
+            .iter()
+            .any(|s| s.column == name && s.randomization.is_some())
+    };
+    let is_hashed = |name: &str| job.identifiers.iter().any(|i| i.column == name);
+    let fields = job.source.rows.schema().fields();
+    let known = || {
+        let names = fields.iter().map(|f| f.name().as_str());
+        names.filter(|n| job.releases(n) && !is_randomized(n) && !is_hashed(n))
+    };
+    for name in within {
+        if !known().any(|n| n == name) {
+            return Err(Error::unknown("released column to permute within", name, known())
+                .context(format!("{column} RANDOMIZED WITHIN ({})", within.join(", "))));
+        }
+        if job
+            .source
+            .rows
+            .schema()
+            .field_with_unqualified_name(name)?
+            .data_type()
+            .is_nested()
+        {
+            return Err(Error::usage(format!(
+                "column {name} is nested; values are permuted within groups of flat columns"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Decided {
+    /// Draws the randomized columns, for rows that are ordered by the columns `first` before others. With `measure` their
+    /// mutual information with the released classes is counted too.
+    pub(super) async fn draw(&mut self, first: &[String], measure: bool) -> Result<()> {
+        let job = Arc::clone(&self.job);
+        let mut drawn = self.survey(measure).await?;
+        for (place, sensitive) in job.sensitive.iter().enumerate() {
+            if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
+                let matrix = read_matrix(name, rows, self.decision.verdict.released).await?;
+                drawn.push((
+                    place,
+                    self.draw_by_matrix(&sensitive.column, &matrix, first, measure).await?,
+                ));
+            }
+        }
+        drawn.sort_by_key(|(place, _)| *place);
+        self.drawn = Arc::new(drawn.into_iter().map(|(_, drawn)| Arc::new(drawn)).collect());
+        Ok(())
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch::of(&self.job.source.rows.task_ctx())
+    }
+
+    /// Counts the columns that are permuted at random in one scan of the rows that are released, and draws them.
+    async fn survey(&self, measure: bool) -> Result<Vec<(usize, Drawn)>> {
+        let named = self.job.sensitive.iter().enumerate();
+        let randomized: Vec<(usize, &str, &Randomization)> = named
+            .filter_map(|(place, s)| Some((place, s.column.as_str(), s.randomization.as_ref()?)))
+            .filter(|(_, _, r)| !matches!(r, Randomization::Matrix { .. }))
+            .collect();
+        if randomized.is_empty() {
+            return Ok(vec![]);
+        }
+        let within = |r: &Randomization| match r {
+            Randomization::Columns(columns) => columns.clone(),
+            _ => vec![],
+        };
+        let mut needed: Vec<String> = randomized.iter().map(|(_, column, _)| column.to_string()).collect();
+        needed.extend(randomized.iter().flat_map(|(_, _, r)| within(r)));
+        let columns = self
+            .treatments(&[])?
+            .into_iter()
+            .filter(|c| needed.contains(&c.name))
+            .collect();
+        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, false, columns)?);
+        let numbering = Arc::new(self.numbering(&recipe));
+        let rows = table::recoded(&self.job.source.rows, recipe).await?;
+        let (schema, scratch) = (rows.schema(), self.scratch());
+        let tallies = randomized.iter().map(|(_, column, r)| {
+            let by_class = measure || matches!(r, Randomization::Class);
+            Ok((
+                within(r),
+                Mutex::new(Tally::new(column, &schema, &within(r), by_class, &scratch)?),
+            ))
+        });
+        let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
+        scan(rows, &self.job.source.rows, &tallies, &numbering).await?;
+        let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
+
+        let seed = self.job.seed;
+        let mut tasks = vec![];
+        for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
+            let source = Source {
+                seed,
+                column: place as u32,
+            };
+            let in_class = matches!(randomization, Randomization::Class);
+            let (scratch, classes) = (scratch.clone(), numbering.classes());
+            let finish = move || {
+                finish(
+                    tally.into_inner(),
+                    columns,
+                    in_class.then_some(classes),
+                    source,
+                    &scratch,
+                )
+            };
+            tasks.push((place, tokio::task::spawn_blocking(finish)));
+        }
+        let mut drawn = vec![];
+        for (place, task) in tasks {
+            let one = task
+                .await
+                .map_err(|e| Error::internal(format!("drawing a permutation ended: {e}")))??;
+            drawn.push((place, one));
+        }
+        Ok(drawn)
+    }
+
+    pub(super) fn numbering(&self, recipe: &Recipe) -> Numbering {
+        Numbering::new(recipe, &self.decision.classes, &self.decision.verdict.kept)
+    }
+
+    /// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
+    async fn draw_by_matrix(
+        &self,
+        column: &str,
+        matrix: &[Vec<f64>],
+        first: &[String],
+        measure: bool,
+    ) -> Result<Drawn> {
+        // The other columns decide the order; rows that are alike in them are ordered by the column itself.
+        let is_other = |c: &Released| self.job.randomization(&c.name).is_none();
+        let mut columns: Vec<Released> = self.treatments(&[])?.into_iter().filter(is_other).collect();
+        columns.push(Released {
+            name: column.into(),
+            treatment: Treatment::Protect,
+        });
+        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, false, columns)?);
+        let numbering = self.numbering(&recipe);
+        let rows = table::plan(&self.job.source.rows, recipe, first).await?;
+        let (schema, scratch) = (rows.schema(), self.scratch());
+        let mut tally = Tally::new(column, &schema, &[], measure, &scratch)?;
+        let mut codes = vec![];
+        let context = Arc::new(self.job.source.rows.task_ctx());
+        for batch in collect(rows, context).await.map_err(Error::from_data)? {
+            let values = batch.column(schema.index_of(column)?);
+            codes.extend(tally.add(&classes(&numbering, &batch)?, &[], values)?);
+        }
+        if codes.len() != matrix.len() {
+            return Err(Error::data("the source changed during the run"));
+        }
+        let taken = order(matrix);
+        let counted = Counted::of(tally)?;
+        let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
+        let sequence = Sequence::given(&permuted, &scratch);
+        counted.drawn(Order::Rows(Arc::new(sequence)))
+    }
+
+    /// Recounts the values of each randomized column in table `name`, where `starred` rows have none.
+    pub(super) async fn check_marginals(
+        &self,
+        session: &SessionContext,
+        name: &str,
+        starred: u64,
+    ) -> Result<Vec<Check>> {
+        const COUNTED: &str = "counted";
+        let mut checks = vec![];
+        for drawn in self.drawn.iter() {
+            let counts: Int64Array = drawn.counts.iter().map(|n| Some(*n as i64)).collect();
+            let columns = [
+                ("v", Arc::clone(&drawn.values), true),
+                ("n", Arc::new(counts) as ArrayRef, false),
+            ];
+            let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+            session.deregister_table(COUNTED)?;
+            session.register_table(COUNTED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+            let (column, name) = (quote(&drawn.column), quote(name));
+            let sql = format!(
+                "SELECT count(*) FROM (SELECT v FROM (\
+                   SELECT {column} AS v, count(*) AS n FROM {name} GROUP BY {column} \
+                   UNION ALL SELECT v, -n FROM {COUNTED} \
+                   UNION ALL SELECT NULL, -{starred}) GROUP BY v HAVING sum(n) <> 0)"
+            );
+            let reached = number(session, &sql).await?;
+            checks.push(Check {
+                check: format!("values of {} with another count than before", drawn.column),
+                required: 0.0,
+                reached,
+                ok: reached == Some(0.0),
+            });
+        }
+        Ok(checks)
+    }
+
+    /// What the manifest says of the randomized columns.
+    pub(super) fn randomized(&self, after: &Measured) -> Vec<RandomizedColumn> {
+        let after = after.lock();
+        let one = |(i, drawn): (usize, &Arc<Drawn>)| RandomizedColumn {
+            column: drawn.column.clone(),
+            within: self
+                .job
+                .randomization(&drawn.column)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            values: drawn.counts.len() as u64,
+            information_before: drawn.before.unwrap_or_default(),
+            information_after: after.get(i).copied().unwrap_or_default(),
+        };
+        self.drawn.iter().enumerate().map(one).collect()
+    }
+}
+
+/// The classes of rows without suppressed ones.
+fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
+    let numbers = numbering.of(batch)?.into_iter();
+    let known = |n: Option<u32>| n.ok_or_else(|| Error::data("the source changed during the run"));
+    numbers.map(known).collect()
+}
+
+/// Counts the rows of `plan`, a recipe over `rows`, each partition on a task of its own.
+async fn scan(
+    plan: Arc<dyn ExecutionPlan>,
+    rows: &DataFrame,
+    tallies: &Arc<Vec<(Vec<String>, Mutex<Tally>)>>,
+    numbering: &Arc<Numbering>,
+) -> Result<()> {
+    let streams = execute_stream_partitioned(plan, Arc::new(rows.task_ctx())).map_err(Error::from_data)?;
+    let mut tasks = JoinSet::new();
+    for (number, mut stream) in streams.into_iter().enumerate() {
+        let (tallies, numbering) = (Arc::clone(tallies), Arc::clone(numbering));
+        let by_class = tallies.iter().any(|(_, tally)| tally.lock().classes.is_some());
+        tasks.spawn(async move {
+            while let Some(batch) = stream.next().await {
+                let batch = batch.map_err(Error::from_data)?;
+                let classes = if by_class { classes(&numbering, &batch)? } else { vec![] };
+                // Partitions start with different columns, so that they seldom wait for each other.
+                for i in 0..tallies.len() {
+                    let (within, tally) = &tallies[(number + i) % tallies.len()];
+                    let column = |name: &String| {
+                        let found = batch.column_by_name(name);
+                        found
+                            .cloned()
+                            .ok_or_else(|| Error::internal("a counted column is missing"))
+                    };
+                    let groups = within.iter().map(column).collect::<Result<Vec<_>>>()?;
+                    let mut tally = tally.lock();
+                    let values = column(&tally.column)?;
+                    tally.add(&classes, &groups, &values)?;
+                }
+                tokio::task::consume_budget().await;
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.map_err(|e| Error::internal(format!("a scan task ended: {e}")))??;
+    }
+    Ok(())
+}
+
+/// The rows of a matrix for so many rows of a release.
+async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
+    let columns = rows.schema().fields().len();
+    if released as usize != columns || released as usize > MATRIX_ROWS {
+        return Err(Error::usage(format!(
+            "the release has {released} rows, and the matrix {name} {columns} columns: a matrix has one row and one column \
+             for each row that is released, {MATRIX_ROWS} at most; RANDOMIZED without a matrix draws a random permutation \
+             for any number of rows"
+        )));
+    }
+    let schema = Arc::new(rows.schema().as_arrow().clone());
+    let batches = rows
+        .clone()
+        .limit(0, Some(columns + 1))?
+        .collect()
+        .await
+        .map_err(Error::from_data)?;
+    let matrix = concat_batches(&schema, &batches)?;
+    if matrix.num_rows() != columns {
+        return Err(Error::usage(format!(
+            "the matrix {name} has {columns} columns and another number of rows; it has to be square"
+        )));
+    }
+    let mut read = vec![vec![]; columns];
+    for column in matrix.columns() {
+        let numbers = match column.data_type().is_numeric() {
+            true => cast(column, &DataType::Float64)?,
+            false => {
+                return Err(Error::usage(format!(
+                    "the matrix {name} has a column that holds no numbers"
+                )));
+            }
+        };
+        for (row, number) in read.iter_mut().zip(numbers.as_primitive::<Float64Type>()) {
+            let number = number.filter(|n| n.is_finite());
+            row.push(
+                number
+                    .ok_or_else(|| Error::data(format!("the matrix {name} has an entry that is no finite number")))?,
+            );
+        }
+    }
+    Ok(read)
+}

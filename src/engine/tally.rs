@@ -1,0 +1,164 @@
+//! What a scan counts of a column that is to be randomized, and the permutation that is drawn from it.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::recode::randomize::{
+    Drawn, Grouped, Interner, Joint, Order, Scratch, Sequence, Source, Spread, mutual_information,
+};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::Schema;
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::sync::Arc;
+
+/// What one scan learns of a column.
+pub(super) struct Tally {
+    values: Interner,
+    counts: Vec<u64>,
+    /// By class, where classes matter.
+    pub(super) classes: Option<Joint>,
+    /// By group of other columns.
+    groups: Option<(Interner, Joint)>,
+    reservation: MemoryReservation,
+    pub(super) column: String,
+}
+
+impl Tally {
+    pub(super) fn new(
+        column: &str,
+        schema: &Schema,
+        within: &[String],
+        by_class: bool,
+        scratch: &Scratch,
+    ) -> Result<Self> {
+        let data_type = |name: &str| Ok::<_, Error>(schema.field_with_name(name)?.data_type().clone());
+        let types = within.iter().map(|name| data_type(name)).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            values: Interner::new([data_type(column)?])?,
+            counts: vec![],
+            classes: by_class.then(|| Joint::new(scratch)),
+            groups: match within.is_empty() {
+                true => None,
+                false => Some((Interner::new(types)?, Joint::new(scratch))),
+            },
+            reservation: scratch.reservation(),
+            column: column.into(),
+        })
+    }
+
+    /// Counts rows, and answers their codes.
+    pub(super) fn add(&mut self, classes: &[u32], within: &[ArrayRef], values: &ArrayRef) -> Result<Vec<u32>> {
+        let codes = self.values.intern(std::slice::from_ref(values))?;
+        self.counts.resize(self.values.len(), 0);
+        codes.iter().for_each(|code| self.counts[*code as usize] += 1);
+        if let Some(joint) = &mut self.classes {
+            joint.add(classes, &codes)?;
+        }
+        let mut held = self.values.bytes() + self.counts.capacity() * 8;
+        if let Some((interner, joint)) = &mut self.groups {
+            joint.add(&interner.intern(within)?, &codes)?;
+            held += interner.bytes();
+        }
+        self.reservation.try_resize(held).map_err(|_| {
+            Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "the memory limit is reached with {} distinct values of {}, which are held while it is randomized; \
+                     raise --memory-limit, or coarsen the column in a query",
+                    self.values.len(),
+                    self.column
+                ),
+            )
+        })?;
+        Ok(codes)
+    }
+}
+
+/// A column after its scan: everything by rank instead of by order of appearance.
+pub(super) struct Counted {
+    column: String,
+    values: ArrayRef,
+    counts: Vec<u64>,
+    pub(super) ranks: Vec<u32>,
+    classes: Option<Joint>,
+    groups: Option<(Interner, Joint)>,
+    before: Option<f64>,
+    held: MemoryReservation,
+}
+
+impl Counted {
+    pub(super) fn of(tally: Tally) -> Result<Self> {
+        let (columns, ranks) = tally.values.finish()?;
+        let values = columns
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::internal("a column was lost"))?;
+        let mut counts = vec![0; ranks.len()];
+        for (number, rank) in ranks.iter().enumerate() {
+            counts[*rank as usize] = tally.counts[number];
+        }
+        // Less is held now than while counting.
+        tally.reservation.free();
+        let _ = tally
+            .reservation
+            .try_resize(values.get_array_memory_size() + counts.len() * 8);
+        Ok(Self {
+            column: tally.column,
+            values,
+            counts,
+            ranks,
+            classes: tally.classes,
+            groups: tally.groups,
+            before: None,
+            held: tally.reservation,
+        })
+    }
+
+    fn measure(&mut self, classes: &Spread, pairs: &Spread) {
+        self.before = Some(mutual_information(classes, &Spread::of(&self.counts), pairs));
+    }
+
+    pub(super) fn drawn(mut self, order: Order) -> Result<Drawn> {
+        if let Some(joint) = self.classes.take() {
+            let (classes, mut pairs) = (Spread::of(joint.groups()), Spread::default());
+            joint.pairs(|_, _, n| pairs.add(n))?;
+            self.measure(&classes, &pairs);
+        }
+        Ok(Drawn {
+            column: self.column,
+            values: self.values,
+            counts: self.counts,
+            order,
+            before: self.before,
+            held: self.held,
+        })
+    }
+}
+
+/// Draws the order of a counted column: within so many classes, within the groups of `columns`, or anywhere.
+pub(super) fn finish(
+    tally: Tally,
+    columns: Vec<String>,
+    in_classes: Option<usize>,
+    source: Source,
+    scratch: &Scratch,
+) -> Result<Drawn> {
+    let mut counted = Counted::of(tally)?;
+    let values = counted.values.len();
+    if let (Some(classes), Some(joint)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
+        let same: Vec<u32> = (0..classes as u32).collect();
+        let spread = Spread::of(joint.groups());
+        let (grouped, pairs) = Grouped::draw(joint, &same, &counted.ranks, values, source, scratch)?;
+        counted.measure(&spread, &pairs);
+        return counted.drawn(Order::Classes(Arc::new(grouped)));
+    }
+    if let Some((interner, joint)) = counted.groups.take() {
+        let (keys, ranks) = interner.finish()?;
+        let (grouped, _) = Grouped::draw(joint, &ranks, &counted.ranks, values, source, scratch)?;
+        return counted.drawn(Order::Groups {
+            columns,
+            keys: Arc::new(keys),
+            grouped: Arc::new(grouped),
+        });
+    }
+    let sequence = Sequence::draw(&counted.counts, source, scratch)?;
+    counted.drawn(Order::Rows(Arc::new(sequence)))
+}

@@ -1,0 +1,387 @@
+//! The operator that generalizes sensitive values class by class, and drops what it needed for that.
+
+use super::recount::Recount;
+use super::{Tree, protect};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::Encoder;
+use crate::hierarchy::Lookup;
+use crate::recode::ORDER_PREFIX;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
+};
+use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
+use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef, UInt64Type};
+use arrow::row::{RowConverter, SortField};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
+};
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows that are worth working on at once: classes are collected up to so many.
+const CHUNK: usize = 1 << 13;
+
+/// What the operator reads.
+#[derive(Debug)]
+pub struct Columns {
+    /// The sensitive attribute.
+    pub attribute: String,
+    /// The values of the attribute with their hierarchy.
+    pub lookup: Lookup,
+    /// The same as a tree.
+    pub tree: Tree,
+    /// The column with each row's limit, which is not released.
+    pub limit: String,
+    /// No class with fewer rows may be released.
+    pub least_rows: usize,
+}
+
+/// What came of the rows, once all were handed out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Rows by the level of their sensitive value.
+    pub levels: Vec<u64>,
+    /// Rows whose limit nothing meets, which were suppressed.
+    pub unmet: u64,
+    /// All rows that were suppressed: those, and those of classes that were too small without them.
+    pub suppressed: u64,
+    /// Classes that were suppressed.
+    pub classes: u64,
+    /// Rows that leak more than their limits, recounted on what was handed out.
+    pub above: u64,
+}
+
+/// Rows in the order of their classes, with the sensitive attribute as it was and the limits, to released rows.
+#[derive(Debug)]
+pub struct PersonalExec {
+    input: Arc<dyn ExecutionPlan>,
+    columns: Arc<Columns>,
+    outcome: Arc<Mutex<Option<Outcome>>>,
+    properties: Arc<PlanProperties>,
+}
+
+impl PersonalExec {
+    /// Over `input`, which has one partition, the columns of the order key, and classes without gaps.
+    pub fn try_new(
+        input: Arc<dyn ExecutionPlan>,
+        columns: Arc<Columns>,
+        outcome: Arc<Mutex<Option<Outcome>>>,
+    ) -> Result<Self> {
+        let fields = input.schema();
+        let fields = fields
+            .fields()
+            .iter()
+            .filter(|f| *f.name() != columns.limit)
+            .map(|field| match *field.name() == columns.attribute {
+                true => Field::new(
+                    field.name(),
+                    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+                    true,
+                ),
+                false => field.as_ref().clone(),
+            });
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::new(Schema::new(fields.collect::<Vec<_>>()))),
+            Partitioning::UnknownPartitioning(1),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        );
+        Ok(Self {
+            input,
+            columns,
+            outcome,
+            properties: Arc::new(properties),
+        })
+    }
+}
+
+impl DisplayAs for PersonalExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "PersonalExec: attribute={}, limit={}",
+            self.columns.attribute, self.columns.limit
+        )
+    }
+}
+
+impl ExecutionPlan for PersonalExec {
+    fn name(&self) -> &str {
+        "PersonalExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        vec![Distribution::SinglePartition]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let (Some(input), true) = (children.pop(), children.is_empty()) else {
+            return Err(DataFusionError::Internal("PersonalExec has one input".into()));
+        };
+        Ok(Arc::new(Self::try_new(
+            input,
+            Arc::clone(&self.columns),
+            Arc::clone(&self.outcome),
+        )?))
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let (columns, schema) = (Arc::clone(&self.columns), self.schema());
+        let run = Run {
+            encoder: Encoder::new(&columns.attribute, columns.lookup.values())?,
+            recount: Recount::new(&columns.lookup)?,
+            labels: Arc::new(columns.tree.texts().clone()),
+            outcome: Outcome {
+                levels: vec![0; columns.tree.levels()],
+                ..Outcome::default()
+            },
+            reservation: MemoryConsumer::new("anonsql class").register(context.memory_pool()),
+            input: self.input.schema(),
+            schema: Arc::clone(&schema),
+            held: vec![],
+            rows: 0,
+            columns,
+        };
+        let done = Arc::clone(&self.outcome);
+        let rows = stream::try_unfold((input, Some(run), done), |(mut input, run, done)| async move {
+            let Some(mut run) = run else {
+                return Ok(None);
+            };
+            while let Some(batch) = input.next().await.transpose()? {
+                if let Some(released) = run.add(batch)? {
+                    return Ok(Some((released, (input, Some(run), done))));
+                }
+            }
+            let rest = run.release(run.rows)?;
+            *done.lock() = Some(run.outcome);
+            Ok(rest.map(|rest| (rest, (input, None, done))))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
+
+/// One execution.
+struct Run {
+    columns: Arc<Columns>,
+    encoder: Encoder,
+    recount: Recount,
+    labels: ArrayRef,
+    outcome: Outcome,
+    reservation: MemoryReservation,
+    input: SchemaRef,
+    schema: SchemaRef,
+    held: Vec<RecordBatch>,
+    rows: usize,
+}
+
+/// The order key of a row.
+fn key(batch: &RecordBatch, row: usize) -> Vec<u64> {
+    let schema = batch.schema();
+    let words = (0..batch.num_columns()).filter(|i| schema.field(*i).name().starts_with(ORDER_PREFIX));
+    words
+        .map(|i| batch.column(i).as_primitive::<UInt64Type>().value(row))
+        .collect()
+}
+
+impl Run {
+    /// Holds a batch, and answers the rows of complete classes when there are enough of them.
+    fn add(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
+        if batch.num_rows() == 0 {
+            return Ok(None);
+        }
+        self.rows += batch.num_rows();
+        let held = self.reservation.size() + batch.get_array_memory_size();
+        self.reservation.try_resize(held).map_err(|_| {
+            Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "the memory limit is reached with {} rows of one class, which are looked at together to protect {}; \
+                     raise --memory-limit",
+                    self.rows, self.columns.attribute
+                ),
+            )
+        })?;
+        // The rows of the last class are at the end, and it may go on in the next batch.
+        let open = classes(&batch).last().map_or(0, |class| class.len());
+        let goes_on = |before: &RecordBatch| key(before, before.num_rows() - 1) == key(&batch, 0);
+        let is_new = open < batch.num_rows() || !self.held.last().is_some_and(goes_on);
+        self.held.push(batch);
+        match is_new && self.rows - open >= CHUNK {
+            true => self.release(self.rows - open),
+            false => Ok(None),
+        }
+    }
+
+    /// The first `rows` held rows, all of complete classes, as they are released.
+    fn release(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
+        if rows == 0 {
+            return Ok(None);
+        }
+        let held = concat_batches(&self.input, &std::mem::take(&mut self.held))?;
+        let rest = held.slice(rows, held.num_rows() - rows);
+        self.rows = rest.num_rows();
+        let chunk = held.slice(0, rows);
+        if self.rows > 0 {
+            // A copy, so that the rows which are done with are let go.
+            let own: UInt32Array = (0..self.rows as u32).collect();
+            self.held.push(take_record_batch(&rest, &own)?);
+        }
+        let released = self.protect(&chunk)?;
+        let left = self.held.iter().map(RecordBatch::get_array_memory_size).sum();
+        // Less than before is held.
+        let _ = self.reservation.try_resize(left);
+        Ok(Some(released))
+    }
+
+    fn protect(&mut self, chunk: &RecordBatch) -> Result<RecordBatch> {
+        let values = self.encoder.encode(self.column(chunk, &self.columns.attribute)?)?;
+        let limits = self.limits(chunk)?;
+        let (mut rows, mut nodes) = (vec![], vec![]);
+        let mut kept: Vec<Range<usize>> = vec![];
+        for class in classes(chunk) {
+            let start = rows.len();
+            for (row, level) in self.class(class, &values, &limits) {
+                rows.push(row as u32);
+                nodes.push(self.columns.tree.node(values[row], level) as i32);
+                self.outcome.levels[usize::from(level)] += 1;
+            }
+            kept.push(start..rows.len());
+        }
+        let null = |node: &i32| (!self.labels.is_null(*node as usize)).then_some(*node);
+        let keys: Int32Array = nodes.iter().map(null).collect();
+        let released = DictionaryArray::<Int32Type>::try_new(keys, Arc::clone(&self.labels))?;
+        let texts = cast(&released, &DataType::Utf8)?;
+        let texts: &StringArray = texts.as_string();
+        for class in &kept {
+            let pick = |row: &u32| (values[*row as usize], limits[*row as usize]);
+            let (own, limits): (Vec<u32>, Vec<f64>) = rows[class.clone()].iter().map(pick).unzip();
+            let texts = texts.slice(class.start, class.len());
+            self.outcome.above += self.recount.above(&own, &texts, &limits);
+        }
+        let taken = UInt32Array::from(rows);
+        let mut columns: Vec<ArrayRef> = vec![];
+        for field in self.schema.fields() {
+            columns.push(match *field.name() == self.columns.attribute {
+                true => Arc::new(released.clone()),
+                false => take(self.column(chunk, field.name())?, &taken, None)?,
+            });
+        }
+        self.sorted(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &kept)
+    }
+
+    /// The rows of one class that are released with the levels of their sensitive values.
+    fn class(&mut self, class: Range<usize>, values: &[u32], limits: &[f64]) -> Vec<(usize, u8)> {
+        let mut rows: Vec<usize> = class.clone().collect();
+        loop {
+            let of = |all: &[u32]| rows.iter().map(|r| all[*r]).collect::<Vec<_>>();
+            let own_limits: Vec<f64> = rows.iter().map(|r| limits[*r]).collect();
+            let (levels, unmet) = protect(&self.columns.tree, &of(values), &own_limits);
+            if unmet.is_empty() {
+                return rows.into_iter().zip(levels).collect();
+            }
+            self.outcome.unmet += unmet.len() as u64;
+            self.outcome.suppressed += unmet.len() as u64;
+            let mut place = 0;
+            rows.retain(|_| {
+                place += 1;
+                unmet.binary_search(&(place - 1)).is_err()
+            });
+            if rows.len() < self.columns.least_rows.max(1) {
+                self.outcome.suppressed += rows.len() as u64;
+                self.outcome.classes += 1;
+                return vec![];
+            }
+        }
+    }
+
+    /// The rows of each class in the order of what is released of them: the order that they were looked at in knows the
+    /// values that were generalized.
+    fn sorted(&self, released: &RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
+        let shown: Vec<ArrayRef> = released
+            .columns()
+            .iter()
+            .zip(self.schema.fields())
+            .filter(|(_, f)| !f.name().starts_with(ORDER_PREFIX))
+            .map(|(column, _)| Arc::clone(column))
+            .collect();
+        let ascending = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        let fields = shown
+            .iter()
+            .map(|c| SortField::new_with_options(c.data_type().clone(), ascending));
+        let keys = RowConverter::new(fields.collect())?.convert_columns(&shown)?;
+        let mut order: Vec<u32> = (0..released.num_rows() as u32).collect();
+        for class in classes {
+            order[class.clone()].sort_by(|a, b| keys.row(*a as usize).cmp(&keys.row(*b as usize)));
+        }
+        Ok(take_record_batch(released, &UInt32Array::from(order))?)
+    }
+
+    fn column<'a>(&self, batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+        let found = batch.column_by_name(name);
+        found.ok_or_else(|| Error::internal(format!("the second scan lacks column {name}")))
+    }
+
+    fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
+        let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
+        let limits = limits.as_primitive::<Float64Type>();
+        let missing: BooleanArray = limits.iter().map(|l| Some(l.is_none_or(f64::is_nan))).collect();
+        match missing.true_count() {
+            0 => Ok(limits.values().to_vec()),
+            n => Err(Error::data(format!(
+                "column {} has no number in {n} rows or more; a row without a limit of its own has limit 1: say so in a \
+                 query, coalesce({}, 1)",
+                self.columns.limit, self.columns.limit
+            ))),
+        }
+    }
+}
+
+/// The ranges of rows with equal order keys.
+fn classes(chunk: &RecordBatch) -> Vec<Range<usize>> {
+    let schema = chunk.schema();
+    let words: Vec<&[u64]> = (0..chunk.num_columns())
+        .filter(|i| schema.field(*i).name().starts_with(ORDER_PREFIX))
+        .map(|i| &chunk.column(i).as_primitive::<UInt64Type>().values()[..])
+        .collect();
+    let ends = (1..=chunk.num_rows())
+        .filter(|row| *row == chunk.num_rows() || words.iter().any(|word| word[*row] != word[*row - 1]));
+    let mut start = 0;
+    ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
+}

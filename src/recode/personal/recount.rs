@@ -1,0 +1,79 @@
+//! Pleak recounted on rows as they are handed out, before what it is recounted from is dropped.
+//!
+//! Nothing here is shared with the generalization: what is compared is the text of the released values with the texts
+//! above each row's own value in its hierarchy.
+
+use crate::error::Result;
+use crate::hierarchy::{Label, LabelTexts, Lookup};
+use arrow::array::{Array, StringArray};
+use std::collections::HashMap;
+
+/// By ground code how much a released text tells of it: 1 for its own, 1 / leaves for an ancestor's.
+#[derive(Debug)]
+pub(super) struct Recount {
+    correlates: Vec<HashMap<Option<String>, f64>>,
+}
+
+/// A leak may exceed its limit by what rounding a sum of quotients can make of it.
+const TOLERANCE: f64 = 1e-9;
+
+impl Recount {
+    pub(super) fn new(lookup: &Lookup) -> Result<Self> {
+        let mut texts = LabelTexts::new(lookup);
+        let mut correlates = vec![];
+        for code in 0..lookup.values().len() as u32 {
+            let mut of_text: HashMap<Option<String>, f64> = HashMap::new();
+            for level in 0..=lookup.top() {
+                let label = Label::at(lookup, level, code);
+                let told = if level == 0 {
+                    1.0
+                } else {
+                    1.0 / label.leaves(lookup) as f64
+                };
+                // A reader takes a text for the least that it can stand for.
+                of_text.entry(texts.text(label)?).or_insert(told);
+            }
+            correlates.push(of_text);
+        }
+        Ok(Self { correlates })
+    }
+
+    /// How many rows of one class leak more than their limits: their own values, released texts and limits.
+    pub(super) fn above(&self, own: &[u32], released: &StringArray, limits: &[f64]) -> u64 {
+        let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
+        released.iter().for_each(|text| *counts.entry(text).or_default() += 1);
+        let mut leaks: HashMap<u32, f64> = HashMap::new();
+        let leak = |value: u32| {
+            let told = |(text, n): (&Option<&str>, &usize)| {
+                let told = self.correlates[value as usize].get(&text.map(str::to_string));
+                told.map_or(0.0, |told| told * *n as f64)
+            };
+            counts.iter().map(told).sum::<f64>() / released.len() as f64
+        };
+        let exceeds = |(value, limit): &(&u32, &f64)| {
+            *leaks.entry(**value).or_insert_with(|| leak(**value)) > **limit + TOLERANCE
+        };
+        own.iter().zip(limits).filter(exceeds).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recode::personal::tests::diseases;
+
+    #[test]
+    fn rows_above_their_limits_are_counted() {
+        let recount = Recount::new(&diseases()).unwrap();
+        let released = |texts: [&str; 3]| StringArray::from(texts.to_vec());
+        // Pneumonia, pneumonia, dyspepsia.
+        let own = [4, 4, 1];
+        let above = |texts, limits: [f64; 3]| recount.above(&own, &released(texts), &limits);
+        let plain = ["pneumonia", "pneumonia", "dyspepsia"];
+        assert_eq!(above(plain, [0.66, 0.67, 0.3]), 2);
+        assert_eq!(above(plain, [0.67, 0.67, 0.34]), 0);
+        // (1 + 1/3) / 3 = 0.444 for pneumonia; `*` tells 1/5 of everyone.
+        assert_eq!(above(["lung", "pneumonia", "dyspepsia"], [0.44, 0.45, 0.34]), 1);
+        assert_eq!(above(["*", "*", "*"], [0.19, 0.21, 0.21]), 1);
+    }
+}

@@ -1,0 +1,130 @@
+//! Codes of values in the narrowest integers that hold them.
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+/// Codes, all of one width.
+#[derive(Debug, Clone)]
+pub(super) enum Codes {
+    /// Up to 2^8 values.
+    Bytes(Vec<u8>),
+    /// Up to 2^16 values.
+    Shorts(Vec<u16>),
+    /// Up to 2^32 values.
+    Words(Vec<u32>),
+}
+
+/// The same for codes of any width.
+macro_rules! with {
+    ($codes:expr, $values:ident => $body:expr) => {
+        match $codes {
+            Codes::Bytes($values) => $body,
+            Codes::Shorts($values) => $body,
+            Codes::Words($values) => $body,
+        }
+    };
+}
+
+impl Codes {
+    /// Room for codes below `values`.
+    pub(super) fn for_values(values: usize) -> Self {
+        match values {
+            0..=0x100 => Codes::Bytes(vec![]),
+            0x101..=0x1_0000 => Codes::Shorts(vec![]),
+            _ => Codes::Words(vec![]),
+        }
+    }
+
+    /// No codes, of the same width.
+    pub(super) fn empty(&self) -> Self {
+        match self {
+            Codes::Bytes(_) => Codes::Bytes(vec![]),
+            Codes::Shorts(_) => Codes::Shorts(vec![]),
+            Codes::Words(_) => Codes::Words(vec![]),
+        }
+    }
+
+    /// Bytes a code.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Codes::Bytes(_) => 1,
+            Codes::Shorts(_) => 2,
+            Codes::Words(_) => 4,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        with!(self, values => values.len())
+    }
+
+    /// Adds a code, which is known to be below the number of values.
+    #[inline]
+    pub(super) fn push(&mut self, code: u32) {
+        match self {
+            Codes::Bytes(values) => values.push(code as u8),
+            Codes::Shorts(values) => values.push(code as u16),
+            Codes::Words(values) => values.push(code),
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, i: usize) -> u32 {
+        match self {
+            Codes::Bytes(values) => values[i].into(),
+            Codes::Shorts(values) => values[i].into(),
+            Codes::Words(values) => values[i],
+        }
+    }
+
+    /// `len` zeros.
+    pub(super) fn zeros(&self, len: usize) -> Self {
+        match self {
+            Codes::Bytes(_) => Codes::Bytes(vec![0; len]),
+            Codes::Shorts(_) => Codes::Shorts(vec![0; len]),
+            Codes::Words(_) => Codes::Words(vec![0; len]),
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, i: usize, code: u32) {
+        match self {
+            Codes::Bytes(values) => values[i] = code as u8,
+            Codes::Shorts(values) => values[i] = code as u16,
+            Codes::Words(values) => values[i] = code,
+        }
+    }
+
+    /// Appends `len` codes from `start` to `out`.
+    pub(super) fn extend_into(&self, out: &mut Vec<u32>, start: usize, len: usize) {
+        let range = start..start + len;
+        match self {
+            Codes::Bytes(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            Codes::Shorts(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            Codes::Words(values) => out.extend_from_slice(&values[range]),
+        }
+    }
+
+    /// Puts `len` codes from `start` into random order.
+    pub(super) fn shuffle(&mut self, start: usize, len: usize, rng: &mut impl Rng) {
+        with!(self, values => values[start..start + len].shuffle(rng))
+    }
+
+    /// Puts `len` codes from `start` into ascending order.
+    pub(super) fn sort(&mut self, start: usize, len: usize) {
+        with!(self, values => values[start..start + len].sort_unstable())
+    }
+
+    /// The codes as bytes; none are left.
+    pub(super) fn take_bytes(&mut self) -> Vec<u8> {
+        with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
+    }
+
+    /// The codes that [`Codes::take_bytes`] made these bytes of, in the width of these.
+    pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
+        match self {
+            Codes::Bytes(_) => Codes::Bytes(bytes.to_vec()),
+            Codes::Shorts(_) => Codes::Shorts(bytes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect()),
+            Codes::Words(_) => Codes::Words(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The operator that puts randomized columns beside the others.
+
+use super::grouped;
+use super::interner::Interner;
+use super::joint::{Joint, Spread, mutual_information};
+use super::numbering::Numbering;
+use super::sequence;
+use super::spill::Scratch;
+use super::{Drawn, Order};
+use crate::error::{Error, Result};
+use crate::recode::ORDER_PREFIX;
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
+use arrow::compute::{filter, take};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
+};
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+
+/// The mutual information of classes and each randomized column as it is released, in bits, once a run has ended.
+pub type Measured = Arc<Mutex<Vec<f64>>>;
+
+/// Rows without the randomized columns, in the order of the release, to rows with them.
+#[derive(Debug)]
+pub struct RandomizeExec {
+    input: Arc<dyn ExecutionPlan>,
+    drawn: Arc<Vec<Arc<Drawn>>>,
+    /// Where each released column comes from.
+    columns: Arc<Vec<From>>,
+    numbering: Arc<Numbering>,
+    measured: Option<Measured>,
+    properties: Arc<PlanProperties>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum From {
+    Input(usize),
+    Drawn(usize),
+}
+
+impl RandomizeExec {
+    /// Adds the columns of `drawn` to `input`, which has one partition and the columns of the order key; `source` says
+    /// in which order columns are released.
+    pub fn try_new(
+        input: Arc<dyn ExecutionPlan>,
+        source: &Schema,
+        drawn: Arc<Vec<Arc<Drawn>>>,
+        numbering: Arc<Numbering>,
+        measured: Option<Measured>,
+    ) -> Result<Self> {
+        let schema = input.schema();
+        let (mut fields, mut columns) = (vec![], vec![]);
+        for field in source.fields() {
+            if let Some(i) = drawn.iter().position(|d| d.column == *field.name()) {
+                fields.push(Field::new(field.name(), drawn[i].values.data_type().clone(), true));
+                columns.push(From::Drawn(i));
+            } else if let Ok(i) = schema.index_of(field.name()) {
+                fields.push(schema.field(i).clone());
+                columns.push(From::Input(i));
+            }
+        }
+        for (i, field) in schema.fields().iter().enumerate() {
+            if field.name().starts_with(ORDER_PREFIX) {
+                fields.push(field.as_ref().clone());
+                columns.push(From::Input(i));
+            }
+        }
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::new(Schema::new(fields))),
+            Partitioning::UnknownPartitioning(1),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        );
+        Ok(Self {
+            input,
+            drawn,
+            columns: Arc::new(columns),
+            numbering,
+            measured,
+            properties: Arc::new(properties),
+        })
+    }
+}
+
+impl DisplayAs for RandomizeExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        let columns: Vec<&str> = self.drawn.iter().map(|d| d.column.as_str()).collect();
+        write!(f, "RandomizeExec: columns=[{}]", columns.join(", "))
+    }
+}
+
+impl ExecutionPlan for RandomizeExec {
+    fn name(&self) -> &str {
+        "RandomizeExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        vec![Distribution::SinglePartition]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let (Some(input), true) = (children.pop(), children.is_empty()) else {
+            return Err(DataFusionError::Internal("RandomizeExec has one input".into()));
+        };
+        Ok(Arc::new(Self {
+            input,
+            drawn: Arc::clone(&self.drawn),
+            columns: Arc::clone(&self.columns),
+            numbering: Arc::clone(&self.numbering),
+            measured: self.measured.clone(),
+            properties: Arc::clone(&self.properties),
+        }))
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let schema = self.schema();
+        let scratch = Scratch::of(&context);
+        let readers = self.drawn.iter().map(|d| Reader::new(d)).collect::<Result<Vec<_>>>()?;
+        let joints = self
+            .drawn
+            .iter()
+            .filter(|_| self.measured.is_some())
+            .map(|_| Joint::new(&scratch));
+        let run = Run {
+            drawn: Arc::clone(&self.drawn),
+            columns: Arc::clone(&self.columns),
+            numbering: Arc::clone(&self.numbering),
+            schema: Arc::clone(&schema),
+            joints: joints.collect(),
+            readers,
+            measured: self.measured.clone(),
+        };
+        let rows = stream::try_unfold((input, Some(run)), |(mut input, run)| async move {
+            let Some(mut run) = run else {
+                return Ok(None);
+            };
+            match input.next().await.transpose()? {
+                Some(batch) => {
+                    let batch = run.add(&batch)?;
+                    Ok(Some((batch, (input, Some(run)))))
+                }
+                None => {
+                    run.finish()?;
+                    Ok(None)
+                }
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
+
+/// Where one column's values are taken from.
+enum Reader {
+    Rows(sequence::Reader),
+    Classes(grouped::Reader),
+    Groups {
+        columns: Vec<String>,
+        interner: Interner,
+        reader: grouped::Reader,
+    },
+}
+
+impl Reader {
+    fn new(drawn: &Drawn) -> Result<Self> {
+        Ok(match &drawn.order {
+            Order::Rows(sequence) => Reader::Rows(sequence::Reader::new(Arc::clone(sequence))),
+            Order::Classes(grouped) => Reader::Classes(grouped::Reader::new(Arc::clone(grouped))),
+            Order::Groups { columns, keys, grouped } => {
+                let mut interner = Interner::new(keys.iter().map(|k| k.data_type().clone()))?;
+                // Keys are distinct, so that each gets its own place as its number.
+                interner.intern(keys)?;
+                Reader::Groups {
+                    columns: columns.clone(),
+                    interner,
+                    reader: grouped::Reader::new(Arc::clone(grouped)),
+                }
+            }
+        })
+    }
+
+    /// The codes of the rows that are `live`, whose classes are `classes`.
+    fn next(&mut self, batch: &RecordBatch, live: Option<&BooleanArray>, classes: &[u32]) -> Result<Vec<u32>> {
+        match self {
+            Reader::Rows(reader) => reader.next(classes.len()),
+            Reader::Classes(reader) => reader.next(classes),
+            Reader::Groups {
+                columns,
+                interner,
+                reader,
+            } => {
+                let column = |name: &String| {
+                    let column = batch.column_by_name(name).ok_or_else(super::changed)?;
+                    Ok::<_, Error>(match live {
+                        Some(live) => filter(column, live)?,
+                        None => Arc::clone(column),
+                    })
+                };
+                let columns = columns.iter().map(column).collect::<Result<Vec<ArrayRef>>>()?;
+                reader.next(&interner.intern(&columns)?)
+            }
+        }
+    }
+}
+
+/// One execution.
+struct Run {
+    drawn: Arc<Vec<Arc<Drawn>>>,
+    columns: Arc<Vec<From>>,
+    numbering: Arc<Numbering>,
+    schema: SchemaRef,
+    readers: Vec<Reader>,
+    joints: Vec<Joint>,
+    measured: Option<Measured>,
+}
+
+impl Run {
+    fn add(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let numbers = self.numbering.of(batch)?;
+        let classes: Vec<u32> = numbers.iter().copied().flatten().collect();
+        // Suppressed rows that stay have no value in a sensitive column, and are not among the permuted.
+        let live = (classes.len() < numbers.len())
+            .then(|| numbers.iter().map(|n| Some(n.is_some())).collect::<BooleanArray>());
+        let mut randomized = vec![];
+        for (i, drawn) in self.drawn.iter().enumerate() {
+            let codes = self.readers[i].next(batch, live.as_ref(), &classes)?;
+            if let Some(joint) = self.joints.get_mut(i) {
+                joint.add(&classes, &codes)?;
+            }
+            let places: UInt32Array = match &live {
+                None => codes.into(),
+                Some(live) => {
+                    let mut codes = codes.into_iter();
+                    live.values()
+                        .iter()
+                        .map(|live| if live { codes.next() } else { None })
+                        .collect()
+                }
+            };
+            randomized.push(take(&drawn.values, &places, None)?);
+        }
+        let columns = self.columns.iter().map(|from| match from {
+            From::Input(i) => Arc::clone(batch.column(*i)),
+            From::Drawn(i) => Arc::clone(&randomized[*i]),
+        });
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns.collect())?)
+    }
+
+    fn finish(self) -> Result<()> {
+        let Some(measured) = self.measured else {
+            return Ok(());
+        };
+        let mut bits = vec![];
+        for (joint, drawn) in self.joints.into_iter().zip(self.drawn.iter()) {
+            let groups = Spread::of(joint.groups());
+            let mut pairs = Spread::default();
+            joint.pairs(|_, _, n| pairs.add(n))?;
+            bits.push(mutual_information(&groups, &Spread::of(&drawn.counts), &pairs));
+        }
+        *measured.lock() = bits;
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! A uniform random permutation of a column inside each group: the values of a group stay in it.
+
+use super::codes::Codes;
+use super::joint::{Joint, Spread};
+use super::sequence::Source;
+use super::spill::Scratch;
+use crate::error::{Error, ErrorKind, Result};
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::sync::Arc;
+
+/// The codes of every group in random order, one group after the other.
+#[derive(Debug)]
+pub struct Grouped {
+    codes: Codes,
+    /// Where each group starts.
+    starts: Vec<usize>,
+    _held: MemoryReservation,
+}
+
+impl Grouped {
+    /// Permutes the values of `joint` inside each group: groups are renumbered by `group_ranks` and codes by `ranks`, of
+    /// which there are `values`; what is drawn depends on those alone. Also answers how often pairs of a group and a code
+    /// occur.
+    pub fn draw(
+        joint: Joint,
+        group_ranks: &[u32],
+        ranks: &[u32],
+        values: usize,
+        source: Source,
+        scratch: &Scratch,
+    ) -> Result<(Self, Spread)> {
+        let mut sizes = vec![0u64; group_ranks.len()];
+        for (group, rows) in joint.groups().iter().enumerate() {
+            sizes[group_ranks[group] as usize] = *rows;
+        }
+        let mut starts = Vec::with_capacity(sizes.len() + 1);
+        let mut at = 0usize;
+        for size in &sizes {
+            starts.push(at);
+            at += *size as usize;
+        }
+        starts.push(at);
+        let width = Codes::for_values(values);
+        let held = scratch.reservation();
+        held.try_grow(at * width.width() + starts.len() * 8)
+            .map_err(|_| too_many(at))?;
+        let mut codes = width.zeros(at);
+        let mut next = starts.clone();
+        let mut spread = Spread::default();
+        joint.pairs(|group, code, count| {
+            spread.add(count);
+            let place = &mut next[group_ranks[group as usize] as usize];
+            for _ in 0..count {
+                codes.set(*place, ranks[code as usize]);
+                *place += 1;
+            }
+        })?;
+        let mut rng = source.rng(u32::MAX);
+        for (start, size) in starts.iter().zip(&sizes) {
+            codes.sort(*start, *size as usize);
+            codes.shuffle(*start, *size as usize, &mut rng);
+        }
+        let grouped = Self {
+            codes,
+            starts,
+            _held: held,
+        };
+        Ok((grouped, spread))
+    }
+}
+
+fn too_many(rows: usize) -> Error {
+    Error::new(
+        ErrorKind::Resources,
+        format!(
+            "the memory limit is reached with {rows} rows to permute within groups; raise --memory-limit, or permute over \
+             the whole table (RANDOMIZED alone), which works with files"
+        ),
+    )
+}
+
+/// Where a reader of a [`Grouped`] is in each group.
+#[derive(Debug)]
+pub(super) struct Reader {
+    grouped: Arc<Grouped>,
+    next: Vec<usize>,
+}
+
+impl Reader {
+    pub(super) fn new(grouped: Arc<Grouped>) -> Self {
+        Self {
+            next: grouped.starts.clone(),
+            grouped,
+        }
+    }
+
+    /// The next code of each row's group.
+    pub(super) fn next(&mut self, groups: &[u32]) -> Result<Vec<u32>> {
+        let mut out = Vec::with_capacity(groups.len());
+        for group in groups.iter().map(|g| *g as usize) {
+            let end = self.grouped.starts.get(group + 1).ok_or_else(super::changed)?;
+            let at = &mut self.next[group];
+            if *at >= *end {
+                return Err(super::changed());
+            }
+            out.push(self.grouped.codes.get(*at));
+            *at += 1;
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn drawn(rows: &[(u32, u32)], seed: u64) -> Vec<(u32, u32)> {
+        let scratch = Scratch::unlimited();
+        let (groups, codes): (Vec<u32>, Vec<u32>) = rows.iter().copied().unzip();
+        let mut joint = Joint::new(&scratch);
+        joint.add(&groups, &codes).unwrap();
+        let ranks: Vec<u32> = (0..100).collect();
+        let source = Source { seed, column: 0 };
+        let (grouped, _) = Grouped::draw(joint, &ranks[..10], &ranks, 100, source, &scratch).unwrap();
+        let mut reader = Reader::new(Arc::new(grouped));
+        let codes = reader.next(&groups).unwrap();
+        assert!(
+            reader.next(&groups[..1]).is_err(),
+            "a group has no more values than rows"
+        );
+        groups.into_iter().zip(codes).collect()
+    }
+
+    #[test]
+    fn the_values_of_a_group_stay_in_it() {
+        let rows: Vec<(u32, u32)> = (0..500).map(|i| (i * i % 10, i * 7 % 13)).collect();
+        let mut moved = drawn(&rows, 3);
+        assert_ne!(moved, rows);
+        let mut sorted = rows.clone();
+        sorted.sort_unstable();
+        moved.sort_unstable();
+        assert_eq!(moved, sorted);
+    }
+
+    #[test]
+    fn all_orders_in_a_group_are_equally_likely() {
+        let rows = [(1, 0), (0, 9), (1, 1), (1, 2), (1, 3)];
+        let mut seen: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
+        let draws = 24 * 500;
+        for seed in 0..draws {
+            let moved = drawn(&rows, seed);
+            assert_eq!(moved[1], (0, 9));
+            *seen
+                .entry(moved.iter().filter(|r| r.0 == 1).map(|r| r.1).collect())
+                .or_default() += 1.0;
+        }
+        assert_eq!(seen.len(), 24);
+        // A uniform draw exceeds 49.73 once in 1,000 times (23 degrees of freedom).
+        let expected = draws as f64 / 24.0;
+        let chi_squared: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();
+        assert!(chi_squared < 49.73, "{chi_squared}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Randomized sensitive attributes: each is permuted on its own among the released rows (MADARS, section 3.4).
+//!
+//! A [`Drawn`] column is the distinct values of the released rows and a random order of them; [`RandomizeExec`] puts it
+//! beside the other columns, which come in an order that its values have no part in. Who holds a class of rows then
+//! knows of the column what the whole table (or the group that it was permuted in) tells, and no more.
+//!
+//! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving, 2015.
+
+mod codes;
+mod exec;
+mod grouped;
+mod interner;
+mod joint;
+mod matrix;
+mod numbering;
+mod sequence;
+mod spill;
+
+pub use exec::{Measured, RandomizeExec};
+pub use grouped::Grouped;
+pub use interner::Interner;
+pub use joint::{Joint, Spread, mutual_information};
+pub use matrix::order;
+pub use numbering::Numbering;
+pub use sequence::{Sequence, Source};
+pub use spill::Scratch;
+
+use crate::error::Error;
+use arrow::array::ArrayRef;
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::sync::Arc;
+
+/// A sensitive column whose values were put into random order.
+#[derive(Debug)]
+pub struct Drawn {
+    /// The column.
+    pub column: String,
+    /// The distinct values of the released rows, ascending, NULL last.
+    pub values: ArrayRef,
+    /// The rows of each.
+    pub counts: Vec<u64>,
+    /// Their order.
+    pub order: Order,
+    /// The mutual information of the released classes and the column as it was, in bits, where it was measured.
+    pub before: Option<f64>,
+    /// The memory of the values.
+    pub held: MemoryReservation,
+}
+
+/// Which row gets which value.
+#[derive(Debug, Clone)]
+pub enum Order {
+    /// By position.
+    Rows(Arc<Sequence>),
+    /// By position among the rows of a class.
+    Classes(Arc<Grouped>),
+    /// By position among the rows with equal values in other released columns.
+    Groups {
+        /// Those columns.
+        columns: Vec<String>,
+        /// The values of each group in them.
+        keys: Arc<Vec<ArrayRef>>,
+        /// The values by group.
+        grouped: Arc<Grouped>,
+    },
+}
+
+/// The error of a second scan that does not find what the first one counted.
+fn changed() -> Error {
+    Error::data("the second scan has other rows than the first: the source changed during the run")
+}

@@ -1,0 +1,62 @@
+//! The classes of a release, numbered in its order, found by the order key of their rows.
+
+use crate::error::Result;
+use crate::frequency::{FrequencySet, Grouper};
+use crate::recode::{ORDER_PREFIX, Recipe};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt64Type;
+
+/// Numbers of the kept classes.
+#[derive(Debug)]
+pub struct Numbering {
+    grouper: Grouper,
+    words: usize,
+}
+
+impl Numbering {
+    /// Numbers the classes that are `kept`, ascending by their labels.
+    pub fn new(recipe: &Recipe, classes: &FrequencySet, kept: &[bool]) -> Self {
+        let mut keys: Vec<Vec<u64>> = (0..classes.len())
+            .filter(|i| kept[*i])
+            .map(|i| recipe.order_key(classes, i))
+            .collect();
+        keys.sort_unstable();
+        let words = recipe.order_words();
+        let mut grouper = Grouper::new(words);
+        grouper.group(&keys.concat(), &mut vec![]);
+        Self { grouper, words }
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.grouper.len()
+    }
+
+    /// The number of the class of each row; `None` for a suppressed row.
+    pub fn of(&self, batch: &RecordBatch) -> Result<Vec<Option<u32>>> {
+        let schema = batch.schema();
+        let columns: Vec<&[u64]> = (0..batch.num_columns())
+            .filter(|i| schema.field(*i).name().starts_with(ORDER_PREFIX))
+            .map(|i| &batch.column(i).as_primitive::<UInt64Type>().values()[..])
+            .collect();
+        let mut key = vec![0; self.words];
+        // Rows of a class often follow each other.
+        let mut last: Option<Option<u32>> = None;
+        let mut found = Vec::with_capacity(batch.num_rows());
+        for row in 0..batch.num_rows() {
+            let same = columns.iter().zip(&key).all(|(column, word)| column[row] == *word);
+            let number = match last {
+                Some(number) if same => number,
+                _ => {
+                    key.iter_mut()
+                        .zip(&columns)
+                        .for_each(|(word, column)| *word = column[row]);
+                    self.grouper.find(&key)
+                }
+            };
+            last = Some(number);
+            found.push(number);
+        }
+        Ok(found)
+    }
+}

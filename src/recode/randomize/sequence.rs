@@ -1,0 +1,225 @@
+//! A uniform random permutation of a multiset, by position.
+//!
+//! A permutation of a column is uniform whatever order its values had before, so only the counts of the distinct values
+//! matter. Values are thrown one by one into buckets at random, and each bucket is shuffled (Rao 1961; Sandelius 1962,
+//! doi:10.1111/j.2517-6161.1962.tb00474.x): the buckets one after the other are a uniform permutation, in linear time,
+//! with one bucket at a time in the cache, and with all others on disk where memory does not hold them. How many buckets
+//! there are depends on the rows alone, so the answer does not depend on the memory or the threads.
+
+use super::codes::Codes;
+use super::spill::{Overflow, Scratch};
+use crate::error::{Error, Result};
+use datafusion::execution::memory_pool::MemoryReservation;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use std::sync::Arc;
+
+/// Rows a bucket on average: 8 MiB of codes at most.
+const BUCKET_ROWS: u64 = 1 << 21;
+
+/// What makes a permutation repeatable: the seed of the run, and which of its columns it is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The column, by its place among the sensitive ones.
+    pub column: u32,
+}
+
+impl Source {
+    /// The random numbers of one part of the column's permutation; stream 0 is the search's.
+    pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
+        let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
+        rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
+        rng
+    }
+}
+
+/// Codes in random order.
+#[derive(Debug)]
+pub struct Sequence {
+    buckets: Vec<Bucket>,
+    width: Codes,
+    source: Source,
+    _held: MemoryReservation,
+}
+
+#[derive(Debug)]
+enum Bucket {
+    /// Shuffled.
+    Held(Codes),
+    /// As it was scattered; shuffled whenever it is read.
+    Spilled(Overflow),
+}
+
+impl Sequence {
+    /// A permutation of the multiset that has code `i` `counts[i]` times.
+    pub fn draw(counts: &[u64], source: Source, scratch: &Scratch) -> Result<Self> {
+        Self::draw_in(counts, source, scratch, BUCKET_ROWS)
+    }
+
+    fn draw_in(counts: &[u64], source: Source, scratch: &Scratch, bucket_rows: u64) -> Result<Self> {
+        let rows: u64 = counts.iter().sum();
+        let buckets = u32::try_from(rows.div_ceil(bucket_rows).max(1))
+            .map_err(|_| Error::data("more rows than a permutation can have buckets for"))?;
+        let width = Codes::for_values(counts.len());
+        let held = scratch.reservation();
+        let fits = usize::try_from(rows).is_ok_and(|n| held.try_grow(n.saturating_mul(width.width())).is_ok());
+        let mut scattered: Vec<(Codes, Option<Overflow>)> = (0..buckets)
+            .map(|_| Ok((width.empty(), (!fits).then(|| scratch.overflow()).transpose()?)))
+            .collect::<Result<_>>()?;
+        let mut rng = source.rng(u32::MAX);
+        for (code, count) in counts.iter().enumerate() {
+            for _ in 0..*count {
+                let bucket = if buckets == 1 { 0 } else { rng.random_range(0..buckets) };
+                let (codes, overflow) = &mut scattered[bucket as usize];
+                codes.push(code as u32);
+                if let Some(overflow) = overflow.as_mut().filter(|_| codes.len() >= Overflow::ROWS) {
+                    overflow.append(&codes.take_bytes())?;
+                }
+            }
+        }
+        let finish = |(number, (mut codes, overflow)): (usize, (Codes, Option<Overflow>))| match overflow {
+            None => {
+                codes.shuffle(0, codes.len(), &mut source.rng(number as u32));
+                Ok(Bucket::Held(codes))
+            }
+            Some(mut overflow) => {
+                overflow.append(&codes.take_bytes())?;
+                Ok(Bucket::Spilled(overflow))
+            }
+        };
+        Ok(Self {
+            buckets: scattered.into_iter().enumerate().map(finish).collect::<Result<_>>()?,
+            width: width.empty(),
+            source,
+            _held: held,
+        })
+    }
+
+    /// The codes as they are given.
+    pub fn given(codes: &[u32], scratch: &Scratch) -> Self {
+        let mut held = Codes::for_values(codes.iter().max().map_or(0, |m| *m as usize + 1));
+        codes.iter().for_each(|code| held.push(*code));
+        Self {
+            width: held.empty(),
+            buckets: vec![Bucket::Held(held)],
+            source: Source { seed: 0, column: 0 },
+            _held: scratch.reservation(),
+        }
+    }
+
+    fn load(&self, bucket: usize) -> Result<Option<Codes>> {
+        match &self.buckets[bucket] {
+            Bucket::Held(_) => Ok(None),
+            Bucket::Spilled(overflow) => {
+                let mut codes = self.width.with_bytes(&overflow.read()?);
+                codes.shuffle(0, codes.len(), &mut self.source.rng(bucket as u32));
+                Ok(Some(codes))
+            }
+        }
+    }
+}
+
+/// Where a reader of a [`Sequence`] is.
+#[derive(Debug)]
+pub(super) struct Reader {
+    sequence: Arc<Sequence>,
+    bucket: usize,
+    at: usize,
+    loaded: Option<Codes>,
+}
+
+impl Reader {
+    pub(super) fn new(sequence: Arc<Sequence>) -> Self {
+        Self {
+            sequence,
+            bucket: 0,
+            at: 0,
+            loaded: None,
+        }
+    }
+
+    /// The next `rows` codes.
+    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<u32>> {
+        let mut out = Vec::with_capacity(rows);
+        while out.len() < rows {
+            let Some(bucket) = self.sequence.buckets.get(self.bucket) else {
+                return Err(super::changed());
+            };
+            if matches!(bucket, Bucket::Spilled(_)) && self.loaded.is_none() {
+                self.loaded = self.sequence.load(self.bucket)?;
+            }
+            let codes = match (&self.loaded, bucket) {
+                (Some(loaded), _) | (None, Bucket::Held(loaded)) => loaded,
+                (None, Bucket::Spilled(_)) => return Err(Error::internal("a bucket was not loaded")),
+            };
+            let take = (rows - out.len()).min(codes.len() - self.at);
+            codes.extend_into(&mut out, self.at, take);
+            self.at += take;
+            if self.at == codes.len() {
+                (self.bucket, self.at, self.loaded) = (self.bucket + 1, 0, None);
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(counts: &[u64], seed: u64, scratch: &Scratch, bucket_rows: u64) -> Vec<u32> {
+        let source = Source { seed, column: 1 };
+        let sequence = Arc::new(Sequence::draw_in(counts, source, scratch, bucket_rows).unwrap());
+        let rows = counts.iter().sum::<u64>() as usize;
+        let mut reader = Reader::new(sequence);
+        // Two reads: a reader goes on where it was.
+        let mut codes = reader.next(rows / 2).unwrap();
+        codes.extend(reader.next(rows - rows / 2).unwrap());
+        assert!(reader.next(1).is_err(), "there is nothing after the last row");
+        codes
+    }
+
+    /// Chi-squared over the 24 permutations of 4 values; 49.73 is exceeded by a uniform draw once in 1,000 times.
+    fn is_uniform(draw: impl Fn(u64) -> Vec<u32>) {
+        let mut seen = std::collections::BTreeMap::<Vec<u32>, f64>::new();
+        let draws = 24 * 500;
+        for seed in 0..draws {
+            *seen.entry(draw(seed)).or_default() += 1.0;
+        }
+        assert_eq!(seen.len(), 24, "every permutation is drawn");
+        let expected = draws as f64 / 24.0;
+        let chi_squared: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();
+        assert!(chi_squared < 49.73, "{chi_squared}");
+        assert!(chi_squared > 5.0, "{chi_squared} is too even to be drawn at random");
+    }
+
+    #[test]
+    fn all_permutations_of_four_values_are_equally_likely() {
+        let scratch = Scratch::unlimited();
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 4));
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 2));
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 1));
+    }
+
+    #[test]
+    fn spilled_and_held_are_the_same_permutation_of_the_same_values() {
+        let counts: Vec<u64> = (0..1_000).map(|i| 37 * i % 11).collect();
+        let (held, spilled) = (Scratch::unlimited(), Scratch::limited(0));
+        let one = drawn(&counts, 7, &held, 500);
+        assert_eq!(one, drawn(&counts, 7, &spilled, 500));
+        assert_ne!(one, drawn(&counts, 8, &held, 500));
+        let mut found = vec![0u64; counts.len()];
+        one.iter().for_each(|code| found[*code as usize] += 1);
+        assert_eq!(found, counts);
+        assert!(one.windows(2).any(|w| w[0] > w[1]), "in random order");
+    }
+
+    #[test]
+    fn no_rows_and_one_value() {
+        let scratch = Scratch::unlimited();
+        assert_eq!(drawn(&[], 1, &scratch, 10), Vec::<u32>::new());
+        assert_eq!(drawn(&[0, 3], 1, &scratch, 10), [1, 1, 1]);
+    }
+}
