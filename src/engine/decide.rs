@@ -1,7 +1,7 @@
 //! The choice of a node, or of a partition.
 
 use super::evaluator::{Evaluator, Verdict};
-use super::groups::{Groups, PartitionMemory};
+use super::groups::{Combinations, Groups, reserve};
 use super::job::{Choice, Job};
 use super::observe::{Observer, Phase};
 use super::prepare::Prepared;
@@ -10,7 +10,6 @@ use crate::frequency::FrequencySet;
 use crate::lattice::Node;
 use crate::partition::Partitioner;
 use crate::search::{Budget, Context, Finding, Oracle, Search, Stop};
-use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,8 +40,8 @@ pub struct Decision {
     pub nodes: u64,
     /// Why the search ended early, where it did.
     pub stopped: Option<&'static str>,
-    /// The memory that a partition and what rows are looked up in take, counted in the session's pool.
-    pub memory: Option<MemoryReservation>,
+    /// What rows are looked up in to find their group of a partition.
+    pub combinations: Option<Combinations>,
 }
 
 impl Decision {
@@ -105,7 +104,7 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
         proof: Proof::Given,
         nodes: 1,
         stopped: None,
-        memory: None,
+        combinations: None,
     })
 }
 
@@ -136,11 +135,11 @@ fn partitioned(
 ) -> Result<Decision> {
     let evaluator = &prepared.evaluator;
     observer.begin(Phase::Search);
-    let memory = PartitionMemory::reserve(job, evaluator)?;
+    let memory = reserve(job, evaluator)?;
     let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
     let found = partitioner.run(&Groups::new(job, evaluator), &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
-    let memory = memory.keep(evaluator, &found.partition);
+    let combinations = Combinations::new(memory, evaluator, &found.partition);
     let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
     observer.end(Phase::Search);
     if !verdict.anonymous {
@@ -160,7 +159,7 @@ fn partitioned(
         proof: Proof::None,
         nodes: 0,
         stopped,
-        memory: Some(memory),
+        combinations: Some(combinations),
     })
 }
 
@@ -200,7 +199,7 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
         proof,
         nodes: context.assessed(),
         stopped,
-        memory: None,
+        combinations: None,
     })
 }
 

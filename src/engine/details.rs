@@ -1,7 +1,7 @@
 //! What the classes of a request carry beyond their rows: sensitive values, entities, class labels.
 
 use super::job::{Choice, Constraint, Job};
-use crate::frequency::{Base, DetailRequest};
+use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::metric::Metric;
 
 /// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
@@ -63,4 +63,20 @@ pub(super) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
 /// Where the base set holds a detail.
 pub(super) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
     base.attributes.iter().position(|a| a.request == *request)
+}
+
+/// The sensitive values of a class from the entries of its detail, ascending by code.
+pub(super) fn fill(histogram: &mut Vec<(u32, u64)>, attribute: &Attribute, entries: impl Iterator<Item = (u32, u64)>) {
+    match &attribute.value_of_code {
+        None => histogram.extend(entries),
+        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
+        Some(values) => {
+            for (code, _) in entries {
+                match histogram.last_mut() {
+                    Some((value, n)) if *value == values[code as usize] => *n += 1,
+                    _ => histogram.push((values[code as usize], 1)),
+                }
+            }
+        }
+    }
 }

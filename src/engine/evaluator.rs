@@ -1,9 +1,9 @@
 //! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
 
-use super::details::{attribute_request, class_label_request, measured_attribute, position};
+use super::details::{attribute_request, class_label_request, fill, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
-use crate::frequency::{Attribute, Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
@@ -395,22 +395,6 @@ impl Evaluator {
             Monotonicity::WithoutSuppression => limit == 0 && self.sets.base().unmapped_rows == 0,
             Monotonicity::Never => false,
         })
-    }
-}
-
-/// The sensitive values of a class from the entries of its detail, ascending by code.
-pub(super) fn fill(histogram: &mut Vec<(u32, u64)>, attribute: &Attribute, entries: impl Iterator<Item = (u32, u64)>) {
-    match &attribute.value_of_code {
-        None => histogram.extend(entries),
-        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
-        Some(values) => {
-            for (code, _) in entries {
-                match histogram.last_mut() {
-                    Some((value, n)) if *value == values[code as usize] => *n += 1,
-                    _ => histogram.push((values[code as usize], 1)),
-                }
-            }
-        }
     }
 }
 

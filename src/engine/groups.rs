@@ -1,15 +1,16 @@
 //! The table that a partitioning algorithm divides: the base frequency set, and the models in force as judge.
 
-use super::details::{class_label_request, position};
-use super::evaluator::{Evaluator, Rule, fill};
+use super::details::{class_label_request, fill, position};
+use super::evaluator::{Evaluator, Rule};
 use super::job::{Choice, Job};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Base, Detail, FrequencySet};
+use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
 use crate::model::Class;
 use crate::partition::{Column, Partition, Table};
 use crate::search::Oracle;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Why the job cannot be answered by local recoding, where it cannot.
 pub fn check(job: &Job) -> Result<()> {
@@ -56,36 +57,38 @@ pub fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// The memory of a partition, in the pool of the session.
-pub(super) struct PartitionMemory(MemoryReservation);
+/// What rows are looked up in to find their group, with the memory that it takes in the pool of the session.
+#[derive(Debug)]
+pub struct Combinations {
+    pub(super) index: Arc<KeyIndex>,
+    _memory: MemoryReservation,
+}
 
-impl PartitionMemory {
-    /// For an algorithm: it holds and sorts the combinations, and has a label by column for every group, of which there
-    /// may be as many as combinations.
-    pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<Self> {
-        let combinations = evaluator.sets.base().set.len();
-        let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
-        let (state, _) = job.source.rows.clone().into_parts();
-        let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
-        memory.try_resize(bytes).map_err(|_| {
-            Error::new(
-                ErrorKind::Resources,
-                format!(
-                    "dividing {combinations} distinct combinations does not fit the memory limit; raise \
-                     --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query"
-                ),
-            )
-        })?;
-        Ok(Self(memory))
-    }
+/// Takes the memory of an algorithm: it holds and sorts the combinations, and has a label by column for every group, of
+/// which there may be as many as combinations.
+pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservation> {
+    let combinations = evaluator.sets.base().set.len();
+    let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
+    let (state, _) = job.source.rows.clone().into_parts();
+    let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
+    memory.try_resize(bytes).map_err(|_| {
+        Error::new(
+            ErrorKind::Resources,
+            format!(
+                "dividing {combinations} distinct combinations does not fit the memory limit; raise --memory-limit, \
+                 name fewer quasi-identifiers, or coarsen the finest of them in a query"
+            ),
+        )
+    })?;
+    Ok(memory)
+}
 
-    /// For what is left of it: the groups, and the keys that rows are looked up by.
-    pub(super) fn keep(self, evaluator: &Evaluator, partition: &Partition) -> MemoryReservation {
-        let base = &evaluator.sets.base().set;
-        // An index holds the keys, and between 2 and 8 slots for each.
-        let index = base.keys().len() * 8 + base.len() * 4 * 8;
-        self.0.resize(partition.bytes() + index);
-        self.0
+impl Combinations {
+    /// Indexes the combinations, and keeps of the memory only what the index and the groups take.
+    pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Self {
+        let index = Arc::new(KeyIndex::new(&evaluator.sets.base().set));
+        memory.resize(partition.bytes() + index.bytes());
+        Self { index, _memory: memory }
     }
 }
 

@@ -15,7 +15,7 @@ use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
-use crate::recode::{ClassesExec, Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -241,14 +241,18 @@ impl Decided {
         let rules = self.job.quasi_identifiers.iter().map(rule).collect();
         let base = self.prepared.evaluator.sets().base();
         let space = Arc::clone(&base.space);
-        match &self.decision.verdict.partition {
-            Some(partition) => {
-                let partition = Arc::clone(partition);
-                Ok(Recipe::partitioned(
-                    space, rules, &base.set, partition, kept, starred, columns,
-                ))
+        match (&self.decision.verdict.partition, &self.decision.combinations) {
+            (None, None) => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+            (Some(partition), Some(combinations)) => {
+                let grouped = Grouped {
+                    bottom: base.set.node().clone(),
+                    combinations: Arc::clone(&combinations.index),
+                    partition: Arc::clone(partition),
+                    kept: kept.to_vec(),
+                };
+                Ok(Recipe::partitioned(space, rules, grouped, starred, columns))
             }
-            None => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
+            _ => Err(Error::internal("a partition without its index")),
         }
     }
 

@@ -168,7 +168,10 @@ impl Run<'_> {
                     let (least, greatest) = Label::Range { low, high }.extent(lookup).unwrap_or_default();
                     greatest - least
                 };
-                width(low, high) / width(0, last as u32)
+                // Where there is no range but a zero and a negative zero, there is no width.
+                Some(width(low, high) / width(0, last as u32))
+                    .filter(|w| w.is_finite())
+                    .unwrap_or(0.0)
             }
             Label::Level { .. } if self.by_range(column) => f64::from(u8::from(low != high)),
             Label::Level { .. } => {
@@ -335,6 +338,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 mod tests {
     use super::super::testing::{Toy, column};
     use super::*;
+    use crate::search::Budget;
     use proptest::prelude::*;
 
     fn mondrian(relaxed: bool) -> Mondrian {
@@ -407,6 +411,23 @@ mod tests {
         assert_eq!(shown(&toy, mondrian(false)), [("[0, 2] a".to_string(), 6)]);
         let expected = [("[0, 1] a".to_string(), 3), ("[1, 2] a".to_string(), 3)];
         assert_eq!(shown(&toy, mondrian(true)), expected);
+    }
+
+    /// A budget that is used up leaves what was divided so far, which is a partition too.
+    #[test]
+    fn it_ends_with_the_budget() {
+        let toy = toy(
+            vec![column(&["a"; 4], true)],
+            1,
+            &[(&[0], 1), (&[1], 1), (&[2], 1), (&[3], 1)],
+        );
+        let budget = Budget {
+            deadline: Some(std::time::Instant::now()),
+            ..Budget::default()
+        };
+        let found = mondrian(false).run(&toy, &mut Context::new(0, budget)).unwrap();
+        assert!(matches!(found.stopped, Some(Stop::TimeLimit)));
+        assert_eq!(toy.groups(&found.partition), [(vec!["[0, 3]".to_string()], 4)]);
     }
 
     proptest! {

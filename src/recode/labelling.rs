@@ -12,13 +12,21 @@ use std::sync::Arc;
 pub(super) enum Labelling {
     /// One level per column, and the classes that are suppressed.
     Node { node: Node, suppressed: KeySet },
-    /// One group per distinct combination at `bottom`, and the groups that are kept.
-    Partition {
-        bottom: Node,
-        combinations: KeyIndex,
-        partition: Arc<Partition>,
-        kept: Vec<bool>,
-    },
+    /// One group per distinct combination.
+    Partition(Grouped),
+}
+
+/// A partition to apply.
+#[derive(Debug)]
+pub struct Grouped {
+    /// The node at which combinations are distinct.
+    pub bottom: Node,
+    /// Their numbers by key.
+    pub combinations: Arc<KeyIndex>,
+    /// Their groups.
+    pub partition: Arc<Partition>,
+    /// The groups that are not suppressed.
+    pub kept: Vec<bool>,
 }
 
 /// The labels of a batch of rows.
@@ -33,7 +41,7 @@ impl fmt::Display for Labelling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Labelling::Node { node, .. } => write!(f, "node={node}"),
-            Labelling::Partition { partition, .. } => write!(f, "groups={}", partition.len()),
+            Labelling::Partition(Grouped { partition, .. }) => write!(f, "groups={}", partition.len()),
         }
     }
 }
@@ -47,16 +55,6 @@ impl Labelling {
         }
     }
 
-    /// By the groups of the combinations `base`, of which only those that are `kept` are released.
-    pub(super) fn partition(base: &FrequencySet, partition: Arc<Partition>, kept: Vec<bool>) -> Self {
-        Labelling::Partition {
-            bottom: base.node().clone(),
-            combinations: KeyIndex::new(base),
-            partition,
-            kept,
-        }
-    }
-
     /// The label of class `class` of `classes` in a column.
     pub(super) fn of_class(&self, space: &Space, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
@@ -64,7 +62,7 @@ impl Labelling {
                 let level = space.lookup(column).level(node.level(column));
                 level.codes[space.layout().code(classes.key(class), column) as usize]
             }
-            Labelling::Partition { partition, .. } => partition.cells(column)[class],
+            Labelling::Partition(Grouped { partition, .. }) => partition.cells(column)[class],
         }
     }
 
@@ -94,12 +92,12 @@ impl Labelling {
                     suppressed,
                 })
             }
-            Labelling::Partition {
+            Labelling::Partition(Grouped {
                 bottom,
                 combinations,
                 partition,
                 kept,
-            } => {
+            }) => {
                 let keys = space.generalize(&keys, space.ground(), bottom);
                 let mut groups = vec![None; suppressed.len()];
                 let rows = groups

@@ -13,13 +13,13 @@ pub mod randomize;
 
 pub use classes::ClassesExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
+pub use labelling::Grouped;
 use labelling::Labelling;
 pub use pseudonym::Pseudonym;
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};
 use crate::hierarchy::{Lookup, OnUnmapped, TOP};
-use crate::partition::Partition;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -90,39 +90,25 @@ impl Recipe {
         ))
     }
 
-    /// The recipe that gives each row the labels of its group and suppresses those that are not `kept`; `base` are the
-    /// combinations that the partition divides. Every quasi-identifier is released as a string.
+    /// The recipe that gives each row the labels of its group. Every quasi-identifier is released as a string.
     pub fn partitioned(
         space: Arc<Space>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
-        base: &FrequencySet,
-        partition: Arc<Partition>,
-        kept: &[bool],
+        grouped: Grouped,
         starred: bool,
         columns: Vec<Released>,
     ) -> Self {
         let width = quasi_identifiers.len();
-        let labels = (0..width).map(|column| match starred {
-            true => Arc::new(
-                partition
-                    .texts(column)
-                    .iter()
-                    .chain([Some(TOP)])
-                    .collect::<StringArray>(),
-            ) as ArrayRef,
-            false => Arc::clone(partition.texts(column)) as ArrayRef,
+        let labels = (0..width).map(|column| {
+            let texts = grouped.partition.texts(column);
+            match starred {
+                true => Arc::new(texts.iter().chain([Some(TOP)]).collect::<StringArray>()) as ArrayRef,
+                false => Arc::clone(texts) as ArrayRef,
+            }
         });
-        let labels = labels.collect();
-        let labelling = Labelling::partition(base, partition, kept.to_vec());
-        Self::assemble(
-            space,
-            quasi_identifiers,
-            labelling,
-            vec![true; width],
-            labels,
-            starred,
-            columns,
-        )
+        let (labels, is_label) = (labels.collect(), vec![true; width]);
+        let labelling = Labelling::Partition(grouped);
+        Self::assemble(space, quasi_identifiers, labelling, is_label, labels, starred, columns)
     }
 
     fn assemble(

@@ -1,20 +1,13 @@
 //! Local recoding on Adult: finer than the best node of the lattice, and every model recounted by VERIFY.
 
 use crate::common::{Numbers, adult, collect, shared};
+use crate::golden::ADULT;
 use anonsql::AnonContext;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const COLUMNS: [&str; 8] = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-];
+/// The columns but for the class label.
+const COLUMNS: &[&str] = ADULT.split_at(8).0;
 
 fn using(columns: &[&str]) -> String {
     let using: Vec<String> = columns.iter().map(|c| format!("\"{c}\" USING \"{c}\"")).collect();
@@ -25,14 +18,14 @@ fn request(k: u32, percent: u32, metric: &str) -> String {
     format!(
         "ANONYMIZE adult QUASI IDENTIFIERS ({}) CLASS (\"salary-class\") SATISFYING k_anonymity({k}) \
          SUPPRESSING AT MOST {percent} PERCENT MINIMIZING {metric}",
-        using(&COLUMNS)
+        using(COLUMNS)
     )
 }
 
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn mondrian_loses_less_than_the_best_node() {
-    let context = adult(&COLUMNS).await;
+    let context = adult(COLUMNS).await;
     for k in [5, 10, 50] {
         for metric in ["glm", "c_avg"] {
             let searches = "SEARCH USING (auto, mondrian, mondrian(relaxed))";
@@ -56,7 +49,7 @@ async fn mondrian_loses_less_than_the_best_node() {
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn top_down_classifies_no_worse_than_the_best_node() {
-    let context = adult(&COLUMNS).await;
+    let context = adult(COLUMNS).await;
     for k in [5, 10, 50] {
         for percent in [0, 1, 5] {
             let sql = format!("COMPARE {} SEARCH USING (auto, top_down)", request(k, percent, "cm"));
@@ -74,7 +67,7 @@ async fn top_down_classifies_no_worse_than_the_best_node() {
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn classes_hold_k_l_and_t() {
-    let context = adult(&COLUMNS).await;
+    let context = adult(COLUMNS).await;
     let scratch = tempfile::tempdir().unwrap();
     let quasi = using(&COLUMNS[..7]);
     for (number, search) in ["mondrian", "mondrian(relaxed)", "top_down"].into_iter().enumerate() {
@@ -154,7 +147,7 @@ async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn the_manifest_holds_no_label() {
-    let context = adult(&COLUMNS).await;
+    let context = adult(COLUMNS).await;
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("release");
     let statement = request(5, 0, "glm").replace("adult", &format!("adult TO '{}'", target.display()));
