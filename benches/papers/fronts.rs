@@ -253,12 +253,12 @@ fn with(name: &str, argument: &str, value: u64) -> Call {
 /// `0.945 (6e-4)`: a mean and a variance, as the paper prints them.
 fn mean_variance((mean, deviation): (f64, f64)) -> String {
     let mean = match mean {
-        x if x == 0.0 => "0".into(),
+        0.0 => "0".into(),
         x if x < 0.01 => format!("{x:.1e}"),
         x => format!("{x:.3}"),
     };
     match deviation {
-        x if x == 0.0 => format!("{mean} (0)"),
+        0.0 => format!("{mean} (0)"),
         x => format!("{mean} ({:.0e})", x * x),
     }
 }
