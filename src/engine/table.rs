@@ -2,7 +2,7 @@
 
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
-use crate::recode::{ORDER_PREFIX, Recipe, RecodeExec, Treatment};
+use crate::recode::{DecodeExec, ORDER_PREFIX, Recipe, RecodeExec};
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -23,6 +23,11 @@ use std::sync::Arc;
 /// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
 pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
     let recoded = recoded(rows, Arc::clone(&recipe)).await?;
+    let released = recoded.schema();
+    // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
+    let is_told = |name: &str| recipe.is_in_order_key(name, &released) && !first.iter().any(|f| f == name);
+    let carried = (0..released.fields().len()).filter(|i| !is_told(released.field(*i).name()));
+    let recoded = project(recoded, &carried.collect::<Vec<_>>())?;
     let schema = recoded.schema();
     let ascending = SortOptions {
         descending: false,
@@ -34,14 +39,7 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         .map(|name| Ok(schema.index_of(name)?))
         .collect::<Result<Vec<usize>>>()?;
     let order = (0..schema.fields().len()).filter(is_order);
-    // The order key says every label of a quasi-identifier, and every value kept at level 0 but for the sign of a zero,
-    // so comparing those columns too would only cost time and the memory of rows in comparable form.
-    let is_decided = |i: &usize| {
-        let released = recipe.columns().get(*i);
-        released.is_some_and(|c| matches!(c.treatment, Treatment::Generalize(_)))
-            && !schema.field(*i).data_type().is_floating()
-    };
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && !is_decided(i));
+    let others = (0..schema.fields().len()).filter(|i| !is_order(i));
     let mut sorted: Vec<usize> = vec![];
     for i in partition.into_iter().chain(order).chain(others) {
         if !sorted.contains(&i) {
@@ -55,10 +53,11 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
     let ordering = LexOrdering::new(exprs).ok_or_else(|| Error::internal("a release without columns"))?;
     let several = recoded.output_partitioning().partition_count() > 1;
     let sort = SortExec::new(ordering.clone(), recoded).with_preserve_partitioning(several);
-    Ok(match several {
+    let ordered: Arc<dyn ExecutionPlan> = match several {
         true => Arc::new(SortPreservingMergeExec::new(ordering, Arc::new(sort))),
         false => Arc::new(sort),
-    })
+    };
+    Ok(Arc::new(DecodeExec::new(ordered, recipe, released)))
 }
 
 /// The rows of a release in no order, with the columns of the order key last.

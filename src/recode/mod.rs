@@ -5,6 +5,7 @@
 //! lattice, or by the group of a partition that the row's combination is in.
 
 mod classes;
+mod decode;
 mod exec;
 mod labelling;
 pub mod personal;
@@ -12,6 +13,7 @@ mod pseudonym;
 pub mod randomize;
 
 pub use classes::ClassesExec;
+pub use decode::DecodeExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
 pub use labelling::Grouped;
 use labelling::Labelling;
@@ -171,6 +173,19 @@ impl Recipe {
             fields.push(Field::new(&column.name, data_type, true));
         }
         Ok(Arc::new(Schema::new(fields)))
+    }
+
+    /// Whether the order key tells the value of a released column: it tells every label, and every value kept at level 0
+    /// but for the sign of a zero.
+    pub fn is_in_order_key(&self, column: &str, source: &Schema) -> bool {
+        let released = self.columns.iter().find(|c| c.name == column);
+        released.is_some_and(|c| match &c.treatment {
+            Treatment::Generalize(i) if self.is_label[*i] => true,
+            Treatment::Generalize(_) => source
+                .field_with_name(column)
+                .is_ok_and(|f| !f.data_type().is_floating()),
+            _ => false,
+        })
     }
 
     /// The words of the order key of the rows of class `class`, most significant first.
