@@ -9,6 +9,8 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
@@ -58,6 +60,19 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         false => Arc::new(sort),
     };
     Ok(Arc::new(DecodeExec::new(ordered, recipe, released)))
+}
+
+/// What the plan of a release is executed in. A sort holds rows up to its share of the memory limit, and then needs as
+/// much again, and keys to compare, to bring them in order: it fails for want of that unless it set it aside.
+pub(super) fn sorting_context(state: &SessionState) -> Arc<TaskContext> {
+    let mut state = state.clone();
+    let pool = &state.runtime_env().memory_pool;
+    if let MemoryLimit::Finite(limit) = pool.memory_limit() {
+        let left = limit.saturating_sub(pool.reserved());
+        let sorts = state.config().target_partitions().max(1);
+        state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 8 * 5 / sorts;
+    }
+    state.task_ctx()
 }
 
 /// The rows of a release in no order, with the columns of the order key last.
