@@ -70,7 +70,7 @@ pub(super) fn sorting_context(state: &SessionState) -> Arc<TaskContext> {
     if let MemoryLimit::Finite(limit) = pool.memory_limit() {
         let left = limit.saturating_sub(pool.reserved());
         let sorts = state.config().target_partitions().max(1);
-        state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 8 * 5 / sorts;
+        state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 9 * 5 / sorts;
     }
     state.task_ctx()
 }
