@@ -245,8 +245,8 @@ class Bench:
             self.shape(table, f"10^{exponent} combinations")
 
     def shape(self, table, name):
-        import_names = run([self.anonsql, "-c", f"DESCRIBE '{table}'", "--format", "csv"])["out"].splitlines()[1:]
-        columns = [line.split(",")[0] for line in import_names]
+        described = run([self.anonsql, "-c", f"DESCRIBE '{table}'", "--format", "csv"])["out"].splitlines()[1:]
+        columns = [line.split(",")[0] for line in described]
         done = self.job(self.script(table, columns=columns, options=" WITH (time_limit = '20s')"))
         self.report(name, None, None, wall_s=done["wall_s"], cpu_s=done["cpu_s"], peak_mb=done["peak_mb"])
 
