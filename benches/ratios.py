@@ -39,18 +39,43 @@ def build():
     return pathlib.Path(bench).parent.parent / "anonsql", pathlib.Path(bench)
 
 
-def run(command, **options):
+def spawn(command):
     """Runs a command to its end: wall seconds, CPU seconds, peak resident megabytes, and what it printed."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         begun = time.perf_counter()
-        child = subprocess.Popen([str(c) for c in command], stdout=out, stderr=err, **options)
+        child = subprocess.Popen(command, stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - begun
         out.seek(0), err.seek(0)
-        if child.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))} failed: {err.read()[-2000:]}")
-        return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_mb": usage.ru_maxrss / 1024, "out": out.read()}
+        return {
+            "code": child.returncode, "wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime,
+            "peak_mb": usage.ru_maxrss / 1024, "out": out.read(), "err": err.read()[-2000:],
+        }
+
+
+def launcher():
+    """Runs the commands that come in as lines. A child's peak memory starts from its parent's, and the harness itself
+    has DuckDB in it, so commands are started from a process that stays small."""
+    for line in sys.stdin:
+        print(json.dumps(spawn(json.loads(line))), flush=True)
+
+
+LAUNCHER = None
+
+
+def run(command):
+    """Runs a command by the launcher; its failure ends the harness."""
+    global LAUNCHER
+    if LAUNCHER is None:
+        me = [sys.executable, __file__, "--launcher"]
+        LAUNCHER = subprocess.Popen(me, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    LAUNCHER.stdin.write(json.dumps([str(c) for c in command]) + "\n")
+    LAUNCHER.stdin.flush()
+    done = json.loads(LAUNCHER.stdout.readline())
+    if done["code"] != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed: {done['err']}")
+    return done
 
 
 def median(runs, key):
@@ -271,4 +296,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    launcher() if sys.argv[1:] == ["--launcher"] else main()
