@@ -147,7 +147,7 @@ impl Decided {
             None => Ok(plan),
             Some(Personal { columns, outcome }) => {
                 let (columns, outcome) = (Arc::clone(columns), Arc::clone(outcome));
-                Ok(Arc::new(PersonalExec::try_new(plan, columns, outcome)?))
+                Ok(Arc::new(PersonalExec::over_classes(plan, columns, outcome)))
             }
         }
     }

@@ -269,13 +269,10 @@ impl Decided {
         }
         let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
         let drawn = Arc::clone(&self.drawn);
-        Ok(Arc::new(RandomizeExec::try_new(
-            plan,
-            source,
-            drawn,
-            Arc::new(numbering),
-            measured,
-        )?))
+        let numbering = Arc::new(numbering);
+        Ok(Arc::new(RandomizeExec::over_ordered(
+            plan, source, drawn, numbering, measured,
+        )))
     }
 
     async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {

@@ -56,10 +56,10 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
     let several = recoded.output_partitioning().partition_count() > 1;
     let sort = SortExec::new(ordering.clone(), recoded).with_preserve_partitioning(several);
     let ordered: Arc<dyn ExecutionPlan> = match several {
-        true => Arc::new(SortPreservingMergeExec::new(ordering, Arc::new(sort))),
+        true => Arc::new(SortPreservingMergeExec::new(ordering.clone(), Arc::new(sort))),
         false => Arc::new(sort),
     };
-    Ok(Arc::new(DecodeExec::new(ordered, recipe, released)))
+    Ok(Arc::new(DecodeExec::over_sorted(ordered, recipe, ordering, released)))
 }
 
 /// What the plan of a release is executed in. A sort holds rows up to its share of the memory limit, and then needs as

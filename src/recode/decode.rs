@@ -4,99 +4,52 @@
 //! are most of what a row holds, and get them when they are in order.
 
 use super::exec::ORDER_PREFIX;
+use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Int32Type, SchemaRef, UInt64Type};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
 /// Rows without the columns that [`Recipe::is_in_order_key`] names, to rows with them.
 #[derive(Debug)]
-pub struct DecodeExec {
-    input: Arc<dyn ExecutionPlan>,
-    recipe: Arc<Recipe>,
-    properties: Arc<PlanProperties>,
-}
+pub struct Decode(Arc<Recipe>);
+
+/// [`Decode`] as an operator.
+pub type DecodeExec = StepExec<Decode>;
 
 impl DecodeExec {
-    /// Makes the columns of `schema` that `input` lacks from the order key.
-    pub fn new(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>, schema: SchemaRef) -> Self {
-        let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            input.output_partitioning().clone(),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        ));
-        Self {
-            input,
-            recipe,
-            properties,
-        }
+    /// Makes the columns of `schema` that `input` lacks from the order key. Whoever takes the rows may rely on `order`.
+    pub fn over_sorted(
+        input: Arc<dyn ExecutionPlan>,
+        recipe: Arc<Recipe>,
+        order: LexOrdering,
+        schema: SchemaRef,
+    ) -> Self {
+        Self::ordered(input, Decode(recipe), order, schema)
     }
 }
 
-impl DisplayAs for DecodeExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "DecodeExec")
+impl fmt::Display for Decode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "order key of {} columns", self.0.quasi_identifiers.len())
     }
 }
 
-impl ExecutionPlan for DecodeExec {
-    fn name(&self) -> &str {
-        "DecodeExec"
-    }
+impl Step for Decode {
+    const NAME: &'static str = "DecodeExec";
+    const IN_ORDER: bool = true;
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (Some(input), true) = (children.pop(), children.is_empty()) else {
-            return Err(DataFusionError::Internal("DecodeExec has one input".into()));
-        };
-        Ok(Arc::new(Self::new(input, Arc::clone(&self.recipe), self.schema())))
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let input = self.input.execute(partition, context)?;
-        let (schema, recipe) = (self.schema(), Arc::clone(&self.recipe));
-        let decoded = Arc::clone(&schema);
-        let stream = input.map(move |batch| Ok(decode(&recipe, &decoded, &batch?)?));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let recipe = Arc::clone(&self.0);
+        Ok(input.map(move |batch| Ok(decode(&recipe, &schema, &batch?)?)).boxed())
     }
 }
 

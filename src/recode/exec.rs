@@ -1,6 +1,7 @@
 //! The operator that applies a recipe.
 
 use super::labelling::Labelled;
+use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -9,13 +10,8 @@ use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, U
 use arrow::compute::{cast, filter_record_batch, nullif};
 use arrow::datatypes::{Int32Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
@@ -26,80 +22,36 @@ pub const ORDER_PREFIX: &str = "__anonsql_order_";
 
 /// Rows of the source to released rows, with the order key.
 #[derive(Debug)]
-pub struct RecodeExec {
-    input: Arc<dyn ExecutionPlan>,
-    recipe: Arc<Recipe>,
-    properties: Arc<PlanProperties>,
-}
+pub struct Recode(Arc<Recipe>);
+
+/// [`Recode`] as an operator.
+pub type RecodeExec = StepExec<Recode>;
 
 impl RecodeExec {
     /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`].
     pub fn try_new(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>) -> Result<Self> {
-        let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(recipe.ordered_schema(&input.schema())?),
-            input.output_partitioning().clone(),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        ));
-        Ok(Self {
-            input,
-            recipe,
-            properties,
-        })
+        let schema = recipe.ordered_schema(&input.schema())?;
+        Ok(Self::new(input, Recode(recipe), schema))
     }
 }
 
-impl DisplayAs for RecodeExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "RecodeExec: {}", self.recipe.labelling)
+impl fmt::Display for Recode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.labelling.fmt(f)
     }
 }
 
-impl ExecutionPlan for RecodeExec {
-    fn name(&self) -> &str {
-        "RecodeExec"
-    }
+impl Step for Recode {
+    const NAME: &'static str = "RecodeExec";
+    const IN_ORDER: bool = false;
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (Some(input), true) = (children.pop(), children.is_empty()) else {
-            return Err(DataFusionError::Internal("RecodeExec has one input".into()));
-        };
-        Ok(Arc::new(Self::try_new(input, Arc::clone(&self.recipe))?))
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let input = self.input.execute(partition, context)?;
-        let schema = self.schema();
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let mut recoder = Recoder {
-            encoders: self.recipe.encoders()?,
-            recipe: Arc::clone(&self.recipe),
-            schema: Arc::clone(&schema),
+            encoders: self.0.encoders()?,
+            recipe: Arc::clone(&self.0),
+            schema,
         };
-        let stream = input.map(move |batch| Ok(recoder.recode(&batch?)?));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+        Ok(input.map(move |batch| Ok(recoder.recode(&batch?)?)).boxed())
     }
 }
 

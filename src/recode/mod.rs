@@ -11,6 +11,7 @@ mod labelling;
 pub mod personal;
 mod pseudonym;
 pub mod randomize;
+mod step;
 
 pub use classes::ClassesExec;
 pub use decode::DecodeExec;
@@ -18,6 +19,7 @@ pub use exec::{ORDER_PREFIX, RecodeExec};
 pub use labelling::Grouped;
 use labelling::Labelling;
 pub use pseudonym::Pseudonym;
+pub use step::{Step, StepExec};
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};

@@ -6,22 +6,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::Lookup;
 use crate::recode::ORDER_PREFIX;
+use crate::recode::step::{Rows, Step, StepExec};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
 };
 use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef, UInt64Type};
 use arrow::row::{RowConverter, SortField};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
-};
+use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use std::fmt;
@@ -63,20 +57,21 @@ pub struct Outcome {
 
 /// Rows in the order of their classes, with the sensitive attribute as it was and the limits, to released rows.
 #[derive(Debug)]
-pub struct PersonalExec {
-    input: Arc<dyn ExecutionPlan>,
+pub struct Personal {
     columns: Arc<Columns>,
     outcome: Arc<Mutex<Option<Outcome>>>,
-    properties: Arc<PlanProperties>,
 }
+
+/// [`Personal`] as an operator.
+pub type PersonalExec = StepExec<Personal>;
 
 impl PersonalExec {
     /// Over `input`, which has one partition, the columns of the order key, and classes without gaps.
-    pub fn try_new(
+    pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
         outcome: Arc<Mutex<Option<Outcome>>>,
-    ) -> Result<Self> {
+    ) -> Self {
         let fields = input.schema();
         let fields = fields
             .fields()
@@ -90,77 +85,23 @@ impl PersonalExec {
                 ),
                 false => field.as_ref().clone(),
             });
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::new(Schema::new(fields.collect::<Vec<_>>()))),
-            Partitioning::UnknownPartitioning(1),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        );
-        Ok(Self {
-            input,
-            columns,
-            outcome,
-            properties: Arc::new(properties),
-        })
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Self::new(input, Personal { columns, outcome }, schema)
     }
 }
 
-impl DisplayAs for PersonalExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(
-            f,
-            "PersonalExec: attribute={}, limit={}",
-            self.columns.attribute, self.columns.limit
-        )
+impl fmt::Display for Personal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "attribute={}, limit={}", self.columns.attribute, self.columns.limit)
     }
 }
 
-impl ExecutionPlan for PersonalExec {
-    fn name(&self) -> &str {
-        "PersonalExec"
-    }
+impl Step for Personal {
+    const NAME: &'static str = "PersonalExec";
+    const IN_ORDER: bool = true;
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn required_input_distribution(&self) -> Vec<Distribution> {
-        vec![Distribution::SinglePartition]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (Some(input), true) = (children.pop(), children.is_empty()) else {
-            return Err(DataFusionError::Internal("PersonalExec has one input".into()));
-        };
-        Ok(Arc::new(Self::try_new(
-            input,
-            Arc::clone(&self.columns),
-            Arc::clone(&self.outcome),
-        )?))
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let input = self.input.execute(partition, Arc::clone(&context))?;
-        let (columns, schema) = (Arc::clone(&self.columns), self.schema());
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let columns = Arc::clone(&self.columns);
         let run = Run {
             encoder: Encoder::new(&columns.attribute, columns.lookup.values())?,
             recount: Recount::new(&columns.lookup)?,
@@ -170,8 +111,8 @@ impl ExecutionPlan for PersonalExec {
                 ..Outcome::default()
             },
             reservation: MemoryConsumer::new("anonsql class").register(context.memory_pool()),
-            input: self.input.schema(),
-            schema: Arc::clone(&schema),
+            input: input.schema(),
+            schema,
             held: vec![],
             rows: 0,
             columns,
@@ -190,7 +131,7 @@ impl ExecutionPlan for PersonalExec {
             *done.lock() = Some(run.outcome);
             Ok(rest.map(|rest| (rest, (input, None, done))))
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        Ok(rows.boxed())
     }
 }
 

@@ -9,18 +9,12 @@ use super::spill::Scratch;
 use super::{Drawn, Order};
 use crate::error::{Error, Result};
 use crate::recode::ORDER_PREFIX;
+use crate::recode::step::{Rows, Step, StepExec};
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
-};
+use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use std::fmt;
@@ -31,15 +25,16 @@ pub type Measured = Arc<Mutex<Vec<f64>>>;
 
 /// Rows without the randomized columns, in the order of the release, to rows with them.
 #[derive(Debug)]
-pub struct RandomizeExec {
-    input: Arc<dyn ExecutionPlan>,
+pub struct Randomize {
     drawn: Arc<Vec<Arc<Drawn>>>,
     /// Where each released column comes from.
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
     measured: Option<Measured>,
-    properties: Arc<PlanProperties>,
 }
+
+/// [`Randomize`] as an operator.
+pub type RandomizeExec = StepExec<Randomize>;
 
 #[derive(Debug, Clone, Copy)]
 enum From {
@@ -50,13 +45,13 @@ enum From {
 impl RandomizeExec {
     /// Adds the columns of `drawn` to `input`, which has one partition and the columns of the order key; `source` says
     /// in which order columns are released.
-    pub fn try_new(
+    pub fn over_ordered(
         input: Arc<dyn ExecutionPlan>,
         source: &Schema,
         drawn: Arc<Vec<Arc<Drawn>>>,
         numbering: Arc<Numbering>,
         measured: Option<Measured>,
-    ) -> Result<Self> {
+    ) -> Self {
         let schema = input.schema();
         let (mut fields, mut columns) = (vec![], vec![]);
         for field in source.fields() {
@@ -74,80 +69,29 @@ impl RandomizeExec {
                 columns.push(From::Input(i));
             }
         }
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::new(Schema::new(fields))),
-            Partitioning::UnknownPartitioning(1),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        );
-        Ok(Self {
-            input,
+        let step = Randomize {
             drawn,
             columns: Arc::new(columns),
             numbering,
             measured,
-            properties: Arc::new(properties),
-        })
-    }
-}
-
-impl DisplayAs for RandomizeExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        let columns: Vec<&str> = self.drawn.iter().map(|d| d.column.as_str()).collect();
-        write!(f, "RandomizeExec: columns=[{}]", columns.join(", "))
-    }
-}
-
-impl ExecutionPlan for RandomizeExec {
-    fn name(&self) -> &str {
-        "RandomizeExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn required_input_distribution(&self) -> Vec<Distribution> {
-        vec![Distribution::SinglePartition]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (Some(input), true) = (children.pop(), children.is_empty()) else {
-            return Err(DataFusionError::Internal("RandomizeExec has one input".into()));
         };
-        Ok(Arc::new(Self {
-            input,
-            drawn: Arc::clone(&self.drawn),
-            columns: Arc::clone(&self.columns),
-            numbering: Arc::clone(&self.numbering),
-            measured: self.measured.clone(),
-            properties: Arc::clone(&self.properties),
-        }))
+        Self::new(input, step, Arc::new(Schema::new(fields)))
     }
+}
 
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+impl fmt::Display for Randomize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<&str> = self.drawn.iter().map(|d| d.column.as_str()).collect();
+        write!(f, "columns=[{}]", columns.join(", "))
     }
+}
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let input = self.input.execute(partition, Arc::clone(&context))?;
-        let schema = self.schema();
-        let scratch = Scratch::of(&context);
+impl Step for Randomize {
+    const NAME: &'static str = "RandomizeExec";
+    const IN_ORDER: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let scratch = Scratch::of(context);
         let readers = self.drawn.iter().map(|d| Reader::new(d)).collect::<Result<Vec<_>>>()?;
         let joints = self
             .drawn
@@ -158,7 +102,7 @@ impl ExecutionPlan for RandomizeExec {
             drawn: Arc::clone(&self.drawn),
             columns: Arc::clone(&self.columns),
             numbering: Arc::clone(&self.numbering),
-            schema: Arc::clone(&schema),
+            schema,
             joints: joints.collect(),
             readers,
             measured: self.measured.clone(),
@@ -178,7 +122,7 @@ impl ExecutionPlan for RandomizeExec {
                 }
             }
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        Ok(rows.boxed())
     }
 }
 
