@@ -55,8 +55,7 @@ impl Base {
         bottom: Node,
         pool: &Arc<dyn MemoryPool>,
     ) -> Result<Self> {
-        let threads = sample.tallies.len();
-        let marginals = map(threads, lookups.len(), |c| sample.value_counts(c));
+        let marginals = map(lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
@@ -74,7 +73,6 @@ impl Base {
             space: &space,
             suppresses,
             bottom: &bottom,
-            threads,
         };
         let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
         let (keys, maps) = merge.classes(&scans);
@@ -134,7 +132,6 @@ struct Merge<'a> {
     space: &'a Space,
     suppresses: Vec<bool>,
     bottom: &'a Node,
-    threads: usize,
 }
 
 impl Merge<'_> {
@@ -145,10 +142,8 @@ impl Merge<'_> {
         for scan in scans {
             let parts = self.parts(scan);
             for tally in &scan.tallies {
-                let pieces = pieces(tally.counts.len(), self.threads);
-                let done = map(self.threads, pieces.len(), |i| {
-                    self.keys(&parts, tally, pieces[i].clone())
-                });
+                let pieces = pieces(tally.counts.len());
+                let done = map(pieces.len(), |i| self.keys(&parts, tally, pieces[i].clone()));
                 mapped.push(
                     done.iter()
                         .flat_map(|(_, mapped)| mapped)
@@ -158,7 +153,7 @@ impl Merge<'_> {
                 done.iter().for_each(|(more, _)| keys.extend_from_slice(more));
             }
         }
-        let grouped = partitioned::group(words, keys.len() / words, self.threads, |entries| {
+        let grouped = partitioned::group(words, keys.len() / words, |entries| {
             keys[entries.start * words..entries.end * words].into()
         });
         drop(keys);
@@ -219,8 +214,8 @@ impl Merge<'_> {
         let words = self.space.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
         let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
-        let pieces = pieces(keys.len() / words, self.threads);
-        let runs = map(self.threads, pieces.len(), |i| {
+        let pieces = pieces(keys.len() / words);
+        let runs = map(pieces.len(), |i| {
             let mut run: Vec<(u64, u32)> = pieces[i]
                 .clone()
                 .map(|class| (keys[class * words], class as u32))

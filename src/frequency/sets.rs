@@ -110,8 +110,8 @@ impl FrequencySets {
         }
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         let set = {
-            let room = self.room_to_group(&source)?;
-            Arc::new(self.execute(&source, node, room.threads)?)
+            let _room = self.room_to_group(&source)?;
+            Arc::new(self.execute(&source, node)?)
         };
         self.cache.write().insert(Arc::clone(&set), self.base.set.bytes());
         Ok(set)
@@ -145,13 +145,12 @@ impl FrequencySets {
         Ok(Room {
             sets: self,
             reservation,
-            threads: self.context.session_config().target_partitions().div_ceil(*grouping),
         })
     }
 
     /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
-    fn execute(&self, source: &FrequencySet, node: &Node, threads: usize) -> Result<FrequencySet> {
-        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone(), threads)?;
+    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
+        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
         let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
         let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
         match batches.as_slice() {
@@ -184,8 +183,6 @@ impl FrequencySets {
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,
-    /// Its share of the threads.
-    threads: usize,
 }
 
 impl Drop for Room<'_> {
