@@ -1,6 +1,6 @@
 //! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
 
-use super::parallel::{map, pieces};
+use super::parallel::{join, map, pieces};
 use super::partitioned;
 use super::scan::{DetailRequest, DetailTally, Scan, Tally};
 use super::set::{Detail, FrequencySet};
@@ -144,15 +144,12 @@ impl Merge<'_> {
             for tally in &scan.tallies {
                 let pieces = pieces(tally.counts.len());
                 let done = map(pieces.len(), |i| self.keys(&parts, tally, pieces[i].clone()));
-                mapped.push(
-                    done.iter()
-                        .flat_map(|(_, mapped)| mapped)
-                        .copied()
-                        .collect::<Vec<bool>>(),
-                );
-                done.iter().for_each(|(more, _)| keys.extend_from_slice(more));
+                let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+                keys.extend(more);
+                mapped.push(join(known));
             }
         }
+        let keys = join(keys);
         let grouped = partitioned::group(words, keys.len() / words, |entries| {
             keys[entries.start * words..entries.end * words].into()
         });
@@ -223,7 +220,7 @@ impl Merge<'_> {
             run.sort_unstable_by(compare);
             run
         });
-        let mut all = runs.concat();
+        let mut all = join(runs);
         // The stable sort finds the runs, and merges them.
         all.sort_by(compare);
         all.into_iter().map(|(_, class)| class).collect()

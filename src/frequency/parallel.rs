@@ -25,13 +25,34 @@ pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
 }
 
 /// What `f` answers for the pieces of `0..n`, one after the other.
-pub(crate) fn concat<T: Send + Copy>(n: usize, f: impl Fn(Range<usize>) -> Vec<T> + Sync + Send) -> Vec<T> {
+pub(crate) fn concat<T: Send + Sync + Copy + Default>(
+    n: usize,
+    f: impl Fn(Range<usize>) -> Vec<T> + Sync + Send,
+) -> Vec<T> {
     let pieces = pieces(n);
-    let mut answers = map(pieces.len(), |i| f(pieces[i].clone()));
-    match answers.len() {
-        1 => answers.swap_remove(0),
-        _ => answers.concat(),
+    join(map(pieces.len(), |i| f(pieces[i].clone())))
+}
+
+/// The concatenation of `parts`, of which each is copied by a thread of its own when they are [`MANY`] values.
+pub(crate) fn join<T: Send + Sync + Copy + Default>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    let n = parts.iter().map(Vec::len).sum();
+    if parts.len() == 1 {
+        return parts.swap_remove(0);
     }
+    if n < MANY {
+        return parts.concat();
+    }
+    let mut whole = vec![T::default(); n];
+    let mut rest = whole.as_mut_slice();
+    let mut places = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let (place, after) = rest.split_at_mut(part.len());
+        places.push(place);
+        rest = after;
+    }
+    let copied = places.into_par_iter().zip(parts);
+    copied.for_each(|(place, part)| place.copy_from_slice(&part));
+    whole
 }
 
 #[cfg(test)]
@@ -52,6 +73,7 @@ mod tests {
             prop_assert!(pieces.iter().all(|p| !p.is_empty()));
             prop_assert!(pieces.into_iter().flatten().eq(0..n));
             prop_assert!(concat(n, |piece| piece.collect()).into_iter().eq(0..n));
+            prop_assert!(join((0..n).map(|i| vec![i; i % 3]).collect()).into_iter().eq((0..n).flat_map(|i| vec![i; i % 3])));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! parts are grouped on several threads (radix-partitioned aggregation).
 
 use super::grouper::{Grouper, hash};
-use super::parallel::{MANY, map, pieces};
+use super::parallel::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -56,8 +56,8 @@ pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> C
         divided[piece].part_of.iter().map(number).collect::<Vec<u32>>()
     });
     Groups {
-        keys: grouped.into_iter().map(|(keys, _)| keys).collect::<Vec<_>>().concat(),
-        groups: numbered.concat(),
+        keys: join(grouped.into_iter().map(|(keys, _)| keys).collect()),
+        groups: join(numbered),
     }
 }
 
