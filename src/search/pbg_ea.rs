@@ -18,8 +18,9 @@
 
 use super::chance::{crossover, mutate};
 use super::front::dominates;
+use super::genetic::MUTATION;
 use super::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
-use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -149,16 +150,7 @@ pub const ENTRY: Entry<Build> = Entry {
                 },
                 default: Some("0.8"),
             },
-            Param {
-                name: "mutation",
-                summary: "probability that a level of a child moves by one; when not given, 1 / columns",
-                kind: Kind::Real {
-                    min: 0.0,
-                    max: 1.0,
-                    open: false,
-                },
-                default: Some(""),
-            },
+            MUTATION,
         ],
         example: "SEARCH USING pbg_ea (iterations => 100)",
         reference: "Dewri et al. 2010, doi:10.1007/978-3-642-13739-6_6",
@@ -168,11 +160,7 @@ pub const ENTRY: Entry<Build> = Entry {
             population: args.count("population")? as usize,
             iterations: args.count("iterations")?,
             crossover: args.real("crossover")?,
-            mutation: if args.is_given("mutation") {
-                Some(args.real("mutation")?)
-            } else {
-                None
-            },
+            mutation: args.given("mutation", Arguments::real)?,
         }))
     },
 };

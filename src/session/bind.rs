@@ -104,14 +104,8 @@ impl AnonContext {
             metric_name,
             metric,
             seed: options.count("seed")?,
-            time_limit: options
-                .is_given("time_limit")
-                .then(|| options.duration("time_limit"))
-                .transpose()?,
-            node_limit: options
-                .is_given("node_limit")
-                .then(|| options.count("node_limit"))
-                .transpose()?,
+            time_limit: options.given("time_limit", Arguments::duration)?,
+            node_limit: options.given("node_limit", Arguments::count)?,
             report,
         };
         job.check()?;
@@ -397,9 +391,6 @@ fn target(target: &ast::Target) -> Result<Target> {
             ast::Exists::Overwrite => Existing::Overwrite,
             ast::Exists::Skip => Existing::Skip,
         },
-        rows_per_file: options
-            .is_given("rows_per_file")
-            .then(|| options.count("rows_per_file"))
-            .transpose()?,
+        rows_per_file: options.given("rows_per_file", Arguments::count)?,
     })
 }

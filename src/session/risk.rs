@@ -260,16 +260,11 @@ impl AnonContext {
 fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogram>) -> Result<(Settings, bool)> {
     let mut thresholds = THRESHOLDS.to_vec();
     thresholds.push(1.0 / options.count("k")? as f64);
-    if options.is_given("threshold") {
-        thresholds.push(options.real("threshold")?);
-    }
+    thresholds.extend(options.given("threshold", Arguments::real)?);
     let counted = population
         .filter(|p| p.rows() > 0)
         .map(|p| sample.rows() as f64 / p.rows() as f64);
-    let given = options
-        .is_given("sampling_fraction")
-        .then(|| options.real("sampling_fraction"))
-        .transpose()?;
+    let given = options.given("sampling_fraction", Arguments::real)?;
     let settings = Settings {
         sampling_fraction: given.or(counted.filter(|f| *f > 0.0)),
         thresholds,
