@@ -6,11 +6,12 @@ use super::manifest::{Check, PersonalSummary, RandomizedColumn};
 use super::observe::{Observer, Phase};
 use super::personal::Personal;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
+use super::recount::recounting_session;
 use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Promise, ReleasedTable, recounting_session, steady};
+use super::verify::{Promise, ReleasedTable, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -111,8 +112,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     .map_err(|e| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
-    observer.begin(Phase::Verify);
-    let session = recounting_session(&state);
+    let session = recounting_session(&state, observer.begin(Phase::Verify));
     read_back(&session, RELEASED, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
     if decided.files_do_not_tell(target.format) {
@@ -146,9 +146,7 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
         report.check(&job, None)?;
     }
     let mut decided = decide_job(job, &observer).await?;
-    let (state, _) = decided.job.source.rows.clone().into_parts();
-    let session = recounting_session(&state);
-    let mut release = decided.recount(&session, &observer).await?;
+    let (mut release, session) = decided.recount(&observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
     Ok((release, ReleaseTable::try_new(plan)?))
@@ -402,15 +400,17 @@ impl Decided {
         })
     }
 
-    /// Recounts the rows as they would be released; an error when they do not hold a promise.
-    pub async fn recount(&mut self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+    /// Recounts the rows as they would be released, and answers the session that has them; an error when they do not
+    /// hold a promise.
+    pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext)> {
         self.draw(&[], false).await?;
         self.personalize(&[]).await?;
-        observer.begin(Phase::Verify);
-        let release = self.verify_plan(session).await?;
+        let (state, _) = self.job.source.rows.clone().into_parts();
+        let session = recounting_session(&state, observer.begin(Phase::Verify));
+        let release = self.verify_plan(&session).await?;
         release.require()?;
         observer.end(Phase::Verify);
-        Ok(release)
+        Ok((release, session))
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.

@@ -3,7 +3,7 @@
 use super::bind::arguments;
 use super::{AnonContext, Answer, risk_rows};
 use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
-use crate::engine::{Manifest, Promise, ReleasedTable, Source, recounting_session};
+use crate::engine::{Manifest, Phase, Promise, ReleasedTable, Source, recounting_session};
 use crate::error::{Error, Result};
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
@@ -105,7 +105,9 @@ pub(super) struct Worst {
 
 impl AnonContext {
     pub(super) async fn risk(&self, risk: &ast::Risk) -> Result<Answer> {
-        Answer::of(risk_rows::batch(&self.measure(risk).await?)?)
+        let measured = self.measure(risk).await?;
+        self.observer.end(Phase::Measure);
+        Answer::of(risk_rows::batch(&measured)?)
     }
 
     /// Counts what the statement asks for.
@@ -161,7 +163,7 @@ impl AnonContext {
         let mut table = ReleasedTable::of(MEASURED, &quasi_identifiers, &sensitive, manifest.as_ref());
         table.entity = statement.entity.clone();
         let (state, plan) = source.rows.into_parts();
-        let session = recounting_session(&state);
+        let session = recounting_session(&state, self.observer.begin(Phase::Measure));
         session.register_table(MEASURED, Arc::new(ViewTable::new(plan, None)))?;
         Ok((session, table))
     }
