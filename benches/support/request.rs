@@ -61,6 +61,7 @@ pub fn job(
         starred: false,
         metric_name: metric.into(),
         metric: metric::build(&Call::bare(metric)).expect("a metric"),
+        terms: vec![],
         choice: Choice::Search {
             search: search::build(&auto).expect("auto"),
             call: auto,

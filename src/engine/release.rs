@@ -15,6 +15,7 @@ use super::verify::{Promise, ReleasedTable, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
@@ -75,7 +76,9 @@ pub struct Decided {
 
 /// Reads, searches and decides.
 pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decided> {
-    let prepared = Arc::new(prepare(&job, &[job.metric.as_ref()], observer.as_ref()).await?);
+    let terms = job.terms.iter().map(|(_, metric)| metric.as_ref());
+    let metrics: Vec<&dyn Metric> = std::iter::once(job.metric.as_ref()).chain(terms).collect();
+    let prepared = Arc::new(prepare(&job, &metrics, observer.as_ref()).await?);
     let job = Arc::new(job);
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
     // The rewriting scan needs the memory that the search worked with.

@@ -12,6 +12,8 @@
 //! **Guarantee**: the archive holds no node that another assessed node dominates (Theorem 1 of the paper). Same seed,
 //! same answer.
 //!
+//! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is released.
+//!
 //! Example: `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6, Algorithms 1 and 2.
