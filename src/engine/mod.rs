@@ -43,5 +43,5 @@ pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
-pub use verify::{Promise, ReleasedTable};
+pub use verify::{Answers, Promise, ReleasedTable};
 pub(crate) use verify::{count, quote};

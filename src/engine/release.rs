@@ -11,7 +11,7 @@ use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Promise, ReleasedTable, steady};
+use super::verify::{Answers, Promise, ReleasedTable, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -19,7 +19,9 @@ use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -105,14 +107,22 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let plan = decided
         .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
-    let (state, _) = decided.job.source.rows.clone().into_parts();
+    let state = decided.state();
     let rows = execute_stream(plan, table::sorting_context(&state)).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
-    let written = write::write(rows, stage.folder(), target, |n| {
-        progress.fetch_add(n, Ordering::Relaxed);
-    })
-    .await
-    .map_err(|e| e.context("writing the release"))?;
+    let (folder, to) = (stage.folder().to_path_buf(), target.clone());
+    // A task of the runtime's threads, so that no more of them work at once than were asked for.
+    let written = SpawnedTask::spawn(async move {
+        let progress = |n| {
+            progress.fetch_add(n, Ordering::Relaxed);
+        };
+        write::write(rows, &folder, &to, progress).await
+    });
+    let written = written
+        .join()
+        .await
+        .map_err(|e| Error::internal(format!("writing ended: {e}")))?
+        .map_err(|e| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
     let session = recounting_session(&state, observer.begin(Phase::Verify));
@@ -152,7 +162,7 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
     let (mut release, session) = decided.recount(&observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
-    Ok((release, ReleaseTable::try_new(plan)?))
+    Ok((release, ReleaseTable::try_new(plan, decided.state())?))
 }
 
 /// The name of the released rows in the session that recounts them.
@@ -196,6 +206,11 @@ impl Decided {
             drawn: Arc::default(),
             personal: None,
         }
+    }
+
+    /// The session that the source is read in.
+    fn state(&self) -> SessionState {
+        self.job.source.rows.clone().into_parts().0
     }
 
     /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
@@ -321,7 +336,7 @@ impl Decided {
         let rows = same_types(&self.job.source.rows, select_columns(&population.rows, &names)?, &names)?;
         let plan = table::plan(&rows, Arc::new(recipe), &[]).await?;
         session.deregister_table(POPULATION)?;
-        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan)?))?;
+        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan, self.state())?))?;
         Ok(Some(POPULATION.into()))
     }
 
@@ -339,6 +354,7 @@ impl Decided {
             starred: self.starred_rows(),
             whole: Some(WHOLE.into()),
             population: self.generalized_population(session).await?,
+            answers: Answers::default(),
         })
     }
 
@@ -408,8 +424,7 @@ impl Decided {
     pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext)> {
         self.draw(&[], false).await?;
         self.personalize(&[]).await?;
-        let (state, _) = self.job.source.rows.clone().into_parts();
-        let session = recounting_session(&state, observer.begin(Phase::Verify));
+        let session = recounting_session(&self.state(), observer.begin(Phase::Verify));
         let release = self.verify_plan(&session).await?;
         release.require()?;
         observer.end(Phase::Verify);
@@ -427,7 +442,7 @@ impl Decided {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
         let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
         session.deregister_table(REWRITTEN)?;
-        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten)?))?;
+        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten, self.state())?))?;
         Ok(())
     }
 

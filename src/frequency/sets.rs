@@ -1,8 +1,8 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
 use super::base::Base;
-use super::grouper::Grouper;
 use super::node::NodeExec;
+use super::partitioned::bytes_to_group;
 use super::set::FrequencySet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::Node;
@@ -110,8 +110,8 @@ impl FrequencySets {
         }
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         let set = {
-            let _room = self.room_to_group(&source)?;
-            Arc::new(self.execute(&source, node)?)
+            let room = self.room_to_group(&source)?;
+            Arc::new(self.execute(&source, node, room.threads)?)
         };
         self.cache.write().insert(Arc::clone(&set), self.base.set.bytes());
         Ok(set)
@@ -121,7 +121,7 @@ impl FrequencySets {
     /// does not fit alone takes the room of the cache, and is an error when that is not enough.
     fn room_to_group(&self, source: &FrequencySet) -> Result<Room<'_>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
-        let bytes = Grouper::bytes_to_group(source.len(), source.words()) + source.bytes();
+        let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
         let mut grouping = self.grouping.lock();
         while reservation.try_grow(bytes).is_err() {
             if *grouping > 0 {
@@ -145,12 +145,13 @@ impl FrequencySets {
         Ok(Room {
             sets: self,
             reservation,
+            threads: self.context.session_config().target_partitions().div_ceil(*grouping),
         })
     }
 
     /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
-    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
-        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
+    fn execute(&self, source: &FrequencySet, node: &Node, threads: usize) -> Result<FrequencySet> {
+        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone(), threads)?;
         let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
         let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
         match batches.as_slice() {
@@ -183,6 +184,8 @@ impl FrequencySets {
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,
+    /// Its share of the threads.
+    threads: usize,
 }
 
 impl Drop for Room<'_> {
@@ -261,7 +264,7 @@ mod tests {
         #[test]
         fn nodes_that_do_not_fit_together_wait(table in table()) {
             let base = Arc::new(table.base());
-            let one = Grouper::bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
+            let one = bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
             let sets = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one), 0).unwrap();
             let nodes: Vec<Node> = table.lattice().iter().collect();
             std::thread::scope(|scope| {

@@ -17,7 +17,7 @@ use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
 use super::{AnonContext, Answer};
 use crate::engine::{
-    Check, Constraint, Phase, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
+    Answers, Check, Constraint, Phase, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
 };
 use crate::error::{Error, Result};
 use crate::sql::ast::{self, Verify};
@@ -97,6 +97,7 @@ impl AnonContext {
             entity: verify.entity.clone(),
             starred: starred.map_or(0, |m| m.rows_suppressed),
             population: None,
+            answers: Answers::default(),
             whole: verify.against.as_ref().map(|_| WHOLE.into()),
         };
         if let Some(gone) = released
