@@ -10,7 +10,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::memory_pool::MemoryLimit;
-use datafusion::execution::{SessionState, TaskContext};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
@@ -18,7 +18,9 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
 use std::sync::Arc;
 
 /// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
@@ -89,22 +91,45 @@ pub(super) async fn recoded(rows: &DataFrame, recipe: Arc<Recipe>) -> Result<Arc
 
 /// A verified release as a table.
 #[derive(Debug)]
-pub struct ReleaseTable {
-    plan: Arc<dyn ExecutionPlan>,
-    schema: SchemaRef,
-}
+pub struct ReleaseTable(Arc<Made>);
 
 impl ReleaseTable {
-    /// The table over a plan of [`plan`].
-    pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>) -> Result<Self> {
+    /// The table over a plan of [`plan`], which is executed as `state` has it.
+    pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
         let schema = plan.schema();
         let kept: Vec<usize> = (0..schema.fields().len())
             .filter(|i| !schema.field(*i).name().starts_with(ORDER_PREFIX))
             .collect();
         let plan = project(plan, &kept)?;
-        Ok(Self {
+        Ok(Self(Arc::new(Made {
             schema: plan.schema(),
             plan,
+            state,
+        })))
+    }
+}
+
+/// The rows of a release, made anew whenever they are read, with the memory that their sorts take set aside.
+#[derive(Debug)]
+struct Made {
+    plan: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    state: SessionState,
+}
+
+impl PartitionStream for Made {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
+        // no row the second time), and every check is a query of its own.
+        let plan = reset_plan_states(Arc::clone(&self.plan));
+        let rows = plan.and_then(|plan| execute_stream(plan, sorting_context(&self.state)));
+        rows.unwrap_or_else(|e| {
+            let failed = futures::stream::once(async { Err(e) });
+            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), failed))
         })
     }
 }
@@ -121,7 +146,7 @@ fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn 
 #[async_trait]
 impl TableProvider for ReleaseTable {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        Arc::clone(&self.0.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -135,12 +160,40 @@ impl TableProvider for ReleaseTable {
         _: &[Expr],
         _: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
-        // no row the second time), and every check is a query of its own.
-        let plan = reset_plan_states(Arc::clone(&self.plan))?;
-        match projection {
-            Some(columns) => project(plan, columns),
-            None => Ok(plan),
+        let rows = vec![Arc::clone(&self.0) as Arc<dyn PartitionStream>];
+        let made = StreamingTableExec::try_new(self.schema(), rows, projection, vec![], false, None)?;
+        Ok(Arc::new(made))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{CsvReadOptions, SessionContext};
+
+    /// A plan over files hands each out once; a table over it answers all rows to every query all the same.
+    #[tokio::test]
+    async fn a_release_can_be_read_again() {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, rows) in [("a.csv", "a,b\n3,x\n1,y\n"), ("b.csv", "a,b\n2,z\n")] {
+            std::fs::write(scratch.path().join(name), rows).unwrap();
         }
+        let session = SessionContext::new();
+        let path = scratch.path().display().to_string();
+        let source = session.read_csv(path, CsvReadOptions::new()).await.unwrap();
+        let plan = source.create_physical_plan().await.unwrap();
+        let table = ReleaseTable::try_new(plan, session.state()).unwrap();
+        session.register_table("released", Arc::new(table)).unwrap();
+        let read = async |sql: &str| {
+            let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
+            arrow::util::pretty::pretty_format_batches(&batches)
+                .unwrap()
+                .to_string()
+        };
+        let first = read("SELECT a, b FROM released ORDER BY a").await;
+        assert!(["x", "y", "z"].iter().all(|b| first.contains(b)), "{first}");
+        assert_eq!(read("SELECT a, b FROM released ORDER BY a").await, first);
+        let twice = read("SELECT count(*) FROM released AS x JOIN released AS y ON x.a = y.a").await;
+        assert!(twice.contains("| 3 "), "{twice}");
     }
 }

@@ -19,7 +19,7 @@ pub use exec::{ORDER_PREFIX, RecodeExec};
 pub use labelling::Grouped;
 use labelling::Labelling;
 pub use pseudonym::Pseudonym;
-pub use step::{Step, StepExec};
+pub use step::{Rows, Step, StepExec};
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};
