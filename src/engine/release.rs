@@ -102,7 +102,8 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
     let (state, _) = decided.job.source.rows.clone().into_parts();
-    let rows = execute_stream(plan, table::sorting_context(&state)).map_err(Error::from_data)?;
+    let context = table::sorting_context(&state, plan.as_ref());
+    let rows = execute_stream(plan, context).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
     let written = write::write(rows, stage.folder(), target, |n| {
         progress.fetch_add(n, Ordering::Relaxed);
