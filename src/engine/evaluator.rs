@@ -3,6 +3,7 @@
 use super::details::{attribute_request, class_label_request, fill, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
+use crate::frequency::parallel::{map, pieces};
 use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
@@ -191,12 +192,17 @@ impl Evaluator {
             self.apply(rule, set, &mut kept);
         }
         self.apply_subsets(set, &mut kept)?;
-        let (mut classes, mut released, mut sizes) = (0, 0, 0);
-        for i in (0..set.len()).filter(|i| kept[*i]) {
-            classes += 1;
-            released += set.counts()[i];
-            sizes += self.size(set, i);
-        }
+        let pieces = pieces(set.len());
+        let counted = map(pieces.len(), |piece| {
+            let (mut classes, mut released, mut sizes) = (0, 0, 0);
+            for i in pieces[piece].clone().filter(|i| kept[*i]) {
+                classes += 1;
+                released += set.counts()[i];
+                sizes += self.size(set, i);
+            }
+            [classes, released, sizes]
+        });
+        let [classes, released, sizes] = [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum());
         let suppressed = self.sets.base().rows - released;
         let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
         Ok(Verdict {
@@ -355,6 +361,7 @@ impl Evaluator {
                 }
             }
         };
+        // Not the pool's threads: a node may wait for the room that another one takes.
         let mut found: Vec<_> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let own = work();

@@ -1,6 +1,7 @@
 //! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
 
-use super::grouper::Grouper;
+use super::parallel::{join, map, pieces};
+use super::partitioned;
 use super::scan::{DetailRequest, DetailTally, Scan, Tally};
 use super::set::{Detail, FrequencySet};
 use super::space::Space;
@@ -9,6 +10,7 @@ use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
 use arrow::array::ArrayRef;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is known of one further attribute over the whole table.
@@ -53,7 +55,7 @@ impl Base {
         bottom: Node,
         pool: &Arc<dyn MemoryPool>,
     ) -> Result<Self> {
-        let marginals = (0..lookups.len()).map(|c| sample.value_counts(c)).collect();
+        let marginals = map(lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
@@ -67,59 +69,26 @@ impl Base {
                  finest of them in a query",
             )
         })?;
-        let mut merge = Merge {
+        let merge = Merge {
             space: &space,
             suppresses,
             bottom: &bottom,
-            grouper: Grouper::new(words),
-            groups: vec![],
         };
+        let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
+        let (keys, maps) = merge.classes(&scans);
+        let (maps, population_maps) = maps.split_at(sample.tallies.len());
+        let classes = keys.len() / words;
 
-        let maps = sample.tallies.iter().map(|t| merge.add(&sample, t)).collect::<Vec<_>>();
-        let population_maps: Vec<_> = population
-            .iter()
-            .flat_map(|p| p.tallies.iter().map(|t| merge.add(p, t)).collect::<Vec<_>>())
-            .collect();
-        let order = merge.order();
-        let classes = merge.grouper.len();
-        let rank = |class: u32| order[class as usize];
-
-        let mut counts = vec![0; classes];
-        let mut unmapped_rows = 0;
-        for (tally, map) in sample.tallies.iter().zip(&maps) {
-            for (class, count) in map.iter().zip(&tally.counts) {
-                match class {
-                    Some(class) => counts[rank(*class) as usize] += count,
-                    None => unmapped_rows += count,
-                }
-            }
-        }
-        let populations = population.as_ref().map(|population| {
-            let mut counts = vec![0; classes];
-            for (tally, map) in population.tallies.iter().zip(&population_maps) {
-                for (class, count) in map
-                    .iter()
-                    .zip(&tally.counts)
-                    .filter_map(|(c, n)| Some((c.as_ref()?, n)))
-                {
-                    counts[rank(*class) as usize] += count;
-                }
-            }
-            counts
-        });
+        let (counts, unmapped_rows) = sums(&sample, maps, classes);
+        let populations = population.as_ref().map(|p| sums(p, population_maps, classes).0);
 
         let mut attributes = vec![];
         let mut details = vec![];
         for (index, (request, dictionaries)) in sample.details.iter().enumerate() {
-            let entries = DetailEntries::collect(&sample.tallies, &maps, index, dictionaries, rank);
+            let entries = DetailEntries::collect(&sample.tallies, maps, index, dictionaries);
             let (attribute, detail) = entries.finish(request.clone(), dictionaries, classes)?;
             attributes.push(attribute);
             details.push(detail);
-        }
-        let mut keys = vec![0; classes * words];
-        for (class, key) in merge.grouper.keys().chunks_exact(words).enumerate() {
-            let at = order[class] as usize * words;
-            keys[at..at + words].copy_from_slice(key);
         }
         let set = Arc::new(FrequencySet::new(
             bottom.clone(),
@@ -140,70 +109,121 @@ impl Base {
     }
 }
 
+/// The class of each group of a partition; `None` where the row is suppressed for an unknown value.
+type ClassOf = Vec<Option<u32>>;
+
+/// The rows of each class, and those in none.
+fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, u64) {
+    let mut counts = vec![0; classes];
+    let mut unmapped = 0;
+    for (tally, map) in scan.tallies.iter().zip(maps) {
+        for (class, count) in map.iter().zip(&tally.counts) {
+            match class {
+                Some(class) => counts[*class as usize] += count,
+                None => unmapped += count,
+            }
+        }
+    }
+    (counts, unmapped)
+}
+
 /// Brings the keys of partitions to the codes of the space.
 struct Merge<'a> {
     space: &'a Space,
     suppresses: Vec<bool>,
     bottom: &'a Node,
-    grouper: Grouper,
-    groups: Vec<u32>,
 }
 
 impl Merge<'_> {
-    /// The class of each group of `tally`; `None` where the row is suppressed for an unknown value.
-    fn add(&mut self, scan: &Scan, tally: &Tally) -> Vec<Option<u32>> {
-        // Per column and code of the scan: the representative, in place.
-        let parts: Vec<Vec<Option<(usize, u64)>>> = scan
-            .dictionaries
-            .iter()
-            .enumerate()
-            .map(|(column, dictionary)| {
-                let lookup = self.space.lookup(column);
-                let representatives = &lookup.level(self.bottom.level(column)).representatives;
-                let part = |rank: &u32| {
-                    let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
-                    (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
-                };
-                dictionary.ranks.iter().map(part).collect()
-            })
-            .collect();
+    /// The keys of the classes, ascending, and the class of each group of every partition.
+    fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
         let words = self.space.layout().words();
-        let mut keys = vec![0u64; tally.counts.len() * words];
-        let mut mapped = vec![true; tally.counts.len()];
-        for (i, (old, _)) in tally.groups().enumerate() {
-            for (column, parts) in parts.iter().enumerate() {
-                match parts[tally.layout.code(old, column) as usize] {
-                    Some((word, bits)) => keys[i * words + word] |= bits,
-                    None => mapped[i] = false,
-                }
+        let (mut keys, mut mapped) = (vec![], vec![]);
+        for scan in scans {
+            let parts = self.parts(scan);
+            for tally in &scan.tallies {
+                let pieces = pieces(tally.counts.len());
+                let done = map(pieces.len(), |i| self.keys(&parts, tally, pieces[i].clone()));
+                let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+                keys.extend(more);
+                mapped.push(join(known));
             }
         }
-        let kept: Vec<u64> = keys
-            .chunks_exact(words)
-            .zip(&mapped)
-            .filter(|(_, m)| **m)
-            .flat_map(|(k, _)| k.iter().copied())
-            .collect();
-        self.grouper.group(&kept, &mut self.groups);
-        let mut groups = self.groups.iter();
-        mapped
-            .into_iter()
-            .map(|mapped| if mapped { groups.next().copied() } else { None })
-            .collect()
+        let keys = join(keys);
+        let grouped = partitioned::group(words, keys.len() / words, |entries| {
+            keys[entries.start * words..entries.end * words].into()
+        });
+        drop(keys);
+        let ascending = self.ascending(&grouped.keys);
+        let mut ranks = vec![0; ascending.len()];
+        let mut sorted = Vec::with_capacity(grouped.keys.len());
+        for (rank, class) in ascending.into_iter().enumerate() {
+            ranks[class as usize] = rank as u32;
+            sorted.extend_from_slice(&grouped.keys[class as usize * words..][..words]);
+        }
+        let mut classes = grouped.groups.into_iter().map(|group| ranks[group as usize]);
+        let class_of = |mapped: Vec<bool>| {
+            let class = |mapped| if mapped { classes.next() } else { None };
+            mapped.into_iter().map(class).collect()
+        };
+        (sorted, mapped.into_iter().map(class_of).collect())
     }
 
-    /// For each class its rank among the ascending keys, which does not depend on the threads.
-    fn order(&self) -> Vec<u32> {
+    /// Per column and code of a scan: the representative, in place; `None` where its rows are suppressed.
+    fn parts(&self, scan: &Scan) -> Vec<Vec<Option<(usize, u64)>>> {
+        let columns = scan.dictionaries.iter().enumerate();
+        let parts = columns.map(|(column, dictionary)| {
+            let lookup = self.space.lookup(column);
+            let representatives = &lookup.level(self.bottom.level(column)).representatives;
+            let part = |rank: &u32| {
+                let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
+                (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
+            };
+            dictionary.ranks.iter().map(part).collect()
+        });
+        parts.collect()
+    }
+
+    /// The keys of these groups of `tally` but for the suppressed ones, and which are not.
+    fn keys(&self, parts: &[Vec<Option<(usize, u64)>>], tally: &Tally, groups: Range<usize>) -> (Vec<u64>, Vec<bool>) {
         let words = self.space.layout().words();
-        let keys = self.grouper.keys();
-        let mut sorted: Vec<u32> = (0..self.grouper.len() as u32).collect();
-        let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
-        sorted.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
-        let mut ranks = vec![0; sorted.len()];
-        for (rank, class) in sorted.into_iter().enumerate() {
-            ranks[class as usize] = rank as u32;
+        let (mut keys, mut mapped) = (
+            Vec::with_capacity(groups.len() * words),
+            Vec::with_capacity(groups.len()),
+        );
+        for old in tally.keys(groups) {
+            let at = keys.len();
+            keys.resize(at + words, 0);
+            let known = parts.iter().enumerate().all(|(column, parts)| {
+                let part = parts[tally.layout.code(old, column) as usize];
+                part.map(|(word, bits)| keys[at + word] |= bits).is_some()
+            });
+            if !known {
+                keys.truncate(at);
+            }
+            mapped.push(known);
         }
-        ranks
+        (keys, mapped)
+    }
+
+    /// The positions of distinct keys in ascending order, which does not depend on the threads.
+    fn ascending(&self, keys: &[u64]) -> Vec<u32> {
+        let words = self.space.layout().words();
+        let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
+        let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
+        let pieces = pieces(keys.len() / words);
+        let runs = map(pieces.len(), |i| {
+            let mut run: Vec<(u64, u32)> = pieces[i]
+                .clone()
+                .map(|class| (keys[class * words], class as u32))
+                .collect();
+            run.sort_unstable_by(compare);
+            run
+        });
+        let mut all = join(runs);
+        // The stable sort finds the runs, and merges them.
+        all.sort_by(compare);
+        all.into_iter().map(|(_, class)| class).collect()
     }
 }
 
@@ -213,16 +233,15 @@ struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 impl DetailEntries {
     fn collect(
         tallies: &[Tally],
-        maps: &[Vec<Option<u32>>],
+        maps: &[ClassOf],
         index: usize,
         dictionaries: &[super::interner::Dictionary],
-        rank: impl Fn(u32) -> u32,
     ) -> Self {
         let mut entries = vec![];
         for (tally, map) in tallies.iter().zip(maps) {
             let DetailTally { grouper, counts, .. } = &tally.details[index];
             for (key, count) in grouper.keys().chunks_exact(dictionaries.len()).zip(counts) {
-                let class = map[(key[0] >> 32) as usize].map(&rank);
+                let class = map[(key[0] >> 32) as usize];
                 let first = dictionaries[0].ranks[key[0] as u32 as usize];
                 let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);
                 entries.push((class, first, second, *count));

@@ -11,6 +11,8 @@ mod grouper;
 mod interner;
 mod layout;
 mod node;
+pub(crate) mod parallel;
+mod partitioned;
 mod scan;
 mod set;
 mod sets;

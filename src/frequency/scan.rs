@@ -3,6 +3,7 @@
 use super::grouper::Grouper;
 use super::interner::{Dictionary, Local, Shared};
 use super::layout::{Layout, bits_for};
+use super::partitioned::bytes_to_group;
 use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::SchemaRef;
@@ -10,6 +11,7 @@ use arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::StreamExt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
@@ -159,8 +161,8 @@ impl Scan {
     /// Memory that bringing the partitions together takes beside them.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
-        // Keys in their new codes, the class of each group, and the ordered set with its counts.
-        Grouper::bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 8 + 8)
+        // Keys in their new codes, the class of each group, its place in the order, and the ordered set with its counts.
+        bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8)
     }
 
     /// The distinct values of quasi-identifier `column`, ascending, NULL last.
@@ -249,6 +251,12 @@ impl Tally {
             .keys()
             .chunks_exact(self.layout.words())
             .zip(self.counts.iter().copied())
+    }
+
+    /// The keys of these groups.
+    pub(super) fn keys(&self, groups: Range<usize>) -> impl Iterator<Item = &[u64]> {
+        let words = self.layout.words();
+        self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
     fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
 use super::base::Base;
-use super::grouper::Grouper;
 use super::node::NodeExec;
+use super::partitioned::bytes_to_group;
 use super::set::FrequencySet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::Node;
@@ -121,7 +121,7 @@ impl FrequencySets {
     /// does not fit alone takes the room of the cache, and is an error when that is not enough.
     fn room_to_group(&self, source: &FrequencySet) -> Result<Room<'_>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
-        let bytes = Grouper::bytes_to_group(source.len(), source.words()) + source.bytes();
+        let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
         let mut grouping = self.grouping.lock();
         while reservation.try_grow(bytes).is_err() {
             if *grouping > 0 {
@@ -261,7 +261,7 @@ mod tests {
         #[test]
         fn nodes_that_do_not_fit_together_wait(table in table()) {
             let base = Arc::new(table.base());
-            let one = Grouper::bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
+            let one = bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
             let sets = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one), 0).unwrap();
             let nodes: Vec<Node> = table.lattice().iter().collect();
             std::thread::scope(|scope| {
