@@ -108,7 +108,8 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
     let state = decided.state();
-    let rows = execute_stream(plan, table::sorting_context(&state)).map_err(Error::from_data)?;
+    let context = table::sorting_context(&state, plan.as_ref());
+    let rows = execute_stream(plan, context).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
     let (folder, to) = (stage.folder().to_path_buf(), target.clone());
     // A task of the runtime's threads, so that no more of them work at once than were asked for.

@@ -2,7 +2,10 @@
 
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
-use crate::recode::{DecodeExec, ORDER_PREFIX, Recipe, RecodeExec};
+use crate::frequency::read_dictionaries;
+use crate::recode::{
+    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, is_foldable, set_aside, with_rows,
+};
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -25,14 +28,24 @@ use std::sync::Arc;
 
 /// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
 /// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
-pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
-    let recoded = recoded(rows, Arc::clone(&recipe)).await?;
-    let released = recoded.schema();
+pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+    let source = read(source, &recipe).await?;
+    let released = Arc::clone(&source.released);
     // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
     let is_told = |name: &str| recipe.is_in_order_key(name, &released) && !first.iter().any(|f| f == name);
-    let carried = (0..released.fields().len()).filter(|i| !is_told(released.field(*i).name()));
-    let recoded = project(recoded, &carried.collect::<Vec<_>>())?;
-    let schema = recoded.schema();
+    let carried: Vec<usize> = (0..released.fields().len())
+        .filter(|i| !is_told(released.field(*i).name()))
+        .collect();
+    let carried_schema = released.project(&carried)?;
+    let is_folded = is_foldable(&carried_schema);
+    let rows = match is_folded {
+        true => {
+            let recoded = project(source.recoded(Arc::clone(&recipe), Strings::AsRead), &carried)?;
+            Arc::new(FoldExec::over_rows(recoded, &carried_schema))
+        }
+        false => project(source.recoded(Arc::clone(&recipe), Strings::Plain), &carried)?,
+    };
+    let schema = rows.schema();
     let ascending = SortOptions {
         descending: false,
         nulls_first: false,
@@ -43,7 +56,7 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         .map(|name| Ok(schema.index_of(name)?))
         .collect::<Result<Vec<usize>>>()?;
     let order = (0..schema.fields().len()).filter(is_order);
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i));
+    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && schema.field(*i).name() != ROWS);
     let mut sorted: Vec<usize> = vec![];
     for i in partition.into_iter().chain(order).chain(others) {
         if !sorted.contains(&i) {
@@ -55,38 +68,75 @@ pub(super) async fn plan(rows: &DataFrame, recipe: Arc<Recipe>, first: &[String]
         PhysicalSortExpr::new(column, ascending)
     });
     let ordering = LexOrdering::new(exprs).ok_or_else(|| Error::internal("a release without columns"))?;
-    let several = recoded.output_partitioning().partition_count() > 1;
-    let sort = SortExec::new(ordering.clone(), recoded).with_preserve_partitioning(several);
+    let several = rows.output_partitioning().partition_count() > 1;
+    let sort = SortExec::new(ordering.clone(), rows).with_preserve_partitioning(several);
     let ordered: Arc<dyn ExecutionPlan> = match several {
         true => Arc::new(SortPreservingMergeExec::new(ordering.clone(), Arc::new(sort))),
         false => Arc::new(sort),
     };
-    Ok(Arc::new(DecodeExec::over_sorted(ordered, recipe, ordering, released)))
+    if !is_folded {
+        return Ok(Arc::new(DecodeExec::over_sorted(ordered, recipe, ordering, released)));
+    }
+    let decoded = DecodeExec::over_sorted(ordered, recipe, ordering, with_rows(&released));
+    Ok(Arc::new(RepeatExec::over_ordered(Arc::new(decoded), released)))
 }
 
-/// What the plan of a release is executed in. A sort holds rows up to its share of the memory limit, and then needs as
+/// What `plan`, of a release, is executed in. A sort holds rows up to its share of the memory limit, and then needs as
 /// much again, and keys to compare, to bring them in order: it fails for want of that unless it set it aside.
-pub(super) fn sorting_context(state: &SessionState) -> Arc<TaskContext> {
+pub(super) fn sorting_context(state: &SessionState, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
     let mut state = state.clone();
     let pool = &state.runtime_env().memory_pool;
     if let MemoryLimit::Finite(limit) = pool.memory_limit() {
-        let left = limit.saturating_sub(pool.reserved());
+        let left = limit.saturating_sub(pool.reserved() + set_aside(plan, pool.as_ref()));
         let sorts = state.config().target_partitions().max(1);
         state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 9 * 5 / sorts;
     }
     state.task_ctx()
 }
 
-/// The rows of a release in no order, with the columns of the order key last.
+/// The rows of a release in no order, with the columns of the order key last, and strings that are kept as they are read.
 pub(super) async fn recoded(rows: &DataFrame, recipe: Arc<Recipe>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(read(rows, &recipe).await?.recoded(recipe, Strings::AsRead))
+}
+
+/// The second scan.
+struct Read {
+    rows: Arc<dyn ExecutionPlan>,
+    /// The columns that come of it, those of the order key last.
+    released: SchemaRef,
+}
+
+async fn read(rows: &DataFrame, recipe: &Recipe) -> Result<Read> {
     let mut names: Vec<&str> = vec![];
     for name in recipe.reads() {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let source = select_columns(rows, &names)?.create_physical_plan().await?;
-    Ok(Arc::new(RecodeExec::try_new(source, recipe)?))
+    let rows = select_columns(rows, &names)?.create_physical_plan().await?;
+    Ok(Read {
+        released: recipe.ordered_schema(&rows.schema())?,
+        rows: read_dictionaries(rows).await?,
+    })
+}
+
+impl Read {
+    fn recoded(self, recipe: Arc<Recipe>, strings: Strings) -> Arc<dyn ExecutionPlan> {
+        let schema = match strings {
+            Strings::Plain => self.released,
+            Strings::AsRead => recipe.as_read(&self.released, &self.rows.schema()),
+        };
+        Arc::new(RecodeExec::over_source(self.rows, recipe, schema))
+    }
+}
+
+/// What strings that are kept come as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strings {
+    /// As they are released.
+    Plain,
+    /// As dictionaries where the source's files store them so.
+    AsRead,
 }
 
 /// A verified release as a table.
