@@ -3,7 +3,7 @@
 use super::details::{attribute_request, class_label_request, fill, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
-use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
@@ -72,8 +72,13 @@ pub struct Evaluator {
     objectives: Vec<Objective>,
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
+    demand: Demand,
     threads: usize,
 }
+
+/// The classes of a node and which of them are kept; or, of one that is known to suppress more rows than the limit,
+/// about how many, without its classes.
+pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 
 impl Evaluator {
     /// An evaluator for `job` over its frequency sets. The first metric is what a search minimises.
@@ -106,6 +111,10 @@ impl Evaluator {
             objectives,
             entity,
             limit,
+            demand: Demand {
+                least: least_rows(job),
+                limit,
+            },
             threads: threads.max(1),
         })
     }
@@ -169,9 +178,20 @@ impl Evaluator {
         Ok((set, verdict))
     }
 
+    /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
+    pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
+        match self.sets.get_if(node, self.demand)? {
+            Answer::Classes(set) => {
+                let verdict = self.verdict(&set)?;
+                Ok(Ok((set, verdict)))
+            }
+            Answer::Fails { suppressed } => Ok(Err(suppressed)),
+        }
+    }
+
     /// The groups of `partition` as classes, and which of them are kept.
     pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
-        let set = self.sets.base().set.group(partition.groups(), partition.len());
+        let set = self.sets.base().held()?.group(partition.groups(), partition.len());
         let verdict = Verdict {
             partition: Some(partition),
             ..self.verdict(&set)?
@@ -370,7 +390,13 @@ impl Evaluator {
     }
 
     fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let (set, verdict) = self.judge(node)?;
+        let (set, verdict) = match self.judge_if_demanded(node)? {
+            Ok(judged) => judged,
+            Err(suppressed) => {
+                let floor = self.bound(node, 0);
+                return Ok(Assessment::excluded(suppressed, self.objectives.len(), floor));
+            }
+        };
         let view = view(&set, &verdict);
         let cost = |o: &Objective| {
             let value = o.measure.value(&view);
@@ -398,20 +424,19 @@ impl Evaluator {
     }
 }
 
+/// The fewest rows of a class for which the models can hold.
+fn least_rows(job: &Job) -> u64 {
+    let full = job.constraints.iter().filter(|c| c.subset.is_none());
+    full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
+}
+
 /// Readies a metric for the table.
 fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
-    let full = |c: &&Constraint| c.subset.is_none();
     let subject = metric::Subject {
         base,
         weights: &weights,
-        k: job
-            .constraints
-            .iter()
-            .filter(full)
-            .map(|c| c.model.min_class_size())
-            .max()
-            .unwrap_or(1),
+        k: least_rows(job),
         suppression_limit: job.suppression.rows(base.rows),
         label: class_label_request(job).and_then(|request| position(base, &request)),
         attribute: measured_attribute(job).and_then(|request| position(base, &request)),

@@ -1,14 +1,16 @@
 //! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
 
 use super::grouper::Grouper;
-use super::scan::{DetailRequest, DetailTally, Scan, Tally};
+use super::scan::{DetailRequest, Scan};
 use super::set::{Detail, FrequencySet};
 use super::space::Space;
+use super::spill::Scratch;
+use super::spilled::{Grouping, Means, Parts, Spilled, sorted};
+use super::tally::{DetailTally, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
 use arrow::array::ArrayRef;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
 use std::sync::Arc;
 
 /// What is known of one further attribute over the whole table.
@@ -24,13 +26,22 @@ pub struct Attribute {
     pub counts: Vec<u64>,
 }
 
+/// The classes of the lattice's bottom node.
+#[derive(Debug, Clone)]
+pub enum BaseSet {
+    /// In memory, keys ascending.
+    Held(Arc<FrequencySet>),
+    /// In files, because memory does not hold them. Classes then carry no details and no population.
+    Spilled(Arc<Spilled>),
+}
+
 /// The base frequency set with what every evaluation needs to know of the table.
 #[derive(Debug, Clone)]
 pub struct Base {
     /// The keys' space.
     pub space: Arc<Space>,
-    /// The classes of the lattice's bottom node, keys ascending.
-    pub set: Arc<FrequencySet>,
+    /// The classes of the lattice's bottom node.
+    pub set: BaseSet,
     /// Rows of the table.
     pub rows: u64,
     /// Rows with a value that its hierarchy does not know and whose rows it suppresses; they are in no class.
@@ -44,22 +55,28 @@ pub struct Base {
 impl Base {
     /// The base set at `bottom` of a sample, with the counts of a population scanned with the same dictionaries.
     ///
-    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. An error
-    /// when what this takes beside the scans does not fit `pool`.
+    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. What this
+    /// takes beside the scans is taken from the memory of `scratch`; where that does not hold it, the set stays in files,
+    /// or this is an error when there may be no files.
     pub fn new(
         sample: Scan,
         population: Option<Scan>,
         lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
-        pool: &Arc<dyn MemoryPool>,
+        scratch: &Scratch,
     ) -> Result<Self> {
         let marginals = (0..lookups.len()).map(|c| sample.value_counts(c)).collect();
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
-        let room = MemoryConsumer::new("anonsql merging of partitions").register(pool);
+        let room = scratch.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
-        room.try_grow(bytes).map_err(|_| {
+        let fits = room.try_grow(bytes);
+        if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
+            room.free();
+            return Self::spilled(sample, marginals, space, &suppresses, bottom, scratch);
+        }
+        fits.map_err(|_| {
             Error::new(
                 ErrorKind::Resources,
                 "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of \
@@ -130,7 +147,7 @@ impl Base {
             details,
         ));
         Ok(Self {
-            set,
+            set: BaseSet::Held(set),
             rows: sample.rows,
             unmapped_rows,
             marginals,
@@ -138,6 +155,91 @@ impl Base {
             space,
         })
     }
+
+    /// The base set of a scan that memory does not hold. Where it holds the distinct combinations at the bottom node, of
+    /// which partitions and files may have had the same ones, it is the same as that of a scan that was held.
+    fn spilled(
+        sample: Scan,
+        marginals: Vec<Vec<u64>>,
+        space: Arc<Space>,
+        suppresses: &[bool],
+        bottom: Node,
+        scratch: &Scratch,
+    ) -> Result<Self> {
+        let (rows, threads, words) = (sample.rows, sample.tallies.len(), space.layout().words());
+        let parts = parts(&sample, &space, suppresses, &bottom);
+        let (spilled, unmapped_rows) = Spilled::new(sample, &parts, words, bottom.clone(), scratch)?;
+        // A set that is held has room beside it for grouping a node.
+        let means = Means {
+            scratch,
+            threads,
+            class_bytes: 2 * (words + 1) * 8 + Grouper::bytes_to_group(1, words),
+        };
+        let set = match spilled.group(&space, &bottom, None, means)? {
+            Grouping::Classes(set) => {
+                let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
+                BaseSet::Held(Arc::new(FrequencySet::new(bottom, words, keys, counts, None, vec![])))
+            }
+            Grouping::Fails(_) | Grouping::NoRoom(_) => BaseSet::Spilled(Arc::new(spilled)),
+        };
+        Ok(Self {
+            space,
+            set,
+            rows,
+            unmapped_rows,
+            marginals,
+            attributes: vec![],
+        })
+    }
+
+    /// The set in memory, for what cannot do without; an error that says what to do where it is not.
+    pub fn held(&self) -> Result<&Arc<FrequencySet>> {
+        match &self.set {
+            BaseSet::Held(set) => Ok(set),
+            BaseSet::Spilled(spilled) => Err(Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "{} combinations of quasi-identifier values do not fit the memory limit, and dividing or comparing \
+                     them one by one takes all of them at once; raise --memory-limit, name fewer quasi-identifiers, start \
+                     at coarser levels of the finest of them with LEVELS, or use a search over the lattice",
+                    spilled.entries()
+                ),
+            )),
+        }
+    }
+
+    /// The lattice's bottom node.
+    pub fn bottom(&self) -> &Node {
+        match &self.set {
+            BaseSet::Held(set) => set.node(),
+            BaseSet::Spilled(spilled) => spilled.node(),
+        }
+    }
+
+    /// The classes of the bottom node; at least as many as there are, where they are in files.
+    pub fn combinations(&self) -> u64 {
+        match &self.set {
+            BaseSet::Held(set) => set.len() as u64,
+            BaseSet::Spilled(spilled) => spilled.entries(),
+        }
+    }
+}
+
+/// By column and code of the scan: the bits of its representative at `bottom`, in place; `None` where its rows are
+/// suppressed for an unknown value.
+fn parts(scan: &Scan, space: &Space, suppresses: &[bool], bottom: &Node) -> Parts {
+    let columns = scan.dictionaries.iter().enumerate();
+    columns
+        .map(|(column, dictionary)| {
+            let lookup = space.lookup(column);
+            let representatives = &lookup.level(bottom.level(column)).representatives;
+            let part = |rank: &u32| {
+                let suppressed = suppresses[column] && lookup.is_unmapped(*rank as usize);
+                (!suppressed).then(|| space.layout().place(column, representatives[*rank as usize]))
+            };
+            dictionary.ranks.iter().map(part).collect()
+        })
+        .collect()
 }
 
 /// Brings the keys of partitions to the codes of the space.
@@ -152,21 +254,7 @@ struct Merge<'a> {
 impl Merge<'_> {
     /// The class of each group of `tally`; `None` where the row is suppressed for an unknown value.
     fn add(&mut self, scan: &Scan, tally: &Tally) -> Vec<Option<u32>> {
-        // Per column and code of the scan: the representative, in place.
-        let parts: Vec<Vec<Option<(usize, u64)>>> = scan
-            .dictionaries
-            .iter()
-            .enumerate()
-            .map(|(column, dictionary)| {
-                let lookup = self.space.lookup(column);
-                let representatives = &lookup.level(self.bottom.level(column)).representatives;
-                let part = |rank: &u32| {
-                    let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
-                    (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
-                };
-                dictionary.ranks.iter().map(part).collect()
-            })
-            .collect();
+        let parts = parts(scan, self.space, &self.suppresses, self.bottom);
         let words = self.space.layout().words();
         let mut keys = vec![0u64; tally.counts.len() * words];
         let mut mapped = vec![true; tally.counts.len()];

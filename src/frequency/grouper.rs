@@ -118,7 +118,7 @@ impl Grouper {
 
 /// The high half of a product folded onto the low half spreads every bit of the key over the low bits.
 #[inline]
-fn hash(key: &[u64]) -> u64 {
+pub(super) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     key.iter().fold(0, |h, word| {
         let product = u128::from(h ^ word ^ ODD).wrapping_mul(u128::from(ODD | 1));

@@ -3,14 +3,14 @@
 //! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
 //! plain loops; [`Table::base`] goes the way of the product.
 
-use super::{Base, Columns, DetailRequest, FrequencySet};
+use super::{Base, Columns, DetailRequest, FrequencySet, Scratch};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP, table};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use arrow::record_batch::RecordBatch;
-use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -175,16 +175,19 @@ impl Table {
             let batches = futures::stream::iter(vec![Ok(batch(rows))]);
             Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), batches)) as _
         };
-        let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
+        let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let columns = Columns::new(&schema, &names, &details).unwrap();
         let (first, second) = self.rows.split_at(self.rows.len() / 2);
         let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
         let (sample, population) = runtime.block_on(async {
-            let sample = columns.scan(vec![stream(first), stream(second)], &pool, Arc::default());
+            let sample = columns.scan(vec![stream(first), stream(second)], &scratch, Arc::default());
             let mut sample = sample.await.unwrap();
             let bare = columns.without_details();
-            let population = bare.scan(vec![stream(&people)], &pool, Arc::default()).await.unwrap();
+            let population = bare
+                .scan(vec![stream(&people)], &scratch, Arc::default())
+                .await
+                .unwrap();
             columns.refresh(&mut sample).unwrap();
             (sample, population)
         });
@@ -197,7 +200,7 @@ impl Table {
         });
         let bottom = Node::new(vec![0; names.len()]);
         let lookups = lookups.collect();
-        Base::new(sample, Some(population), lookups, bottom, &pool).unwrap()
+        Base::new(sample, Some(population), lookups, bottom, &scratch).unwrap()
     }
 }
 

@@ -1,0 +1,369 @@
+//! The base frequency set where memory does not hold it: partial counts in files, grouped anew for every node.
+//!
+//! The classes of a node are cut into slices by the hash of their keys, and a pass over the files groups as many slices
+//! as memory holds. A slice has its classes whole, so the rows in those of its classes that are too small are rows that
+//! the node suppresses: once the slices that were grouped have more of them than the limit, the node is proven not to
+//! be anonymous, and the others are left out. For a node that is far from anonymous that takes one pass over a small part of
+//! its classes. A node that is anonymous has no more classes than the rows of the limit and the others in classes of the
+//! least size, and they are held in memory like those of any node.
+
+use super::grouper::{Grouper, hash};
+use super::key_file::KeyFile;
+use super::scan::Scan;
+use super::set::FrequencySet;
+use super::space::Space;
+use super::spill::Scratch;
+use super::tally::Tally;
+use crate::error::{Error, Result};
+use crate::lattice::Node;
+use std::ops::Range;
+
+/// Slices of a node's classes.
+const SLICES: usize = 64;
+/// Keys of a slice that are grouped together, so that its table is in the cache while they are.
+const PENDING: usize = 1 << 12;
+/// A node with no more classes than this is grouped in one pass.
+const FEW: u64 = 1 << 16;
+
+/// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
+pub(super) type Parts = Vec<Vec<Option<(usize, u64)>>>;
+
+/// What the models and the limit together ask of a node, as far as it is told by the sizes of classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// Smaller classes are suppressed.
+    pub least: u64,
+    /// The most rows that may be suppressed.
+    pub limit: u64,
+}
+
+/// The classes of a node as partial counts in files: a key may be in them more than once.
+#[derive(Debug)]
+pub struct Spilled {
+    node: Node,
+    words: usize,
+    files: Vec<KeyFile>,
+    entries: u64,
+    rows: u64,
+}
+
+/// What grouping a node comes to.
+#[derive(Debug)]
+pub(super) enum Grouping {
+    /// Its classes, in the order of slices and keys.
+    Classes(FrequencySet),
+    /// It does not meet the demand: rows that are suppressed, extrapolated from some of its classes.
+    Fails(u64),
+    /// So many classes, about, do not fit in memory.
+    NoRoom(u64),
+}
+
+/// What a node is grouped with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) scratch: &'a Scratch,
+    pub(super) threads: usize,
+    /// Bytes that have to be there for each class, once all are grouped.
+    pub(super) class_bytes: usize,
+}
+
+/// One slice while it is grouped.
+struct Slice {
+    grouper: Grouper,
+    counts: Vec<u64>,
+    keys: Vec<u64>,
+    rows: Vec<u64>,
+}
+
+/// Slices that were grouped.
+#[derive(Default)]
+struct Grouped {
+    keys: Vec<u64>,
+    counts: Vec<u64>,
+    /// By slice.
+    suppressed: Vec<u64>,
+}
+
+impl Spilled {
+    /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
+    pub(super) fn new(scan: Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
+        let recoded = in_threads(scan.tallies, |tally| recode(tally, parts, words, scratch))?;
+        let unmapped = recoded.iter().map(|r| r.1).sum();
+        let rows = scan.rows - unmapped;
+        let files: Vec<KeyFile> = recoded.into_iter().map(|r| r.0).collect();
+        let entries = files.iter().map(KeyFile::entries).sum();
+        let spilled = Self {
+            node,
+            words,
+            files,
+            entries,
+            rows,
+        };
+        Ok((spilled, unmapped))
+    }
+
+    /// The node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Keys in the files: the classes, and some of them more than once.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Groups at the more general `to`, until that is known not to meet `demand`. Calls with the same arguments answer
+    /// the same, however much memory and however many threads there are, but for [`Grouping::NoRoom`].
+    pub(super) fn group(&self, space: &Space, to: &Node, demand: Option<Demand>, means: Means) -> Result<Grouping> {
+        let levels = to.levels().iter().zip(space.lookups());
+        let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
+        let most = possible.fold(1, u64::saturating_mul).min(self.entries);
+        let held = means.scratch.reservation("anonsql node");
+        let mut found = Grouped::default();
+        while found.suppressed.len() < SLICES {
+            let done = found.suppressed.len();
+            let classes = match done {
+                0 => most as usize,
+                _ => found.counts.len() * SLICES / done,
+            };
+            if done > 0 && held.try_resize(classes * means.class_bytes).is_err() {
+                return Ok(Grouping::NoRoom(classes as u64));
+            }
+            let mut wanted = self.wanted(&found, most, demand).max(means.threads).min(SLICES - done);
+            let parts = loop {
+                let slices = done..done + wanted;
+                match self.pass(space, to, demand, slices, classes, means)? {
+                    Some(parts) => break parts,
+                    None if wanted > 1 => wanted = wanted.div_ceil(2),
+                    None => return Ok(Grouping::NoRoom(classes as u64)),
+                }
+            };
+            for part in parts {
+                let classes = found.counts.len() + part.counts.len();
+                if held.try_resize(held.size().max(classes * means.class_bytes)).is_err() {
+                    return Ok(Grouping::NoRoom(
+                        classes as u64 * SLICES as u64 / (done + wanted) as u64,
+                    ));
+                }
+                found.reserve(part.counts.len(), self.words);
+                found.add(part);
+            }
+            if let Some(rows) = demand.and_then(|d| found.fails(d.limit)) {
+                return Ok(Grouping::Fails(rows.min(self.rows)));
+            }
+        }
+        let Grouped { keys, counts, .. } = found;
+        Ok(Grouping::Classes(FrequencySet::new(
+            to.clone(),
+            self.words,
+            keys,
+            counts,
+            None,
+            vec![],
+        )))
+    }
+
+    /// Slices to group next: those that are expected to prove that the demand is not met, or all.
+    fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
+        let done = found.suppressed.len();
+        let suppressed: u64 = found.suppressed.iter().sum();
+        // Rows beyond the limit, over rows that are suppressed in a slice, and a tenth more.
+        let proof = |limit: u64, rows: u64| ((limit + 1) as u128 * 11 / 10).div_ceil(u128::from(rows.max(1))) as usize;
+        match (done, demand) {
+            (0, _) if most <= FEW => SLICES,
+            (0, None) => 1,
+            (0, Some(demand)) => match proof(demand.limit, self.rows / SLICES as u64) {
+                slices if slices <= SLICES / 2 => slices,
+                _ => 1,
+            },
+            (_, Some(demand)) if suppressed * SLICES as u64 / done as u64 > demand.limit => {
+                proof(demand.limit - suppressed, suppressed / done as u64)
+            }
+            _ => SLICES,
+        }
+    }
+
+    /// Groups `slices` in one pass over the files by each thread; nothing when memory does not hold them, of about
+    /// `classes` classes in all.
+    fn pass(
+        &self,
+        space: &Space,
+        to: &Node,
+        demand: Option<Demand>,
+        slices: Range<usize>,
+        classes: usize,
+        means: Means,
+    ) -> Result<Option<Vec<Grouped>>> {
+        let share = slices.len().div_ceil(means.threads.max(1)).max(1);
+        let ranges = slices
+            .clone()
+            .step_by(share)
+            .map(|start| start..(start + share).min(slices.end));
+        let parts = in_threads(ranges.collect(), |range: Range<usize>| {
+            let memory = means.scratch.reservation("anonsql node");
+            // A single slice is tried also where there would not be room for it if no two entries were of one class.
+            let expected = if slices.len() > 1 {
+                classes / SLICES * range.len()
+            } else {
+                0
+            };
+            let mut granted = Grouper::bytes_to_group(expected, self.words) + expected * 16;
+            if memory.try_resize(granted).is_err() {
+                return Ok(None);
+            }
+            let mut parts: Vec<Slice> = range.clone().map(|_| Slice::new(self.words)).collect();
+            for file in &self.files {
+                let mut fits = true;
+                file.for_each(|keys, counts| {
+                    let keys = space.generalize(keys, &self.node, to);
+                    for (i, key) in keys.chunks_exact(self.words).enumerate() {
+                        let slice = (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize;
+                        if let Some(part) = slice.checked_sub(range.start).and_then(|at| parts.get_mut(at)) {
+                            part.push(key, counts.map_or(1, |counts| counts[i]));
+                        }
+                    }
+                    let used: usize = parts.iter().map(Slice::bytes).sum();
+                    if fits && used > granted {
+                        fits = memory.try_resize(used).is_ok();
+                        granted = used;
+                    }
+                    Ok(fits)
+                })?;
+                if !fits {
+                    return Ok(None);
+                }
+            }
+            parts.iter_mut().for_each(Slice::flush);
+            let mut all = Grouped::default();
+            all.reserve(parts.iter().map(|p| p.counts.len()).sum(), self.words);
+            for part in parts {
+                all.add(part.finish(self.words, demand));
+            }
+            Ok(Some(all))
+        })?;
+        Ok(parts.into_iter().collect())
+    }
+}
+
+impl Slice {
+    fn new(words: usize) -> Self {
+        Self {
+            grouper: Grouper::new(words),
+            counts: vec![],
+            keys: vec![],
+            rows: vec![],
+        }
+    }
+
+    fn push(&mut self, key: &[u64], rows: u64) {
+        self.keys.extend_from_slice(key);
+        self.rows.push(rows);
+        if self.rows.len() >= PENDING {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let mut groups = vec![];
+        self.grouper.group(&self.keys, &mut groups);
+        self.counts.resize(self.grouper.len(), 0);
+        for (group, rows) in groups.into_iter().zip(self.rows.drain(..)) {
+            self.counts[group as usize] += rows;
+        }
+        self.keys.clear();
+    }
+
+    fn bytes(&self) -> usize {
+        self.grouper.bytes() + (self.counts.capacity() + self.keys.capacity() + self.rows.capacity()) * 8
+    }
+
+    /// The classes in the order of their keys.
+    fn finish(self, words: usize, demand: Option<Demand>) -> Grouped {
+        let least = demand.map_or(0, |d| d.least);
+        let suppressed = self.counts.iter().filter(|n| **n < least).sum();
+        let (keys, counts) = sorted(words, self.grouper.into_keys(), self.counts);
+        Grouped {
+            keys,
+            counts,
+            suppressed: vec![suppressed],
+        }
+    }
+}
+
+impl Grouped {
+    fn reserve(&mut self, classes: usize, words: usize) {
+        self.keys.reserve_exact(classes * words);
+        self.counts.reserve_exact(classes);
+    }
+
+    fn add(&mut self, next: Self) {
+        self.keys.extend(next.keys);
+        self.counts.extend(next.counts);
+        self.suppressed.extend(next.suppressed);
+    }
+
+    /// When the first slices have more suppressed rows than the limit: how many all have, if the others are like them.
+    fn fails(&self, limit: u64) -> Option<u64> {
+        let mut rows = 0;
+        let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {
+            rows += n;
+            (rows, slices)
+        });
+        let (rows, slices) = sums.into_iter().find(|(rows, _)| *rows > limit)?;
+        Some((u128::from(rows) * SLICES as u128 / u128::from(slices)) as u64)
+    }
+}
+
+/// Keys and their counts, keys ascending.
+pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
+    if words == 1 {
+        let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();
+        pairs.sort_unstable();
+        return pairs.into_iter().unzip();
+    }
+    let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
+    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+    order.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
+    (
+        order.iter().flat_map(|class| key(*class).iter().copied()).collect(),
+        order.iter().map(|class| counts[*class as usize]).collect(),
+    )
+}
+
+/// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
+/// unknown value.
+fn recode(tally: Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
+    let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
+    let (mut keys, mut rows, mut unmapped) = (vec![], vec![], 0);
+    tally.for_each(|layout, from, counts| {
+        keys.clear();
+        rows.clear();
+        for (i, from) in from.chunks_exact(layout.words()).enumerate() {
+            let n = counts.map_or(1, |counts| counts[i]);
+            let at = keys.len();
+            keys.resize(at + words, 0);
+            let mapped = parts.iter().enumerate().all(|(column, parts)| {
+                let part = parts[layout.code(from, column) as usize];
+                part.inspect(|(word, bits)| keys[at + word] |= bits).is_some()
+            });
+            if mapped {
+                rows.push(n);
+            } else {
+                keys.truncate(at);
+                unmapped += n;
+            }
+        }
+        recoded.append(&keys, Some(&rows))
+    })?;
+    Ok((recoded, unmapped))
+}
+
+/// Does `work` on each of `items`, all at once; the answers are in their order.
+fn in_threads<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
+        let ended = || Error::internal("a thread that groups combinations ended");
+        threads.into_iter().map(|t| t.join().map_err(|_| ended())?).collect()
+    })
+}
