@@ -74,7 +74,8 @@ impl Base {
         let fits = room.try_grow(bytes);
         if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
             room.free();
-            return Self::spilled(sample, marginals, space, &suppresses, bottom, scratch);
+            let threads = sample.tallies.len();
+            return Self::spilled(sample, marginals, space, &suppresses, bottom, scratch)?.hold(scratch, threads);
         }
         fits.map_err(|_| {
             Error::new(
@@ -156,9 +157,8 @@ impl Base {
         })
     }
 
-    /// The base set of a scan that memory does not hold. Where it holds the distinct combinations at the bottom node, of
-    /// which partitions and files may have had the same ones, it is the same as that of a scan that was held.
-    fn spilled(
+    /// The base set in files.
+    pub(super) fn spilled(
         sample: Scan,
         marginals: Vec<Vec<u64>>,
         space: Arc<Space>,
@@ -166,30 +166,38 @@ impl Base {
         bottom: Node,
         scratch: &Scratch,
     ) -> Result<Self> {
-        let (rows, threads, words) = (sample.rows, sample.tallies.len(), space.layout().words());
+        let (rows, words) = (sample.rows, space.layout().words());
         let parts = parts(&sample, &space, suppresses, &bottom);
-        let (spilled, unmapped_rows) = Spilled::new(sample, &parts, words, bottom.clone(), scratch)?;
-        // A set that is held has room beside it for grouping a node.
-        let means = Means {
-            scratch,
-            threads,
-            class_bytes: 2 * (words + 1) * 8 + Grouper::bytes_to_group(1, words),
-        };
-        let set = match spilled.group(&space, &bottom, None, means)? {
-            Grouping::Classes(set) => {
-                let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
-                BaseSet::Held(Arc::new(FrequencySet::new(bottom, words, keys, counts, None, vec![])))
-            }
-            Grouping::Fails(_) | Grouping::NoRoom(_) => BaseSet::Spilled(Arc::new(spilled)),
-        };
+        let (spilled, unmapped_rows) = Spilled::new(sample, &parts, words, bottom, scratch)?;
         Ok(Self {
             space,
-            set,
+            set: BaseSet::Spilled(Arc::new(spilled)),
             rows,
             unmapped_rows,
             marginals,
             attributes: vec![],
         })
+    }
+
+    /// Brings a set from files into memory if that holds it: partitions and files may have had the same combinations,
+    /// and the bottom node may be more general than they are. It is then that of a scan that was held.
+    pub(super) fn hold(mut self, scratch: &Scratch, threads: usize) -> Result<Self> {
+        let BaseSet::Spilled(spilled) = &self.set else {
+            return Ok(self);
+        };
+        let (bottom, words) = (spilled.node(), self.space.layout().words());
+        let means = Means {
+            scratch,
+            threads,
+            // A set that is held has room beside it for grouping a node.
+            class_bytes: 2 * (words + 1) * 8 + Grouper::bytes_to_group(1, words),
+        };
+        if let Grouping::Classes(set) = spilled.group(&self.space, bottom, None, means)? {
+            let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
+            let set = FrequencySet::new(bottom.clone(), words, keys, counts, None, vec![]);
+            self.set = BaseSet::Held(Arc::new(set));
+        }
+        Ok(self)
     }
 
     /// The set in memory, for what cannot do without; an error that says what to do where it is not.

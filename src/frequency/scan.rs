@@ -108,11 +108,22 @@ impl Columns {
         scratch: &Scratch,
         progress: Arc<AtomicU64>,
     ) -> Result<Scan> {
-        let mut tasks = JoinSet::new();
         // Bringing the partitions together takes as much again as they hold.
         let share = scratch
             .left()
             .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
+        self.scan_within(streams, scratch, share, progress).await
+    }
+
+    /// The same, where each partition holds `share` bytes of combinations.
+    pub(super) async fn scan_within(
+        &self,
+        streams: Vec<SendableRecordBatchStream>,
+        scratch: &Scratch,
+        share: usize,
+        progress: Arc<AtomicU64>,
+    ) -> Result<Scan> {
+        let mut tasks = JoinSet::new();
         for (number, mut stream) in streams.into_iter().enumerate() {
             let mut tally = Tally::new(self, &stream.schema(), scratch, share, number == 0)?;
             let columns = self.clone();

@@ -367,3 +367,121 @@ fn in_threads<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> Result<T> + S
         threads.into_iter().map(|t| t.join().map_err(|_| ended())?).collect()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Table, table};
+    use super::super::{Base, BaseSet};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Rows by key.
+    fn classes(set: &FrequencySet) -> BTreeMap<Vec<u64>, u64> {
+        let classes: BTreeMap<_, _> = (0..set.len()).map(|i| (set.key(i).to_vec(), set.counts()[i])).collect();
+        assert_eq!(classes.len(), set.len(), "no class is there twice");
+        classes
+    }
+
+    fn group(base: &Base, node: &Node, demand: Option<Demand>, scratch: &Scratch, threads: usize) -> Grouping {
+        let BaseSet::Spilled(spilled) = &base.set else {
+            panic!("the base set is in memory")
+        };
+        let means = Means {
+            scratch,
+            threads,
+            class_bytes: 16,
+        };
+        spilled.group(&base.space, node, demand, means).unwrap()
+    }
+
+    fn shares() -> impl Strategy<Value = usize> {
+        // Nothing is held; a little is; everything is.
+        prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
+    }
+
+    proptest! {
+        #[test]
+        fn nodes_grouped_from_files_are_those_of_a_set_in_memory(table in table(), share in shares(), threads in 1usize..4) {
+            let (held, spilled) = (table.bare_base(), table.spilled_base(share));
+            prop_assert_eq!(&held.marginals, &spilled.marginals);
+            prop_assert_eq!((held.rows, held.unmapped_rows), (spilled.rows, spilled.unmapped_rows));
+            let set = held.held().unwrap();
+            prop_assert!(spilled.combinations() >= set.len() as u64);
+            for node in table.lattice().iter() {
+                let Grouping::Classes(found) = group(&spilled, &node, None, &Scratch::unlimited(), threads) else {
+                    panic!("memory is not limited");
+                };
+                prop_assert_eq!(classes(&found), classes(&set.roll_up(&held.space, &node).0));
+            }
+            let found = spilled.hold(&Scratch::unlimited(), threads).unwrap();
+            let found = found.held().unwrap();
+            prop_assert_eq!((found.keys(), found.counts(), found.node()), (set.keys(), set.counts(), set.node()));
+        }
+
+        #[test]
+        fn a_node_fails_if_and_only_if_more_rows_are_in_small_classes(
+            table in table(), least in 1u64..6, limit in 0u64..12, threads in 1usize..4
+        ) {
+            let (held, spilled) = (table.bare_base(), table.spilled_base(0));
+            let demand = Some(Demand { least, limit });
+            for node in table.lattice().iter() {
+                let set = held.held().unwrap().roll_up(&held.space, &node).0;
+                let small: u64 = set.counts().iter().filter(|n| **n < least).sum();
+                match group(&spilled, &node, demand, &Scratch::unlimited(), threads) {
+                    Grouping::Classes(found) => {
+                        prop_assert!(small <= limit);
+                        prop_assert_eq!(classes(&found), classes(&set));
+                    }
+                    Grouping::Fails(rows) => prop_assert!(small > limit && rows > limit && rows <= held.rows),
+                    Grouping::NoRoom(_) => panic!("memory is not limited"),
+                }
+            }
+        }
+    }
+
+    /// `rows` rows of three columns with hardly two alike.
+    fn nearly_unique(rows: i64) -> Table {
+        use super::super::testing::{Groups, Row};
+        let groups: Vec<Groups> = [120, 110, 90].map(Groups::flat).into();
+        let row = |i: i64| Row::of([(i * 7919) % 120, (i * 104_729) % 110, (i / 13) % 90].map(Some).into());
+        Table {
+            rows: (0..rows).map(row).collect(),
+            tree: Groups::flat(2),
+            population: vec![],
+            per_entity: false,
+            texts: false,
+            groups,
+        }
+    }
+
+    #[test]
+    fn passes_follow_the_memory_and_answers_do_not() {
+        let table = nearly_unique(20_000);
+        let (held, spilled) = (table.bare_base(), table.spilled_base(100_000));
+        let set = held.held().unwrap();
+        assert!(set.len() > 10_000, "{} combinations", set.len());
+        let demand = Some(Demand { least: 5, limit: 1_000 });
+        let (bottom, above) = (Node::new(vec![0, 0, 0]), Node::new(vec![0, 0, 1]));
+        let mut found = vec![];
+        for (bytes, threads) in [(1 << 30, 1), (1 << 30, 3), (900_000, 1), (900_000, 2)] {
+            let scratch = Scratch::limited(bytes);
+            match group(&spilled, &above, None, &scratch, threads) {
+                Grouping::Classes(set) => found.push((set.keys().to_vec(), set.counts().to_vec())),
+                other => panic!("{other:?} with {bytes} bytes"),
+            }
+            match group(&spilled, &bottom, demand, &scratch, threads) {
+                Grouping::Fails(rows) => assert!((19_000..=20_000).contains(&rows), "{rows} rows"),
+                other => panic!("{other:?} with {bytes} bytes"),
+            }
+            assert_eq!(scratch.pool().reserved(), 0);
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
+        assert!(matches!(
+            group(&spilled, &bottom, None, &Scratch::limited(200_000), 2),
+            Grouping::NoRoom(classes) if classes > 5_000
+        ));
+        let tight = spilled.hold(&Scratch::limited(500_000), 2).unwrap();
+        assert_eq!(tight.held().unwrap_err().kind(), crate::error::ErrorKind::Resources);
+    }
+}
