@@ -9,7 +9,6 @@ use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
 use crate::partition::Partition;
-use crate::search::{Assessment, Counters, Oracle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,9 +25,9 @@ pub(super) struct Rule {
 
 /// Something that is minimised or maximised, ready for this table.
 #[derive(Debug)]
-struct Objective {
-    measure: Box<dyn Measure>,
-    higher_is_better: bool,
+pub(super) struct Objective {
+    pub(super) measure: Box<dyn Measure>,
+    pub(super) higher_is_better: bool,
 }
 
 /// Which classes of a node, or groups of a partition, are kept.
@@ -63,13 +62,13 @@ pub struct Profile {
     pub metrics: Vec<f64>,
 }
 
-/// Assesses nodes: see [`Oracle`].
+/// Assesses nodes: see [`crate::search::Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
     pub(super) sets: FrequencySets,
-    lattice: Lattice,
+    pub(super) lattice: Lattice,
     pub(super) rules: Vec<Rule>,
-    objectives: Vec<Objective>,
+    pub(super) objectives: Vec<Objective>,
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
     demand: Demand,
@@ -389,31 +388,6 @@ impl Evaluator {
         found.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let (set, verdict) = match self.judge_if_demanded(node)? {
-            Ok(judged) => judged,
-            Err(suppressed) => {
-                let floor = self.bound(node, 0);
-                return Ok(Assessment::excluded(suppressed, self.objectives.len(), floor));
-            }
-        };
-        let view = view(&set, &verdict);
-        let cost = |o: &Objective| {
-            let value = o.measure.value(&view);
-            if o.higher_is_better { -value } else { value }
-        };
-        Ok(Assessment {
-            anonymous: verdict.anonymous,
-            suppressed: verdict.suppressed,
-            classes: verdict.classes,
-            costs: self.objectives.iter().map(cost).collect(),
-            floor: self
-                .objectives
-                .first()
-                .map_or(f64::NEG_INFINITY, |o| o.measure.floor(&view)),
-        })
-    }
-
     /// Whether every rule is monotone given what may be suppressed.
     pub(super) fn rules_are_monotone(&self, limit: u64) -> bool {
         self.rules.iter().all(|rule| match rule.monotonicity {
@@ -447,7 +421,8 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     })
 }
 
-fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
+/// What a metric is shown of a node.
+pub(super) fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
     View {
         node: set.node(),
         partition: verdict.partition.as_deref(),
@@ -456,68 +431,5 @@ fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
         classes: verdict.classes,
         released: verdict.released,
         suppressed: verdict.suppressed,
-    }
-}
-
-impl Oracle for Evaluator {
-    fn lattice(&self) -> &Lattice {
-        &self.lattice
-    }
-
-    fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
-        self.for_each(nodes, |node| self.assess_node(node))
-    }
-
-    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        self.objectives
-            .first()
-            .map_or(f64::NEG_INFINITY, |o| o.measure.bound(node, suppressed))
-    }
-
-    fn is_monotone(&self) -> bool {
-        self.rules_are_monotone(self.limit)
-    }
-
-    fn suppression_is_monotone(&self) -> bool {
-        self.rules.iter().all(|rule| rule.monotonicity == Monotonicity::Always)
-    }
-
-    fn excess_is_monotone(&self) -> bool {
-        let metric = self.objectives.first().is_some_and(|o| o.measure.excess_is_monotone());
-        metric && self.suppression_is_monotone()
-    }
-
-    fn distinct_values(&self, position: usize, level: u8) -> u64 {
-        self.sets.base().space.lookup(position).level(level).labels.len() as u64
-    }
-
-    fn effective_values(&self, position: usize, level: u8) -> f64 {
-        let base = self.sets.base();
-        let codes = &base.space.lookup(position).level(level).codes;
-        let mut rows = vec![0u64; codes.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
-        for (code, n) in codes.iter().zip(&base.marginals[position]) {
-            rows[*code as usize] += n;
-        }
-        let all = rows.iter().sum::<u64>() as f64;
-        let squares: u128 = rows.iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
-        if squares == 0 { 1.0 } else { all * all / squares as f64 }
-    }
-
-    fn rows(&self) -> u64 {
-        self.sets.base().rows
-    }
-
-    fn suppression_limit(&self) -> u64 {
-        self.limit
-    }
-
-    fn counters(&self) -> Counters {
-        let sets = self.sets.counters();
-        Counters {
-            evaluated: sets.evaluated,
-            rolled_up: sets.rolled_up,
-            cached: sets.cached,
-            rows_read: sets.rows_read,
-        }
     }
 }

@@ -76,7 +76,7 @@ pub(super) async fn prepare_with(
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
         // What is not kept is grouped from files again.
-        (MemoryLimit::Finite(limit), BaseSet::Spilled(_)) => limit / 2,
+        (MemoryLimit::Finite(limit), BaseSet::Spilled(_)) => limit / 4,
         _ => CACHE_BYTES,
     };
     let sets = FrequencySets::new(Arc::new(base), context, cache)?;

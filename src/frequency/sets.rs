@@ -131,33 +131,45 @@ impl FrequencySets {
             BaseSet::Held(set) => Some(set),
             BaseSet::Spilled(_) => None,
         };
-        let source = match (self.cache.read().nearest(node, base), &self.base.set) {
-            (Some((source, true)), _) => {
-                self.cached.fetch_add(1, Ordering::Relaxed);
-                return Ok(Answer::Classes(source));
-            }
-            (Some((source, false)), _) => source,
-            (None, BaseSet::Held(set)) => Arc::clone(set),
-            (None, BaseSet::Spilled(spilled)) => return self.group_files(spilled, node, demand),
-        };
-        self.evaluated.fetch_add(1, Ordering::Relaxed);
-        if base.is_none_or(|base| !Arc::ptr_eq(&source, base)) {
-            self.rolled_up.fetch_add(1, Ordering::Relaxed);
+        let nearest = self.cache.read().nearest(node, base);
+        if let Some((source, true)) = nearest {
+            self.cached.fetch_add(1, Ordering::Relaxed);
+            return Ok(Answer::Classes(source));
         }
-        self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
+        match (nearest, &self.base.set) {
+            (Some((source, _)), BaseSet::Held(_)) => {
+                self.rolled_up.fetch_add(1, Ordering::Relaxed);
+                self.roll_up(&source, node).map(Answer::Classes)
+            }
+            (None, BaseSet::Held(set)) => self.roll_up(set, node).map(Answer::Classes),
+            (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand),
+            (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node) {
+                // Files are grouped in as many passes as it takes.
+                Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand),
+                rolled_up => {
+                    self.rolled_up.fetch_add(1, Ordering::Relaxed);
+                    rolled_up.map(Answer::Classes)
+                }
+            },
+        }
+    }
+
+    /// Groups a node from the set of a more specific one.
+    fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
         let _shared = self.computing.read();
         let set = {
-            let _room = self.room_to_group(&source)?;
-            Arc::new(self.execute(&source, node)?)
+            let _room = self.room_to_group(source)?;
+            Arc::new(self.execute(source, node)?)
         };
+        self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         self.remember(&set);
-        Ok(Answer::Classes(set))
+        Ok(set)
     }
 
     /// Groups a node from files, for want of a set in memory that it can be rolled up from.
     fn group_files(&self, spilled: &Spilled, node: &Node, demand: Option<Demand>) -> Result<Answer> {
         let _alone = self.computing.write();
-        self.evaluated.fetch_add(1, Ordering::Relaxed);
         self.rows_read.fetch_add(spilled.entries(), Ordering::Relaxed);
         let unmapped = self.base.unmapped_rows;
         let demand = demand.map(|d| Demand {
