@@ -4,7 +4,7 @@
 //! pool, so a table of any size is measured in bounded memory.
 
 use super::manifest::{Manifest, SuppressedRows};
-use super::verify::{ReleasedTable, quote};
+use super::verify::{Answers, ReleasedTable, quote};
 use crate::error::{Error, Result};
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
 use arrow::array::{Array, AsArray};
@@ -32,6 +32,7 @@ impl ReleasedTable {
             starred: starred.map_or(0, |m| m.rows_suppressed),
             whole: None,
             population: None,
+            answers: Answers::default(),
         }
     }
 

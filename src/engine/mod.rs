@@ -42,5 +42,5 @@ pub use prepare::{Prepared, prepare};
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
-pub use verify::{Promise, ReleasedTable, recounting_session};
+pub use verify::{Answers, Promise, ReleasedTable, recounting_session};
 pub(crate) use verify::{count, quote};

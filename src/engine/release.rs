@@ -10,13 +10,14 @@ use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Promise, ReleasedTable, recounting_session, steady};
+use super::verify::{Answers, Promise, ReleasedTable, recounting_session, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
@@ -104,11 +105,19 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let (state, _) = decided.job.source.rows.clone().into_parts();
     let rows = execute_stream(plan, table::sorting_context(&state)).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
-    let written = write::write(rows, stage.folder(), target, |n| {
-        progress.fetch_add(n, Ordering::Relaxed);
-    })
-    .await
-    .map_err(|e| e.context("writing the release"))?;
+    let (folder, to) = (stage.folder().to_path_buf(), target.clone());
+    // A task of the runtime's threads, so that no more of them work at once than were asked for.
+    let written = SpawnedTask::spawn(async move {
+        let progress = |n| {
+            progress.fetch_add(n, Ordering::Relaxed);
+        };
+        write::write(rows, &folder, &to, progress).await
+    });
+    let written = written
+        .join()
+        .await
+        .map_err(|e| Error::internal(format!("writing ended: {e}")))?
+        .map_err(|e| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
     observer.begin(Phase::Verify);
@@ -338,6 +347,7 @@ impl Decided {
             starred: self.starred_rows(),
             whole: Some(WHOLE.into()),
             population: self.generalized_population(session).await?,
+            answers: Answers::default(),
         })
     }
 

@@ -7,7 +7,7 @@ use super::prepare::{same_types, select_columns};
 use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
 use super::report_file::StagedReport;
 use super::stage::Stage;
-use super::verify::{Promise, ReleasedTable, steady};
+use super::verify::{Answers, Promise, ReleasedTable, steady};
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::BaseSet;
@@ -137,6 +137,7 @@ impl Decided {
             starred: 0,
             whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
+            answers: Answers::default(),
         };
         risk(session, &source, settings).await
     }

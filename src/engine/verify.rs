@@ -12,6 +12,8 @@ use arrow::datatypes::{DataType, Float64Type};
 use datafusion::datasource::MemTable;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A session of its own for recounting, with the memory and object stores of `state`.
@@ -52,6 +54,23 @@ pub struct ReleasedTable {
     pub whole: Option<String>,
     /// The table of the session with the population's rows, generalized as the release is, where a model counts in it.
     pub population: Option<String>,
+    /// What was recounted already: its rows stay what they are.
+    pub answers: Answers,
+}
+
+/// Queries with the number that each answered, so that none is executed twice.
+#[derive(Debug, Clone, Default)]
+pub struct Answers(Arc<Mutex<HashMap<String, Option<f64>>>>);
+
+impl Answers {
+    async fn number(&self, session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+        if let Some(known) = self.0.lock().get(sql) {
+            return Ok(*known);
+        }
+        let answer = number(session, sql).await?;
+        self.0.lock().insert(sql.to_string(), answer);
+        Ok(answer)
+    }
 }
 
 impl ReleasedTable {
@@ -98,7 +117,7 @@ impl ReleasedTable {
                 entity: self.entity.as_deref().map(quote),
             };
             let audit = promise.model.audit(&relation);
-            let reached = number(session, &audit.sql).await?;
+            let reached = self.answers.number(session, &audit.sql).await?;
             checks.push(Check {
                 check: promise.name.clone(),
                 required: audit.required,
@@ -169,7 +188,7 @@ impl ReleasedTable {
         );
         Ok((
             rows.unwrap_or(0.0) as u64,
-            number(session, &smallest).await?.map(|k| k as u64),
+            self.answers.number(session, &smallest).await?.map(|k| k as u64),
         ))
     }
 

@@ -7,6 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{BatchCoalescer, cast, partition};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use parquet::arrow::ArrowSchemaConverter;
@@ -14,16 +15,18 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory,
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::task::JoinHandle;
 
 /// Rows encoded at once; with [`ROW_GROUP`] it decides where pages end, so it is no setting.
 const BATCH: usize = 1 << 14;
 /// Rows a row group.
 const ROW_GROUP: usize = 1 << 18;
+/// Bytes of rows that may wait for being encoded, beside one row group, while further rows are gathered.
+const ENCODING: usize = 1 << 25;
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -199,8 +202,15 @@ struct ParquetSink {
     coalescer: BatchCoalescer,
     group: Vec<RecordBatch>,
     groups: usize,
-    /// The columns of the row group before this one, which are still being encoded.
-    encoding: Vec<JoinHandle<Result<Vec<ArrowColumnChunk>>>>,
+    /// The row groups before this one that are still being encoded, oldest first.
+    encoding: VecDeque<Encoding>,
+}
+
+/// A row group whose columns are encoded by tasks of their own.
+struct Encoding {
+    /// What its rows take.
+    bytes: usize,
+    columns: Vec<SpawnedTask<Result<Vec<ArrowColumnChunk>>>>,
 }
 
 impl ParquetSink {
@@ -223,15 +233,16 @@ impl ParquetSink {
             coalescer,
             group: vec![],
             groups: 0,
-            encoding: vec![],
+            encoding: VecDeque::new(),
         })
     }
 
+    /// Has the gathered rows encoded, and appends what is done where more rows would wait than may.
     async fn encode_group(&mut self) -> Result<()> {
-        self.append_encoded().await?;
         let batches = std::mem::take(&mut self.group);
         let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();
         self.groups += 1;
+        let mut columns = vec![];
         for (i, field) in self.schema.fields().iter().enumerate() {
             let leaves = match batches.first() {
                 Some(batch) => compute_leaves(field, batch.column(i))?.len(),
@@ -242,7 +253,7 @@ impl ParquetSink {
                 Arc::clone(field),
                 batches.iter().map(|b| Arc::clone(b.column(i))).collect::<Vec<_>>(),
             );
-            self.encoding.push(tokio::task::spawn_blocking(move || {
+            columns.push(SpawnedTask::spawn(async move {
                 for array in arrays {
                     for (writer, leaf) in writers.iter_mut().zip(compute_leaves(&field, &array)?) {
                         writer.write(&leaf)?;
@@ -251,16 +262,22 @@ impl ParquetSink {
                 writers.into_iter().map(|w| Ok(w.close()?)).collect()
             }));
         }
+        let bytes = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        self.encoding.push_back(Encoding { bytes, columns });
+        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
+            self.append_oldest().await?;
+        }
         Ok(())
     }
 
-    async fn append_encoded(&mut self) -> Result<()> {
-        if self.encoding.is_empty() {
+    async fn append_oldest(&mut self) -> Result<()> {
+        let Some(Encoding { columns, .. }) = self.encoding.pop_front() else {
             return Ok(());
-        }
+        };
         let mut group = self.file.next_row_group()?;
-        for column in self.encoding.drain(..) {
+        for column in columns {
             let chunks = column
+                .join()
                 .await
                 .map_err(|e| Error::internal(format!("an encoding task ended: {e}")))??;
             for chunk in chunks {
@@ -295,7 +312,9 @@ impl Sink for ParquetSink {
         if !self.group.is_empty() {
             self.encode_group().await?;
         }
-        self.append_encoded().await?;
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
         let ParquetSink { file, .. } = *self;
         file.into_inner()?
             .flush()

@@ -1,11 +1,12 @@
 //! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
 
-use super::grouper::Grouper;
+use super::parallel::{map, pieces};
+use super::partitioned;
 use super::scan::{DetailRequest, Scan};
 use super::set::{Detail, FrequencySet};
 use super::space::Space;
 use super::spill::Scratch;
-use super::spilled::{Grouping, Means, Parts, Spilled, sorted};
+use super::spilled::{Grouping, Means, Parts, Spilled, encode, sorted};
 use super::tally::{DetailTally, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Lookup, OnUnmapped};
@@ -65,17 +66,24 @@ impl Base {
         bottom: Node,
         scratch: &Scratch,
     ) -> Result<Self> {
-        let marginals = (0..lookups.len()).map(|c| sample.value_counts(c)).collect();
+        let threads = sample.tallies.len();
+        let marginals = map(threads, lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
+        let merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+            threads,
+        };
         let room = scratch.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
         let fits = room.try_grow(bytes);
         if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
             room.free();
-            let threads = sample.tallies.len();
-            return Self::spilled(sample, marginals, space, &suppresses, bottom, scratch)?.hold(scratch, threads);
+            let parts = merge.parts(&sample);
+            return Self::spilled(sample, marginals, space, &parts, bottom, scratch)?.hold(scratch, threads);
         }
         fits.map_err(|_| {
             Error::new(
@@ -85,59 +93,21 @@ impl Base {
                  finest of them in a query",
             )
         })?;
-        let mut merge = Merge {
-            space: &space,
-            suppresses,
-            bottom: &bottom,
-            grouper: Grouper::new(words),
-            groups: vec![],
-        };
+        let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
+        let (keys, maps) = merge.classes(&scans);
+        let (maps, population_maps) = maps.split_at(sample.tallies.len());
+        let classes = keys.len() / words;
 
-        let maps = sample.tallies.iter().map(|t| merge.add(&sample, t)).collect::<Vec<_>>();
-        let population_maps: Vec<_> = population
-            .iter()
-            .flat_map(|p| p.tallies.iter().map(|t| merge.add(p, t)).collect::<Vec<_>>())
-            .collect();
-        let order = merge.order();
-        let classes = merge.grouper.len();
-        let rank = |class: u32| order[class as usize];
-
-        let mut counts = vec![0; classes];
-        let mut unmapped_rows = 0;
-        for (tally, map) in sample.tallies.iter().zip(&maps) {
-            for (class, count) in map.iter().zip(&tally.counts) {
-                match class {
-                    Some(class) => counts[rank(*class) as usize] += count,
-                    None => unmapped_rows += count,
-                }
-            }
-        }
-        let populations = population.as_ref().map(|population| {
-            let mut counts = vec![0; classes];
-            for (tally, map) in population.tallies.iter().zip(&population_maps) {
-                for (class, count) in map
-                    .iter()
-                    .zip(&tally.counts)
-                    .filter_map(|(c, n)| Some((c.as_ref()?, n)))
-                {
-                    counts[rank(*class) as usize] += count;
-                }
-            }
-            counts
-        });
+        let (counts, unmapped_rows) = sums(&sample, maps, classes);
+        let populations = population.as_ref().map(|p| sums(p, population_maps, classes).0);
 
         let mut attributes = vec![];
         let mut details = vec![];
         for (index, (request, dictionaries)) in sample.details.iter().enumerate() {
-            let entries = DetailEntries::collect(&sample.tallies, &maps, index, dictionaries, rank);
+            let entries = DetailEntries::collect(&sample.tallies, maps, index, dictionaries);
             let (attribute, detail) = entries.finish(request.clone(), dictionaries, classes)?;
             attributes.push(attribute);
             details.push(detail);
-        }
-        let mut keys = vec![0; classes * words];
-        for (class, key) in merge.grouper.keys().chunks_exact(words).enumerate() {
-            let at = order[class] as usize * words;
-            keys[at..at + words].copy_from_slice(key);
         }
         let set = Arc::new(FrequencySet::new(
             bottom.clone(),
@@ -162,13 +132,12 @@ impl Base {
         sample: Scan,
         marginals: Vec<Vec<u64>>,
         space: Arc<Space>,
-        suppresses: &[bool],
+        parts: &Parts,
         bottom: Node,
         scratch: &Scratch,
     ) -> Result<Self> {
         let (rows, words) = (sample.rows, space.layout().words());
-        let parts = parts(&sample, &space, suppresses, &bottom);
-        let (spilled, unmapped_rows) = Spilled::new(sample, &parts, words, bottom, scratch)?;
+        let (spilled, unmapped_rows) = Spilled::new(&sample, parts, words, bottom, scratch)?;
         Ok(Self {
             space,
             set: BaseSet::Spilled(Arc::new(spilled)),
@@ -190,7 +159,7 @@ impl Base {
             scratch,
             threads,
             // A set that is held has room beside it for grouping a node.
-            class_bytes: 2 * (words + 1) * 8 + Grouper::bytes_to_group(1, words),
+            class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.space, bottom, None, means)? {
             let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
@@ -233,21 +202,44 @@ impl Base {
     }
 }
 
-/// By column and code of the scan: the bits of its representative at `bottom`, in place; `None` where its rows are
-/// suppressed for an unknown value.
-fn parts(scan: &Scan, space: &Space, suppresses: &[bool], bottom: &Node) -> Parts {
-    let columns = scan.dictionaries.iter().enumerate();
-    columns
-        .map(|(column, dictionary)| {
-            let lookup = space.lookup(column);
-            let representatives = &lookup.level(bottom.level(column)).representatives;
-            let part = |rank: &u32| {
-                let suppressed = suppresses[column] && lookup.is_unmapped(*rank as usize);
-                (!suppressed).then(|| space.layout().place(column, representatives[*rank as usize]))
-            };
-            dictionary.ranks.iter().map(part).collect()
-        })
-        .collect()
+#[cfg(test)]
+impl Base {
+    /// The base set of a scan in files, whether memory holds it or not.
+    pub(super) fn in_files(
+        sample: Scan,
+        marginals: Vec<Vec<u64>>,
+        space: Arc<Space>,
+        suppresses: Vec<bool>,
+        bottom: Node,
+        scratch: &Scratch,
+    ) -> Self {
+        let merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+            threads: 1,
+        };
+        let parts = merge.parts(&sample);
+        Self::spilled(sample, marginals, Arc::clone(&space), &parts, bottom.clone(), scratch).unwrap()
+    }
+}
+
+/// The class of each group of a partition; `None` where the row is suppressed for an unknown value.
+type ClassOf = Vec<Option<u32>>;
+
+/// The rows of each class, and those in none.
+fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, u64) {
+    let mut counts = vec![0; classes];
+    let mut unmapped = 0;
+    for (tally, map) in scan.tallies.iter().zip(maps) {
+        for (class, count) in map.iter().zip(&tally.counts) {
+            match class {
+                Some(class) => counts[*class as usize] += count,
+                None => unmapped += count,
+            }
+        }
+    }
+    (counts, unmapped)
 }
 
 /// Brings the keys of partitions to the codes of the space.
@@ -255,51 +247,82 @@ struct Merge<'a> {
     space: &'a Space,
     suppresses: Vec<bool>,
     bottom: &'a Node,
-    grouper: Grouper,
-    groups: Vec<u32>,
+    threads: usize,
 }
 
 impl Merge<'_> {
-    /// The class of each group of `tally`; `None` where the row is suppressed for an unknown value.
-    fn add(&mut self, scan: &Scan, tally: &Tally) -> Vec<Option<u32>> {
-        let parts = parts(scan, self.space, &self.suppresses, self.bottom);
+    /// The keys of the classes, ascending, and the class of each group of every partition.
+    fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
         let words = self.space.layout().words();
-        let mut keys = vec![0u64; tally.counts.len() * words];
-        let mut mapped = vec![true; tally.counts.len()];
-        for (i, (old, _)) in tally.groups().enumerate() {
-            for (column, parts) in parts.iter().enumerate() {
-                match parts[tally.layout.code(old, column) as usize] {
-                    Some((word, bits)) => keys[i * words + word] |= bits,
-                    None => mapped[i] = false,
-                }
+        let (mut keys, mut mapped) = (vec![], vec![]);
+        for scan in scans {
+            let parts = self.parts(scan);
+            for tally in &scan.tallies {
+                let pieces = pieces(tally.counts.len(), self.threads);
+                let done = map(self.threads, pieces.len(), |i| {
+                    encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
+                });
+                mapped.push(
+                    done.iter()
+                        .flat_map(|(_, mapped)| mapped)
+                        .copied()
+                        .collect::<Vec<bool>>(),
+                );
+                done.iter().for_each(|(more, _)| keys.extend_from_slice(more));
             }
         }
-        let kept: Vec<u64> = keys
-            .chunks_exact(words)
-            .zip(&mapped)
-            .filter(|(_, m)| **m)
-            .flat_map(|(k, _)| k.iter().copied())
-            .collect();
-        self.grouper.group(&kept, &mut self.groups);
-        let mut groups = self.groups.iter();
-        mapped
-            .into_iter()
-            .map(|mapped| if mapped { groups.next().copied() } else { None })
-            .collect()
+        let grouped = partitioned::group(words, keys.len() / words, self.threads, |entries| {
+            keys[entries.start * words..entries.end * words].into()
+        });
+        drop(keys);
+        let ascending = self.ascending(&grouped.keys);
+        let mut ranks = vec![0; ascending.len()];
+        let mut sorted = Vec::with_capacity(grouped.keys.len());
+        for (rank, class) in ascending.into_iter().enumerate() {
+            ranks[class as usize] = rank as u32;
+            sorted.extend_from_slice(&grouped.keys[class as usize * words..][..words]);
+        }
+        let mut classes = grouped.groups.into_iter().map(|group| ranks[group as usize]);
+        let class_of = |mapped: Vec<bool>| {
+            let class = |mapped| if mapped { classes.next() } else { None };
+            mapped.into_iter().map(class).collect()
+        };
+        (sorted, mapped.into_iter().map(class_of).collect())
     }
 
-    /// For each class its rank among the ascending keys, which does not depend on the threads.
-    fn order(&self) -> Vec<u32> {
+    /// Per column and code of a scan: the representative, in place; `None` where its rows are suppressed.
+    fn parts(&self, scan: &Scan) -> Parts {
+        let columns = scan.dictionaries.iter().enumerate();
+        let parts = columns.map(|(column, dictionary)| {
+            let lookup = self.space.lookup(column);
+            let representatives = &lookup.level(self.bottom.level(column)).representatives;
+            let part = |rank: &u32| {
+                let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
+                (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
+            };
+            dictionary.ranks.iter().map(part).collect()
+        });
+        parts.collect()
+    }
+
+    /// The positions of distinct keys in ascending order, which does not depend on the threads.
+    fn ascending(&self, keys: &[u64]) -> Vec<u32> {
         let words = self.space.layout().words();
-        let keys = self.grouper.keys();
-        let mut sorted: Vec<u32> = (0..self.grouper.len() as u32).collect();
-        let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
-        sorted.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
-        let mut ranks = vec![0; sorted.len()];
-        for (rank, class) in sorted.into_iter().enumerate() {
-            ranks[class as usize] = rank as u32;
-        }
-        ranks
+        let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
+        let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
+        let pieces = pieces(keys.len() / words, self.threads);
+        let runs = map(self.threads, pieces.len(), |i| {
+            let mut run: Vec<(u64, u32)> = pieces[i]
+                .clone()
+                .map(|class| (keys[class * words], class as u32))
+                .collect();
+            run.sort_unstable_by(compare);
+            run
+        });
+        let mut all = runs.concat();
+        // The stable sort finds the runs, and merges them.
+        all.sort_by(compare);
+        all.into_iter().map(|(_, class)| class).collect()
     }
 }
 
@@ -309,16 +332,15 @@ struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 impl DetailEntries {
     fn collect(
         tallies: &[Tally],
-        maps: &[Vec<Option<u32>>],
+        maps: &[ClassOf],
         index: usize,
         dictionaries: &[super::interner::Dictionary],
-        rank: impl Fn(u32) -> u32,
     ) -> Self {
         let mut entries = vec![];
         for (tally, map) in tallies.iter().zip(maps) {
             let DetailTally { grouper, counts, .. } = &tally.details[index];
             for (key, count) in grouper.keys().chunks_exact(dictionaries.len()).zip(counts) {
-                let class = map[(key[0] >> 32) as usize].map(&rank);
+                let class = map[(key[0] >> 32) as usize];
                 let first = dictionaries[0].ranks[key[0] as u32 as usize];
                 let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);
                 entries.push((class, first, second, *count));

@@ -41,12 +41,6 @@ impl Grouper {
         self.keys.capacity() * 8 + self.slots.capacity() * 4
     }
 
-    /// Memory that grouping `len` keys of `words` words may take when all differ: the keys twice while they are moved,
-    /// up to eight slots a key, and the group of each.
-    pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
-        len * (2 * words * 8 + 8 * 4 + 4)
-    }
-
     /// Replaces `groups` by the group number of each key of `keys`.
     pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         groups.clear();
@@ -116,7 +110,8 @@ impl Grouper {
     }
 }
 
-/// The high half of a product folded onto the low half spreads every bit of the key over the low bits.
+/// The high half of a product folded onto the low half spreads every bit of the key over the low bits;
+/// the highest bits are those of the product, and as good.
 #[inline]
 pub(super) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -12,6 +12,8 @@ mod interner;
 mod key_file;
 mod layout;
 mod node;
+pub(crate) mod parallel;
+mod partitioned;
 mod scan;
 mod set;
 mod sets;

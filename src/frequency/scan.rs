@@ -1,7 +1,7 @@
 //! The first scan: rows to the distinct combinations of codes with their counts.
 
-use super::grouper::Grouper;
 use super::interner::{Dictionary, Shared};
+use super::partitioned::bytes_to_group;
 use super::spill::Scratch;
 use super::tally::Tally;
 use crate::error::{Error, Result};
@@ -186,8 +186,8 @@ impl Scan {
     /// Memory that bringing the partitions together takes beside them.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
-        // Keys in their new codes, the class of each group, and the ordered set with its counts.
-        Grouper::bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 8 + 8)
+        // Keys in their new codes, the class of each group, its place in the order, and the ordered set with its counts.
+        bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8)
     }
 
     /// The distinct values of quasi-identifier `column`, ascending, NULL last.

@@ -1,6 +1,6 @@
 //! The frequency set of a node: its equivalence classes with their counts.
 
-use super::grouper::Grouper;
+use super::partitioned;
 use super::space::Space;
 use crate::lattice::Node;
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
@@ -284,11 +284,17 @@ impl FrequencySet {
 
     /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
     pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
-        let keys = space.generalize(&self.keys, &self.node, node);
-        let mut grouper = Grouper::new(self.words);
-        let mut groups = vec![];
-        grouper.group(&keys, &mut groups);
-        let rolled = self.merged(node.clone(), grouper.into_keys(), &groups);
-        (rolled, groups)
+        self.roll_up_on(1, space, node)
+    }
+
+    /// The same on several threads, whose number changes nothing in the answer.
+    pub fn roll_up_on(&self, threads: usize, space: &Space, node: &Node) -> (Self, Vec<u32>) {
+        let words = self.words;
+        let grouped = partitioned::group(words, self.len(), threads, |entries| {
+            let keys = &self.keys[entries.start * words..entries.end * words];
+            space.generalize(keys, &self.node, node).into()
+        });
+        let rolled = self.merged(node.clone(), grouped.keys, &grouped.groups);
+        (rolled, grouped.groups)
     }
 }

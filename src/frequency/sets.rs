@@ -1,8 +1,8 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
 use super::base::{Base, BaseSet};
-use super::grouper::Grouper;
 use super::node::NodeExec;
+use super::partitioned::bytes_to_group;
 use super::set::FrequencySet;
 use super::spill::Scratch;
 use super::spilled::{Demand, Grouping, Means, Spilled};
@@ -159,8 +159,8 @@ impl FrequencySets {
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
         let _shared = self.computing.read();
         let set = {
-            let _room = self.room_to_group(source)?;
-            Arc::new(self.execute(source, node)?)
+            let room = self.room_to_group(source)?;
+            Arc::new(self.execute(source, node, room.threads)?)
         };
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         self.remember(&set);
@@ -213,7 +213,7 @@ impl FrequencySets {
     /// does not fit alone takes the room of the cache, and is an error when that is not enough.
     fn room_to_group(&self, source: &FrequencySet) -> Result<Room<'_>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
-        let bytes = Grouper::bytes_to_group(source.len(), source.words()) + source.bytes();
+        let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
         let mut grouping = self.grouping.lock();
         while reservation.try_grow(bytes).is_err() {
             if *grouping > 0 {
@@ -229,12 +229,13 @@ impl FrequencySets {
         Ok(Room {
             sets: self,
             reservation,
+            threads: self.context.session_config().target_partitions().div_ceil(*grouping),
         })
     }
 
     /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
-    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
-        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
+    fn execute(&self, source: &FrequencySet, node: &Node, threads: usize) -> Result<FrequencySet> {
+        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone(), threads)?;
         let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
         let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
         match batches.as_slice() {
@@ -277,6 +278,8 @@ fn no_room(what: String) -> Error {
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,
+    /// Its share of the threads.
+    threads: usize,
 }
 
 impl Drop for Room<'_> {
@@ -355,7 +358,7 @@ mod tests {
         #[test]
         fn nodes_that_do_not_fit_together_wait(table in table()) {
             let base = Arc::new(table.base());
-            let one = Grouper::bytes_to_group(base.combinations() as usize, base.held().unwrap().words()) + base.held().unwrap().bytes();
+            let one = bytes_to_group(base.combinations() as usize, base.held().unwrap().words()) + base.held().unwrap().bytes();
             let sets = FrequencySets::new(Arc::clone(&base), context(base.held().unwrap().bytes() + one), 0).unwrap();
             let nodes: Vec<Node> = table.lattice().iter().collect();
             std::thread::scope(|scope| {

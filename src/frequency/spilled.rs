@@ -9,12 +9,14 @@
 
 use super::grouper::{Grouper, hash};
 use super::key_file::KeyFile;
+use super::layout::Layout;
+use super::parallel::map;
 use super::scan::Scan;
 use super::set::FrequencySet;
 use super::space::Space;
 use super::spill::Scratch;
 use super::tally::Tally;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lattice::Node;
 use std::ops::Range;
 
@@ -86,8 +88,10 @@ struct Grouped {
 
 impl Spilled {
     /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
-    pub(super) fn new(scan: Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
-        let recoded = in_threads(scan.tallies, |tally| recode(tally, parts, words, scratch))?;
+    pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
+        let threads = scan.tallies.len();
+        let recoded = map(threads, threads, |i| recode(&scan.tallies[i], parts, words, scratch));
+        let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
         let rows = scan.rows - unmapped;
         let files: Vec<KeyFile> = recoded.into_iter().map(|r| r.0).collect();
@@ -199,7 +203,8 @@ impl Spilled {
             .clone()
             .step_by(share)
             .map(|start| start..(start + share).min(slices.end));
-        let parts = in_threads(ranges.collect(), |range: Range<usize>| {
+        let ranges: Vec<Range<usize>> = ranges.collect();
+        let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.scratch.reservation("anonsql node");
             // A single slice is tried also where there would not be room for it if no two entries were of one class.
             let expected = if slices.len() > 1 {
@@ -207,7 +212,7 @@ impl Spilled {
             } else {
                 0
             };
-            let mut granted = Grouper::bytes_to_group(expected, self.words) + expected * 16;
+            let mut granted = expected * Slice::class_bytes(self.words);
             if memory.try_resize(granted).is_err() {
                 return Ok(None);
             }
@@ -240,8 +245,9 @@ impl Spilled {
                 all.add(part.finish(self.words, demand));
             }
             Ok(Some(all))
-        })?;
-        Ok(parts.into_iter().collect())
+        };
+        let parts = map(means.threads, ranges.len(), |i| group(ranges[i].clone()));
+        parts.into_iter().collect()
     }
 }
 
@@ -271,6 +277,11 @@ impl Slice {
             self.counts[group as usize] += rows;
         }
         self.keys.clear();
+    }
+
+    /// What a class takes while it is grouped: its key and count in vectors that grow by doubling, and up to eight slots.
+    fn class_bytes(words: usize) -> usize {
+        2 * (words + 1) * 8 + 8 * 4
     }
 
     fn bytes(&self) -> usize {
@@ -332,40 +343,43 @@ pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64
 
 /// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
 /// unknown value.
-fn recode(tally: Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
+fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
     let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
-    let (mut keys, mut rows, mut unmapped) = (vec![], vec![], 0);
-    tally.for_each(|layout, from, counts| {
-        keys.clear();
-        rows.clear();
-        for (i, from) in from.chunks_exact(layout.words()).enumerate() {
-            let n = counts.map_or(1, |counts| counts[i]);
-            let at = keys.len();
-            keys.resize(at + words, 0);
-            let mapped = parts.iter().enumerate().all(|(column, parts)| {
-                let part = parts[layout.code(from, column) as usize];
-                part.inspect(|(word, bits)| keys[at + word] |= bits).is_some()
-            });
-            if mapped {
-                rows.push(n);
-            } else {
-                keys.truncate(at);
-                unmapped += n;
-            }
-        }
-        recoded.append(&keys, Some(&rows))
+    let mut unmapped = 0;
+    tally.for_each(|layout, keys, counts| {
+        let (keys, mapped) = encode(parts, words, layout, keys.chunks_exact(layout.words()));
+        let rows = mapped
+            .iter()
+            .enumerate()
+            .map(|(i, mapped)| (*mapped, counts.map_or(1, |counts| counts[i])));
+        let (kept, suppressed): (Vec<_>, Vec<_>) = rows.partition(|(mapped, _)| *mapped);
+        unmapped += suppressed.iter().map(|(_, n)| n).sum::<u64>();
+        recoded.append(&keys, Some(&kept.into_iter().map(|(_, n)| n).collect::<Vec<u64>>()))
     })?;
     Ok((recoded, unmapped))
 }
 
-/// Does `work` on each of `items`, all at once; the answers are in their order.
-fn in_threads<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
-        let ended = || Error::internal("a thread that groups combinations ended");
-        threads.into_iter().map(|t| t.join().map_err(|_| ended())?).collect()
-    })
+/// Keys in the codes of a scan as keys in those of a space, but for the suppressed ones, and which are not.
+pub(super) fn encode<'a>(
+    parts: &Parts,
+    words: usize,
+    layout: &Layout,
+    from: impl ExactSizeIterator<Item = &'a [u64]>,
+) -> (Vec<u64>, Vec<bool>) {
+    let (mut keys, mut mapped) = (Vec::with_capacity(from.len() * words), Vec::with_capacity(from.len()));
+    for old in from {
+        let at = keys.len();
+        keys.resize(at + words, 0);
+        let known = parts.iter().enumerate().all(|(column, parts)| {
+            let part = parts[layout.code(old, column) as usize];
+            part.map(|(word, bits)| keys[at + word] |= bits).is_some()
+        });
+        if !known {
+            keys.truncate(at);
+        }
+        mapped.push(known);
+    }
+    (keys, mapped)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The counts of one partition.
@@ -106,19 +107,17 @@ impl Tally {
         })
     }
 
-    /// The keys, in the codes of the scan, with their counts.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], u64)> + '_ {
-        self.grouper
-            .keys()
-            .chunks_exact(self.layout.words())
-            .zip(self.counts.iter().copied())
+    /// The keys of these groups.
+    pub(super) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
+        let words = self.layout.words();
+        self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
     /// Calls `f` with all keys and their counts, a part at a time, in files or not, and with the layout of the keys;
-    /// without counts, each is 1. What was read is given up.
-    pub(super) fn for_each(self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
-        for (layout, file) in self.files {
-            file.for_each(|keys, counts| f(&layout, keys, counts).map(|()| true))?;
+    /// without counts, each is 1.
+    pub(super) fn for_each(&self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
+        for (layout, file) in &self.files {
+            file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
         }
         f(&self.layout, self.grouper.keys(), Some(&self.counts))
     }

@@ -183,9 +183,15 @@ impl Table {
         let scan = self.bare_scan(&scratch, share);
         let marginals = (0..self.groups.len()).map(|c| scan.value_counts(c)).collect();
         let lookups = self.lookups(&scan).into_iter().map(|(lookup, _)| lookup).collect();
-        let suppresses = vec![true; self.groups.len()];
         let space = Arc::new(Space::new(lookups));
-        Base::spilled(scan, marginals, space, &suppresses, self.bottom(), &scratch).unwrap()
+        Base::in_files(
+            scan,
+            marginals,
+            space,
+            vec![true; self.groups.len()],
+            self.bottom(),
+            &scratch,
+        )
     }
 
     fn bare_scan(&self, scratch: &Scratch, share: usize) -> Scan {

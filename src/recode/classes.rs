@@ -194,19 +194,20 @@ impl Rows {
                 continue;
             };
             let labels = &self.recipe.labels[i];
-            let expanded = runs
-                .iter()
-                .flat_map(|(class, run)| std::iter::repeat_n(codes[*class], *run));
+            let mut expanded: Vec<u32> = Vec::with_capacity(size);
+            for (class, run) in &runs {
+                expanded.extend(std::iter::repeat_n(codes[*class], *run));
+            }
             columns.push(match self.recipe.is_label[i] {
                 true => {
-                    let key = |code: u32| (!labels.is_null(code as usize)).then_some(code as i32);
-                    let keys: Int32Array = expanded.map(key).collect();
+                    let is_label = |code: &u32| labels.is_valid(*code as usize);
+                    let nulls = labels.logical_null_count() > 0;
+                    let nulls = nulls.then(|| expanded.iter().map(is_label).collect());
+                    let keys = expanded.into_iter().map(|code| code as i32).collect();
+                    let keys = Int32Array::try_new(keys, nulls)?;
                     Arc::new(DictionaryArray::<Int32Type>::try_new(keys, Arc::clone(labels))?)
                 }
-                false => cast(
-                    &take(labels, &UInt32Array::from_iter_values(expanded), None)?,
-                    field.data_type(),
-                )?,
+                false => cast(&take(labels, &UInt32Array::from(expanded), None)?, field.data_type())?,
             });
         }
         for word in 0..self.keys.as_ref().map_or(0, |_| self.recipe.order_words()) {

@@ -80,8 +80,9 @@ impl Recipe {
         let levels = classes.node().levels();
         let labels = space.lookups().iter().zip(levels);
         let labels = labels.map(|(lookup, level)| released_labels(lookup, *level, starred));
-        let is_label = levels.iter().map(|level| *level > 0 || starred).collect();
-        let labels = labels.collect::<Result<_>>()?;
+        let known = space.lookups().iter().zip(levels);
+        let is_label = known.map(|(lookup, level)| is_label(lookup, *level, starred));
+        let (is_label, labels) = (is_label.collect(), labels.collect::<Result<_>>()?);
         let labelling = Labelling::node(classes, kept);
         Ok(Self::assemble(
             space,
@@ -160,8 +161,8 @@ impl Recipe {
         &self.columns
     }
 
-    /// The schema of the release: a column kept at level 0 keeps its type, a generalized one is a string (kept as
-    /// labels and indices), and where suppressed rows stay as `*` every quasi-identifier is a string.
+    /// The schema of the release: a column kept at level 0 keeps its type, a generalized one is a string (strings are kept
+    /// as labels and indices), and where suppressed rows stay as `*` every quasi-identifier is a string.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {
@@ -241,9 +242,15 @@ fn plain(data_type: &DataType) -> DataType {
     }
 }
 
+/// Whether a column is released as labels and indices. Text is so at level 0 too: it is copied once a value, not once a
+/// row.
+fn is_label(lookup: &Lookup, level: u8, starred: bool) -> bool {
+    level > 0 || starred || plain(lookup.values().data_type()) == DataType::Utf8
+}
+
 fn released_labels(lookup: &Lookup, level: u8, starred: bool) -> Result<ArrayRef> {
     let labels = &lookup.level(level).labels;
-    if level == 0 && !starred {
+    if !is_label(lookup, level, starred) {
         return Ok(Arc::clone(labels));
     }
     let text = arrow::compute::cast(labels, &DataType::Utf8)?;

@@ -16,7 +16,9 @@ mod order;
 use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
 use super::{AnonContext, Answer};
-use crate::engine::{Check, Constraint, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session};
+use crate::engine::{
+    Answers, Check, Constraint, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
+};
 use crate::error::{Error, Result};
 use crate::sql::ast::{self, Verify};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
@@ -94,6 +96,7 @@ impl AnonContext {
             entity: verify.entity.clone(),
             starred: starred.map_or(0, |m| m.rows_suppressed),
             population: None,
+            answers: Answers::default(),
             whole: verify.against.as_ref().map(|_| WHOLE.into()),
         };
         if let Some(gone) = released
