@@ -23,6 +23,7 @@ mod spilled;
 mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
+mod translate;
 
 pub use base::{Attribute, Base, BaseSet};
 pub use dictionaries::read_dictionaries;

@@ -9,13 +9,12 @@
 
 use super::grouper::{Grouper, hash};
 use super::key_file::KeyFile;
-use super::layout::Layout;
 use super::parallel::map;
 use super::scan::Scan;
 use super::set::FrequencySet;
 use super::space::Space;
 use super::spill::Scratch;
-use super::tally::Tally;
+use super::translate::{Parts, recode};
 use crate::error::Result;
 use crate::lattice::Node;
 use std::ops::Range;
@@ -26,9 +25,6 @@ const SLICES: usize = 64;
 const PENDING: usize = 1 << 12;
 /// A node with no more classes than this is grouped in one pass.
 const FEW: u64 = 1 << 16;
-
-/// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
-pub(super) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
 /// What the models and the limit together ask of a node, as far as it is told by the sizes of classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -339,47 +335,6 @@ pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64
         order.iter().flat_map(|class| key(*class).iter().copied()).collect(),
         order.iter().map(|class| counts[*class as usize]).collect(),
     )
-}
-
-/// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
-/// unknown value.
-fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
-    let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
-    let mut unmapped = 0;
-    tally.for_each(|layout, keys, counts| {
-        let (keys, mapped) = encode(parts, words, layout, keys.chunks_exact(layout.words()));
-        let rows = mapped
-            .iter()
-            .enumerate()
-            .map(|(i, mapped)| (*mapped, counts.map_or(1, |counts| counts[i])));
-        let (kept, suppressed): (Vec<_>, Vec<_>) = rows.partition(|(mapped, _)| *mapped);
-        unmapped += suppressed.iter().map(|(_, n)| n).sum::<u64>();
-        recoded.append(&keys, Some(&kept.into_iter().map(|(_, n)| n).collect::<Vec<u64>>()))
-    })?;
-    Ok((recoded, unmapped))
-}
-
-/// Keys in the codes of a scan as keys in those of a space, but for the suppressed ones, and which are not.
-pub(super) fn encode<'a>(
-    parts: &Parts,
-    words: usize,
-    layout: &Layout,
-    from: impl ExactSizeIterator<Item = &'a [u64]>,
-) -> (Vec<u64>, Vec<bool>) {
-    let (mut keys, mut mapped) = (Vec::with_capacity(from.len() * words), Vec::with_capacity(from.len()));
-    for old in from {
-        let at = keys.len();
-        keys.resize(at + words, 0);
-        let known = parts.iter().enumerate().all(|(column, parts)| {
-            let part = parts[layout.code(old, column) as usize];
-            part.map(|(word, bits)| keys[at + word] |= bits).is_some()
-        });
-        if !known {
-            keys.truncate(at);
-        }
-        mapped.push(known);
-    }
-    (keys, mapped)
 }
 
 #[cfg(test)]

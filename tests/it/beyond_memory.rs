@@ -140,16 +140,20 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     let (anything, anonymous) = (bottom.replace("(K)", "(1)"), bottom.replace("(K)", "(5)"));
     let cases = [
         // Partitioning divides the combinations one by one.
-        (true, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
+        (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
         // Nothing is proven of the bottom node before it is grouped as a whole.
-        (true, anything.as_str()),
+        (true, 1_200, anything.as_str()),
         // There may be no files.
-        (false, "SATISFYING k_anonymity(5)"),
+        (false, 3_000, "SATISFYING k_anonymity(5)"),
         // Classes carry a histogram each.
-        (true, "SENSITIVE (workclass) SATISFYING l_diversity(2) ON workclass"),
+        (
+            true,
+            3_000,
+            "SENSITIVE (workclass) SATISFYING l_diversity(2) ON workclass",
+        ),
     ];
-    for (may_spill, rest) in cases {
-        let context = session(3_000, scratch.path(), may_spill);
+    for (may_spill, kilobytes, rest) in cases {
+        let context = session(kilobytes, scratch.path(), may_spill);
         hierarchies(&context).await;
         let mut sql = statement(&source, &target, rest);
         if rest.starts_with("SENSITIVE") {
