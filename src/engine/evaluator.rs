@@ -3,13 +3,15 @@
 use super::details::{attribute_request, class_label_request, fill, measured_attribute, position};
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
-use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets, parallel};
+use crate::frequency::parallel::{map, pieces};
+use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
 use crate::partition::Partition;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A model in force, ready for this table.
 #[derive(Debug)]
@@ -209,12 +211,17 @@ impl Evaluator {
             self.apply(rule, set, &mut kept);
         }
         self.apply_subsets(set, &mut kept)?;
-        let (mut classes, mut released, mut sizes) = (0, 0, 0);
-        for i in (0..set.len()).filter(|i| kept[*i]) {
-            classes += 1;
-            released += set.counts()[i];
-            sizes += self.size(set, i);
-        }
+        let pieces = pieces(set.len());
+        let counted = map(pieces.len(), |piece| {
+            let (mut classes, mut released, mut sizes) = (0, 0, 0);
+            for i in pieces[piece].clone().filter(|i| kept[*i]) {
+                classes += 1;
+                released += set.counts()[i];
+                sizes += self.size(set, i);
+            }
+            [classes, released, sizes]
+        });
+        let [classes, released, sizes] = [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum());
         let suppressed = self.sets.base().rows - released;
         let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
         Ok(Verdict {
@@ -358,9 +365,34 @@ impl Evaluator {
 
     /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
     pub(super) fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
-        parallel::map(self.threads, nodes.len(), |i| f(&nodes[i]))
-            .into_iter()
-            .collect()
+        let threads = self.threads.min(nodes.len());
+        if threads <= 1 {
+            return nodes.iter().map(f).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = vec![];
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                match nodes.get(i) {
+                    Some(node) => found.push((i, f(node))),
+                    None => return found,
+                }
+            }
+        };
+        // Not the pool's threads: a node may wait for the room that another one takes.
+        let mut found: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            own.into_iter()
+                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
+                .collect()
+        });
+        found.sort_by_key(|(i, _)| *i);
+        if found.len() < nodes.len() {
+            return Err(Error::internal("a thread that evaluates nodes ended"));
+        }
+        found.into_iter().map(|(_, answer)| answer).collect()
     }
 
     /// Whether every rule is monotone given what may be suppressed.

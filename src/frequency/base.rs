@@ -1,6 +1,6 @@
 //! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
 
-use super::parallel::{map, pieces};
+use super::parallel::{join, map, pieces};
 use super::partitioned;
 use super::scan::{DetailRequest, Scan};
 use super::set::{Detail, FrequencySet};
@@ -67,8 +67,7 @@ impl Base {
         bottom: Node,
         scratch: &Scratch,
     ) -> Result<Self> {
-        let threads = sample.tallies.len();
-        let marginals = map(threads, lookups.len(), |c| sample.value_counts(c));
+        let marginals = map(lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
@@ -76,7 +75,6 @@ impl Base {
             space: &space,
             suppresses,
             bottom: &bottom,
-            threads,
         };
         let room = scratch.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
@@ -84,7 +82,8 @@ impl Base {
         if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
             room.free();
             let parts = merge.parts(&sample);
-            return Self::spilled(sample, marginals, space, &parts, bottom, scratch)?.hold(scratch, threads);
+            return Self::spilled(sample, marginals, space, &parts, bottom, scratch)?
+                .hold(scratch, rayon::current_num_threads());
         }
         fits.map_err(|_| {
             Error::new(
@@ -218,7 +217,6 @@ impl Base {
             space: &space,
             suppresses,
             bottom: &bottom,
-            threads: 1,
         };
         let parts = merge.parts(&sample);
         Self::spilled(sample, marginals, Arc::clone(&space), &parts, bottom.clone(), scratch).unwrap()
@@ -248,7 +246,6 @@ struct Merge<'a> {
     space: &'a Space,
     suppresses: Vec<bool>,
     bottom: &'a Node,
-    threads: usize,
 }
 
 impl Merge<'_> {
@@ -259,20 +256,17 @@ impl Merge<'_> {
         for scan in scans {
             let parts = self.parts(scan);
             for tally in &scan.tallies {
-                let pieces = pieces(tally.counts.len(), self.threads);
-                let done = map(self.threads, pieces.len(), |i| {
+                let pieces = pieces(tally.counts.len());
+                let done = map(pieces.len(), |i| {
                     encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
                 });
-                mapped.push(
-                    done.iter()
-                        .flat_map(|(_, mapped)| mapped)
-                        .copied()
-                        .collect::<Vec<bool>>(),
-                );
-                done.iter().for_each(|(more, _)| keys.extend_from_slice(more));
+                let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+                keys.extend(more);
+                mapped.push(join(known));
             }
         }
-        let grouped = partitioned::group(words, keys.len() / words, self.threads, |entries| {
+        let keys = join(keys);
+        let grouped = partitioned::group(words, keys.len() / words, |entries| {
             keys[entries.start * words..entries.end * words].into()
         });
         drop(keys);
@@ -311,8 +305,8 @@ impl Merge<'_> {
         let words = self.space.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
         let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
-        let pieces = pieces(keys.len() / words, self.threads);
-        let runs = map(self.threads, pieces.len(), |i| {
+        let pieces = pieces(keys.len() / words);
+        let runs = map(pieces.len(), |i| {
             let mut run: Vec<(u64, u32)> = pieces[i]
                 .clone()
                 .map(|class| (keys[class * words], class as u32))
@@ -320,7 +314,7 @@ impl Merge<'_> {
             run.sort_unstable_by(compare);
             run
         });
-        let mut all = runs.concat();
+        let mut all = join(runs);
         // The stable sort finds the runs, and merges them.
         all.sort_by(compare);
         all.into_iter().map(|(_, class)| class).collect()

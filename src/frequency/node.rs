@@ -27,18 +27,12 @@ pub(crate) struct NodeExec {
     from: Node,
     to: Node,
     cardinalities: Arc<[usize]>,
-    threads: usize,
     properties: Arc<PlanProperties>,
 }
 
 impl NodeExec {
-    /// The plan that answers the frequency set of `to` from that of a more specific node, on `threads` threads.
-    pub(crate) fn plan(
-        source: &FrequencySet,
-        space: Arc<Space>,
-        to: Node,
-        threads: usize,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    /// The plan that answers the frequency set of `to` from that of a more specific node.
+    pub(crate) fn plan(source: &FrequencySet, space: Arc<Space>, to: Node) -> Result<Arc<dyn ExecutionPlan>> {
         let batch = source.to_batch()?;
         let schema = batch.schema();
         let input = MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?;
@@ -48,7 +42,6 @@ impl NodeExec {
             source.node().clone(),
             to,
             source.cardinalities().into(),
-            threads,
         )))
     }
 
@@ -58,7 +51,6 @@ impl NodeExec {
         from: Node,
         to: Node,
         cardinalities: Arc<[usize]>,
-        threads: usize,
     ) -> Self {
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(input.schema()),
@@ -72,7 +64,6 @@ impl NodeExec {
             from,
             to,
             cardinalities,
-            threads,
             properties,
         }
     }
@@ -117,7 +108,6 @@ impl ExecutionPlan for NodeExec {
             from,
             to,
             cardinalities,
-            threads,
             ..
         } = self.as_ref();
         Ok(Arc::new(Self::new(
@@ -126,7 +116,6 @@ impl ExecutionPlan for NodeExec {
             from.clone(),
             to.clone(),
             Arc::clone(cardinalities),
-            *threads,
         )))
     }
 
@@ -139,7 +128,7 @@ impl ExecutionPlan for NodeExec {
         let input = self.input.execute(partition, context)?;
         let schema = self.schema();
         let (space, from, to) = (Arc::clone(&self.space), self.from.clone(), self.to.clone());
-        let (cardinalities, threads) = (Arc::clone(&self.cardinalities), self.threads);
+        let cardinalities = Arc::clone(&self.cardinalities);
         let output_schema = Arc::clone(&schema);
         let classes = async move {
             let batches: Vec<_> = input.try_collect().await?;
@@ -149,7 +138,7 @@ impl ExecutionPlan for NodeExec {
                 many => arrow::compute::concat_batches(&schema, many)?,
             };
             let source = FrequencySet::from_batch(&from, &batch, &cardinalities)?;
-            Ok(source.roll_up_on(threads, &space, &to).0.to_batch()?)
+            Ok(source.roll_up(&space, &to).0.to_batch()?)
         };
         let stream = futures::stream::once(classes).boxed();
         Ok(Box::pin(RecordBatchStreamAdapter::new(output_schema, stream)))

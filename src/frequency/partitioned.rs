@@ -2,7 +2,7 @@
 //! parts are grouped on several threads (radix-partitioned aggregation).
 
 use super::grouper::{Grouper, hash};
-use super::parallel::{map, pieces};
+use super::parallel::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -15,18 +15,11 @@ pub(crate) struct Groups {
     pub(crate) groups: Vec<u32>,
 }
 
-/// Fewer keys than this are grouped in one table.
-const MANY: usize = 1 << 16;
 const PARTS: usize = 64;
 
-/// Groups the `n` keys of `words` words that `keys` answers by range. The numbering of groups does not depend on the
+/// Groups the `n` keys of `words` words that `keys` answers by range, in one table when they are not [`MANY`]. The numbering of groups does not depend on the
 /// threads.
-pub(crate) fn group<'a>(
-    words: usize,
-    n: usize,
-    threads: usize,
-    keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync,
-) -> Groups {
+pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send) -> Groups {
     if n < MANY {
         let mut grouper = Grouper::new(words);
         let mut groups = vec![];
@@ -36,9 +29,9 @@ pub(crate) fn group<'a>(
             groups,
         };
     }
-    let pieces = pieces(n, threads);
-    let divided: Vec<Divided> = map(threads, pieces.len(), |i| Divided::new(words, &keys(pieces[i].clone())));
-    let grouped: Vec<(Vec<u64>, Vec<Vec<u32>>)> = map(threads, PARTS, |part| {
+    let pieces = pieces(n);
+    let divided: Vec<Divided> = map(pieces.len(), |i| Divided::new(words, &keys(pieces[i].clone())));
+    let grouped: Vec<(Vec<u64>, Vec<Vec<u32>>)> = map(PARTS, |part| {
         let mut grouper = Grouper::new(words);
         let group = |piece: &Divided| {
             let mut groups = vec![];
@@ -54,7 +47,7 @@ pub(crate) fn group<'a>(
         *first = sum;
         sum += (keys.len() / words) as u32;
     }
-    let numbered = map(threads, divided.len(), |piece| {
+    let numbered = map(divided.len(), |piece| {
         let mut parts = [const { [].as_slice() }; PARTS].map(<[u32]>::iter);
         for (part, (_, groups)) in parts.iter_mut().zip(&grouped) {
             *part = groups[piece].iter();
@@ -63,8 +56,8 @@ pub(crate) fn group<'a>(
         divided[piece].part_of.iter().map(number).collect::<Vec<u32>>()
     });
     Groups {
-        keys: grouped.into_iter().map(|(keys, _)| keys).collect::<Vec<_>>().concat(),
-        groups: numbered.concat(),
+        keys: join(grouped.into_iter().map(|(keys, _)| keys).collect()),
+        groups: join(numbered),
     }
 }
 
@@ -101,7 +94,8 @@ impl Divided {
         part_of.iter().for_each(|part| lengths[*part as usize] += words);
         let mut parts: Vec<Vec<u64>> = lengths.iter().map(|n| Vec::with_capacity(*n)).collect();
         for (key, part) in keys.chunks_exact(words).zip(&part_of) {
-            parts[*part as usize].extend_from_slice(key);
+            // Not extend_from_slice, which is a call of memmove for a word.
+            (0..words).for_each(|i| parts[*part as usize].push(key[i]));
         }
         Self { part_of, parts }
     }
@@ -121,7 +115,11 @@ mod tests {
             let mut random = StdRng::seed_from_u64(seed);
             let keys: Vec<u64> = (0..n * words).map(|_| random.random_range(0..values)).collect();
             let answer = |range: Range<usize>| Cow::Borrowed(&keys[range.start * words..range.end * words]);
-            let one = group(words, n, 1, answer);
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| group(words, n, answer))
+            };
+            let one = on(1);
             let mut whole = Grouper::new(words);
             let mut expected = vec![];
             whole.group(&keys, &mut expected);
@@ -130,7 +128,7 @@ mod tests {
             for (key, group) in keys.chunks(words).zip(&one.groups) {
                 prop_assert_eq!(&one.keys[*group as usize * words..][..words], key);
             }
-            let three = group(words, n, 3, answer);
+            let three = on(3);
             prop_assert_eq!((one.keys, one.groups), (three.keys, three.groups), "numbers do not depend on threads");
         }
     }

@@ -284,13 +284,8 @@ impl FrequencySet {
 
     /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
     pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
-        self.roll_up_on(1, space, node)
-    }
-
-    /// The same on several threads, whose number changes nothing in the answer.
-    pub fn roll_up_on(&self, threads: usize, space: &Space, node: &Node) -> (Self, Vec<u32>) {
         let words = self.words;
-        let grouped = partitioned::group(words, self.len(), threads, |entries| {
+        let grouped = partitioned::group(words, self.len(), |entries| {
             let keys = &self.keys[entries.start * words..entries.end * words];
             space.generalize(keys, &self.node, node).into()
         });

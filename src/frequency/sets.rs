@@ -159,8 +159,8 @@ impl FrequencySets {
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
         let _shared = self.computing.read();
         let set = {
-            let room = self.room_to_group(source)?;
-            Arc::new(self.execute(source, node, room.threads)?)
+            let _room = self.room_to_group(source)?;
+            Arc::new(self.execute(source, node)?)
         };
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         self.remember(&set);
@@ -179,7 +179,7 @@ impl FrequencySets {
         let scratch = Scratch::of(&self.context);
         let means = Means {
             scratch: &scratch,
-            threads: self.context.session_config().target_partitions(),
+            threads: rayon::current_num_threads(),
             class_bytes: (self.base.space.layout().words() + 1) * 8,
         };
         let mut grouping = spilled.group(&self.base.space, node, demand, means)?;
@@ -229,13 +229,12 @@ impl FrequencySets {
         Ok(Room {
             sets: self,
             reservation,
-            threads: self.context.session_config().target_partitions().div_ceil(*grouping),
         })
     }
 
     /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
-    fn execute(&self, source: &FrequencySet, node: &Node, threads: usize) -> Result<FrequencySet> {
-        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone(), threads)?;
+    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
+        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
         let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
         let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
         match batches.as_slice() {
@@ -278,8 +277,6 @@ fn no_room(what: String) -> Error {
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,
-    /// Its share of the threads.
-    threads: usize,
 }
 
 impl Drop for Room<'_> {

@@ -1,6 +1,7 @@
 //! The space of packed keys of one table: the layout, the lookup tables, and generalizing keys.
 
 use super::layout::{Layout, bits_for};
+use super::parallel::concat;
 use crate::hierarchy::Lookup;
 use crate::lattice::Node;
 use arrow::array::Array;
@@ -117,20 +118,20 @@ impl Space {
     /// For each key the wrapping sum over the columns of `part(column, representative)`, by table look-ups.
     pub fn sum_by_key(&self, keys: &[u64], part: impl Fn(usize, u32) -> u64) -> Vec<u64> {
         let words = self.layout.words();
-        let mut sums = vec![0u64; keys.len() / words];
-        for chunk in self.layout.chunks() {
-            let table = self
-                .layout
-                .tabulate(chunk, |column| self.lookups[column].values().len(), &part);
-            if table.iter().all(|t| *t == 0) {
-                continue;
+        let values = |column: usize| self.lookups[column].values().len();
+        let tables = self.layout.chunks().iter();
+        let tables = tables.map(|chunk| (chunk, self.layout.tabulate(chunk, values, &part)));
+        let tables: Vec<_> = tables.filter(|(_, table)| table.iter().any(|t| *t != 0)).collect();
+        concat(keys.len() / words, |entries| {
+            let mut sums = vec![0u64; entries.len()];
+            for (chunk, table) in &tables {
+                let keys = keys[entries.start * words..entries.end * words].chunks_exact(words);
+                for (sum, key) in sums.iter_mut().zip(keys) {
+                    *sum = sum.wrapping_add(table[chunk.index(key[chunk.word()])]);
+                }
             }
-            let word = chunk.word();
-            for (sum, key) in sums.iter_mut().zip(keys.chunks_exact(words)) {
-                *sum = sum.wrapping_add(table[chunk.index(key[word])]);
-            }
-        }
-        sums
+            sums
+        })
     }
 }
 

@@ -85,8 +85,7 @@ struct Grouped {
 impl Spilled {
     /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
     pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
-        let threads = scan.tallies.len();
-        let recoded = map(threads, threads, |i| recode(&scan.tallies[i], parts, words, scratch));
+        let recoded = map(scan.tallies.len(), |i| recode(&scan.tallies[i], parts, words, scratch));
         let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
         let rows = scan.rows - unmapped;
@@ -242,7 +241,7 @@ impl Spilled {
             }
             Ok(Some(all))
         };
-        let parts = map(means.threads, ranges.len(), |i| group(ranges[i].clone()));
+        let parts = map(ranges.len(), |i| group(ranges[i].clone()));
         parts.into_iter().collect()
     }
 }

@@ -26,6 +26,7 @@ pub use weighted::Weighted;
 
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
+use crate::frequency::parallel::{map, pieces};
 use crate::frequency::{Base, FrequencySet};
 use crate::lattice::Node;
 use crate::partition::Partition;
@@ -74,13 +75,14 @@ impl View<'_> {
     }
 
     /// The sum over kept classes of `value(entry, rows)`.
-    pub fn sum_kept(&self, value: impl Fn(usize, u64) -> u128) -> u128 {
-        let counts = self.set.counts().iter().enumerate();
-        counts
-            .zip(self.kept)
-            .filter(|(_, kept)| **kept)
-            .map(|((i, n), _)| value(i, *n))
-            .sum()
+    pub fn sum_kept(&self, value: impl Fn(usize, u64) -> u128 + Sync + Send) -> u128 {
+        let counts = self.set.counts();
+        let pieces = pieces(counts.len());
+        let sums = map(pieces.len(), |i| {
+            let kept = pieces[i].clone().filter(|entry| self.kept[*entry]);
+            kept.map(|entry| value(entry, counts[entry])).sum::<u128>()
+        });
+        sums.into_iter().sum()
     }
 }
 

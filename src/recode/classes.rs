@@ -6,6 +6,7 @@
 use super::{Recipe, Released, Treatment};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
+use crate::frequency::parallel::{concat, map};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{Int32Type, Schema, SchemaRef};
@@ -19,6 +20,7 @@ use datafusion::physical_plan::execution_plan::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use rayon::slice::ParallelSliceMut;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,13 +66,19 @@ impl ClassesExec {
             .collect();
         order.sort_by_key(|i| first.iter().position(|f| *f == recipe.quasi_identifiers[*i]));
         order.extend(0..recipe.quasi_identifiers.len());
-        let mut sorted: Vec<usize> = (0..classes.len()).filter(|i| kept[*i]).collect();
-        sorted.sort_by_cached_key(|class| order.iter().map(|column| label(*class, *column)).collect::<Vec<u32>>());
+        let released: Vec<usize> = (0..classes.len()).filter(|i| kept[*i]).collect();
+        let sort_keys = concat(released.len(), |piece| {
+            let key = |class: &usize| order.iter().map(|column| label(*class, *column)).collect::<Vec<u32>>();
+            released[piece].iter().flat_map(key).collect()
+        });
+        let sort_key = |i: &usize| &sort_keys[i * order.len()..(i + 1) * order.len()];
+        let mut sorted: Vec<usize> = (0..released.len()).collect();
+        sorted.par_sort_by(|a, b| sort_key(a).cmp(sort_key(b)));
+        let sorted: Vec<usize> = sorted.into_iter().map(|i| released[i]).collect();
 
-        let codes = columns
-            .iter()
-            .map(|column| sorted.iter().map(|class| label(*class, *column)).collect())
-            .collect();
+        let codes = map(columns.len(), |i| {
+            sorted.iter().map(|class| label(*class, columns[i])).collect()
+        });
         let rows = sorted.iter().map(|class| classes.counts()[*class]).collect();
         let key = |class: &usize| recipe.order_key(classes, *class);
         let keys = keys.then(|| Arc::new(sorted.iter().map(key).collect::<Vec<_>>()));
