@@ -5,7 +5,7 @@ mod support {
     pub mod run;
 }
 
-use anonsql::frequency::Columns;
+use anonsql::frequency::{Columns, Scratch};
 use anonsql::generate::{BenchShape, Table, generate};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -13,7 +13,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use std::collections::HashMap;
@@ -74,9 +74,9 @@ fn numbers(batches: &Batches) -> Batches {
 /// Answers the rows that were counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
-    let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
+    let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
     let columns = Columns::new(schema, &names, &[]).expect("flat columns");
-    let scan = runtime.block_on(columns.scan(streams, &pool, Arc::default()));
+    let scan = runtime.block_on(columns.scan(streams, &scratch, Arc::default()));
     scan.expect("the rows are counted").rows()
 }
 

@@ -27,7 +27,7 @@ fn nodes(c: &mut Criterion) {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let number = if is_quick() { 3 } else { NODES };
     let drawn: Vec<Node> = (0..number).map(|_| adult.lattice.sample(&mut rng)).collect();
-    let combinations = adult.base.set.len();
+    let combinations = adult.base.combinations();
     let sets = adult.sets(0);
     let mut plain = Plain::new(&adult.base);
     let rows = plain.rows.clone();

@@ -44,7 +44,7 @@ impl Plain {
                 .map(|c| u64::from(layout.code(key, c)) << shifts[c])
                 .sum()
         };
-        let set: &FrequencySet = &base.set;
+        let set: &FrequencySet = base.held().expect("the table is in memory");
         let rows = (0..set.len()).map(|i| (pack(set.key(i)), set.counts()[i])).collect();
         let levels = |l: &anonsql::hierarchy::Lookup| {
             let least = |level| l.level(level).representatives.iter().map(|c| u64::from(*c)).collect();

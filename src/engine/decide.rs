@@ -94,7 +94,13 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
             describe(job, evaluator.lattice().top())
         )));
     }
-    let (classes, verdict) = evaluator.judge(&node)?;
+    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {
+        return Err(Error::infeasible(format!(
+            "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
+            describe(job, &node),
+            evaluator.suppression_limit()
+        )));
+    };
     if !verdict.anonymous {
         let node = describe(job, &node);
         let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
@@ -150,9 +156,9 @@ fn partitioned(
     observer.begin(Phase::Search);
     let memory = reserve(job, evaluator)?;
     let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
-    let found = partitioner.run(&Groups::new(job, evaluator), &mut context)?;
+    let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
-    let combinations = Combinations::new(memory, evaluator, &found.partition);
+    let combinations = Combinations::new(memory, evaluator, &found.partition)?;
     let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
     observer.end(Phase::Search);
     if !verdict.anonymous {

@@ -4,13 +4,12 @@ use super::details::{attribute_request, class_label_request, fill, measured_attr
 use super::job::{Constraint, Job};
 use crate::error::{Error, Result};
 use crate::frequency::parallel::{map, pieces};
-use crate::frequency::{Base, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
 use crate::partition::Partition;
-use crate::search::{Assessment, Counters, Oracle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,9 +26,9 @@ pub(super) struct Rule {
 
 /// Something that is minimised or maximised, ready for this table.
 #[derive(Debug)]
-struct Objective {
-    measure: Box<dyn Measure>,
-    higher_is_better: bool,
+pub(super) struct Objective {
+    pub(super) measure: Box<dyn Measure>,
+    pub(super) higher_is_better: bool,
 }
 
 /// Which classes of a node, or groups of a partition, are kept.
@@ -64,17 +63,22 @@ pub struct Profile {
     pub metrics: Vec<f64>,
 }
 
-/// Assesses nodes: see [`Oracle`].
+/// Assesses nodes: see [`crate::search::Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
     pub(super) sets: FrequencySets,
-    lattice: Lattice,
+    pub(super) lattice: Lattice,
     pub(super) rules: Vec<Rule>,
-    objectives: Vec<Objective>,
+    pub(super) objectives: Vec<Objective>,
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
+    demand: Demand,
     threads: usize,
 }
+
+/// The classes of a node and which of them are kept; or, of one that is known to suppress more rows than the limit,
+/// about how many, without its classes.
+pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 
 impl Evaluator {
     /// An evaluator for `job` over its frequency sets. The first metric is what a search minimises.
@@ -107,6 +111,10 @@ impl Evaluator {
             objectives,
             entity,
             limit,
+            demand: Demand {
+                least: least_rows(job),
+                limit,
+            },
             threads: threads.max(1),
         })
     }
@@ -170,9 +178,20 @@ impl Evaluator {
         Ok((set, verdict))
     }
 
+    /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
+    pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
+        match self.sets.get_if(node, self.demand)? {
+            Answer::Classes(set) => {
+                let verdict = self.verdict(&set)?;
+                Ok(Ok((set, verdict)))
+            }
+            Answer::Fails { suppressed } => Ok(Err(suppressed)),
+        }
+    }
+
     /// The groups of `partition` as classes, and which of them are kept.
     pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
-        let set = self.sets.base().set.group(partition.groups(), partition.len());
+        let set = self.sets.base().held()?.group(partition.groups(), partition.len());
         let verdict = Verdict {
             partition: Some(partition),
             ..self.verdict(&set)?
@@ -376,25 +395,6 @@ impl Evaluator {
         found.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let (set, verdict) = self.judge(node)?;
-        let view = view(&set, &verdict);
-        let cost = |o: &Objective| {
-            let value = o.measure.value(&view);
-            if o.higher_is_better { -value } else { value }
-        };
-        Ok(Assessment {
-            anonymous: verdict.anonymous,
-            suppressed: verdict.suppressed,
-            classes: verdict.classes,
-            costs: self.objectives.iter().map(cost).collect(),
-            floor: self
-                .objectives
-                .first()
-                .map_or(f64::NEG_INFINITY, |o| o.measure.floor(&view)),
-        })
-    }
-
     /// Whether every rule is monotone given what may be suppressed.
     pub(super) fn rules_are_monotone(&self, limit: u64) -> bool {
         self.rules.iter().all(|rule| match rule.monotonicity {
@@ -405,20 +405,19 @@ impl Evaluator {
     }
 }
 
+/// The fewest rows of a class for which the models can hold.
+fn least_rows(job: &Job) -> u64 {
+    let full = job.constraints.iter().filter(|c| c.subset.is_none());
+    full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
+}
+
 /// Readies a metric for the table.
 fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
-    let full = |c: &&Constraint| c.subset.is_none();
     let subject = metric::Subject {
         base,
         weights: &weights,
-        k: job
-            .constraints
-            .iter()
-            .filter(full)
-            .map(|c| c.model.min_class_size())
-            .max()
-            .unwrap_or(1),
+        k: least_rows(job),
         suppression_limit: job.suppression.rows(base.rows),
         label: class_label_request(job).and_then(|request| position(base, &request)),
         attribute: measured_attribute(job).and_then(|request| position(base, &request)),
@@ -429,7 +428,8 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     })
 }
 
-fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
+/// What a metric is shown of a node.
+pub(super) fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
     View {
         node: set.node(),
         partition: verdict.partition.as_deref(),
@@ -438,68 +438,5 @@ fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
         classes: verdict.classes,
         released: verdict.released,
         suppressed: verdict.suppressed,
-    }
-}
-
-impl Oracle for Evaluator {
-    fn lattice(&self) -> &Lattice {
-        &self.lattice
-    }
-
-    fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
-        self.for_each(nodes, |node| self.assess_node(node))
-    }
-
-    fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        self.objectives
-            .first()
-            .map_or(f64::NEG_INFINITY, |o| o.measure.bound(node, suppressed))
-    }
-
-    fn is_monotone(&self) -> bool {
-        self.rules_are_monotone(self.limit)
-    }
-
-    fn suppression_is_monotone(&self) -> bool {
-        self.rules.iter().all(|rule| rule.monotonicity == Monotonicity::Always)
-    }
-
-    fn excess_is_monotone(&self) -> bool {
-        let metric = self.objectives.first().is_some_and(|o| o.measure.excess_is_monotone());
-        metric && self.suppression_is_monotone()
-    }
-
-    fn distinct_values(&self, position: usize, level: u8) -> u64 {
-        self.sets.base().space.lookup(position).level(level).labels.len() as u64
-    }
-
-    fn effective_values(&self, position: usize, level: u8) -> f64 {
-        let base = self.sets.base();
-        let codes = &base.space.lookup(position).level(level).codes;
-        let mut rows = vec![0u64; codes.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
-        for (code, n) in codes.iter().zip(&base.marginals[position]) {
-            rows[*code as usize] += n;
-        }
-        let all = rows.iter().sum::<u64>() as f64;
-        let squares: u128 = rows.iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
-        if squares == 0 { 1.0 } else { all * all / squares as f64 }
-    }
-
-    fn rows(&self) -> u64 {
-        self.sets.base().rows
-    }
-
-    fn suppression_limit(&self) -> u64 {
-        self.limit
-    }
-
-    fn counters(&self) -> Counters {
-        let sets = self.sets.counters();
-        Counters {
-            evaluated: sets.evaluated,
-            rolled_up: sets.rolled_up,
-            cached: sets.cached,
-            rows_read: sets.rows_read,
-        }
     }
 }

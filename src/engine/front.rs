@@ -265,8 +265,13 @@ impl FrontOracle {
     }
 
     fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let set = self.evaluator.sets().get(node)?;
-        let mut verdict = self.evaluator.verdict(&set)?;
+        let (set, mut verdict) = match self.evaluator.judge_if_demanded(node)? {
+            Ok(judged) => judged,
+            Err(suppressed) => {
+                let costs = self.objectives.len();
+                return Ok(Assessment::excluded(suppressed, costs, f64::NEG_INFINITY));
+            }
+        };
         if let (Some(leader), true) = (self.leader, verdict.anonymous)
             && let Some(led) = self.suppress(&self.objectives[leader].0, &set, &verdict)?
         {

@@ -67,7 +67,7 @@ pub struct Combinations {
 /// Takes the memory of an algorithm: it holds and sorts the combinations, and has a label by column for every group, of
 /// which there may be as many as combinations.
 pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservation> {
-    let combinations = evaluator.sets.base().set.len();
+    let combinations = evaluator.sets.base().held()?.len();
     let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
     let (state, _) = job.source.rows.clone().into_parts();
     let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
@@ -85,16 +85,17 @@ pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservat
 
 impl Combinations {
     /// Indexes the combinations, and keeps of the memory only what the index and the groups take.
-    pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Self {
-        let index = Arc::new(KeyIndex::new(&evaluator.sets.base().set));
+    pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Result<Self> {
+        let index = Arc::new(KeyIndex::new(evaluator.sets.base().held()?));
         memory.resize(partition.bytes() + index.bytes());
-        Self { index, _memory: memory }
+        Ok(Self { index, _memory: memory })
     }
 }
 
 /// The base set as a [`Table`].
 pub(super) struct Groups<'a> {
     evaluator: &'a Evaluator,
+    set: &'a FrequencySet,
     columns: Vec<Column>,
     least_rows: u64,
     rows_suffice: bool,
@@ -112,7 +113,7 @@ struct Scratch {
 
 impl<'a> Groups<'a> {
     /// The table of a job.
-    pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Self {
+    pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Result<Self> {
         let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
         let columns = job.quasi_identifiers.iter().zip(base.space.lookups()).enumerate();
         let columns = columns.map(|(i, (q, lookup))| Column {
@@ -129,8 +130,9 @@ impl<'a> Groups<'a> {
         let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
         let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
         let by_rows = evaluator.rules.iter().filter_map(|r| r.predicate.least_size()).max();
-        Self {
+        Ok(Self {
             evaluator,
+            set: base.held()?,
             columns: columns.collect(),
             least_rows: least
                 .max(by_rows.filter(|_| evaluator.entity.is_none()))
@@ -141,7 +143,7 @@ impl<'a> Groups<'a> {
                 .filter(|_| reads_class_label)
                 .and_then(|request| position(base, &request)),
             scratch: RefCell::default(),
-        }
+        })
     }
 
     fn base(&self) -> &Base {
@@ -149,7 +151,7 @@ impl<'a> Groups<'a> {
     }
 
     fn set(&self) -> &FrequencySet {
-        &self.base().set
+        self.set
     }
 }
 

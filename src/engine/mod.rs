@@ -1,5 +1,6 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
+mod assess;
 mod decide;
 mod details;
 mod evaluator;

@@ -6,11 +6,12 @@ use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
 use super::verify::quote;
 use crate::error::{Error, Result};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySets, Scan, read_dictionaries};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch, read_dictionaries};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use datafusion::dataframe::DataFrame;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_plan::execute_stream_partitioned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -57,9 +58,16 @@ pub(super) async fn prepare_with(
     }
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;
     let progress = observer.begin(Phase::Scan);
-    let mut sample = scan(&columns, plan, Arc::clone(&progress)).await?;
+    let (state, _) = job.source.rows.clone().into_parts();
+    let context = state.task_ctx();
+    let scratch = match &job.population {
+        // Classes that count rows of two tables are brought together in memory.
+        Some(_) => Scratch::of(&context).without_files(),
+        None => Scratch::of(&context),
+    };
+    let mut sample = scan(&columns, plan, &scratch, Arc::clone(&progress)).await?;
     let population = match &job.population {
-        Some(population) => Some(scan_population(job, population, &names, &columns, progress).await?),
+        Some(population) => Some(scan_population(job, population, &names, &columns, &scratch, progress).await?),
         None => None,
     };
     if population.is_some() {
@@ -70,14 +78,14 @@ pub(super) async fn prepare_with(
     let rows = sample.rows();
     let lookups = bind(job, &sample)?;
     let lattice = lattice(job, &lookups)?;
-    let (state, _) = job.source.rows.clone().into_parts();
-    let context = state.task_ctx();
     let bottom = lattice.bottom().clone();
-    let base = Base::new(sample, population, lookups, bottom, context.memory_pool())?;
+    let base = Base::new(sample, population, lookups, bottom, &scratch)?;
     contains_sample(&base)?;
     let threads = state.config().target_partitions();
-    let cache = match context.memory_pool().memory_limit() {
-        datafusion::execution::memory_pool::MemoryLimit::Finite(limit) => (limit / 4).min(CACHE_BYTES),
+    let cache = match (context.memory_pool().memory_limit(), &base.set) {
+        (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
+        // What is not kept is grouped from files again.
+        (MemoryLimit::Finite(limit), BaseSet::Spilled(_)) => limit / 4,
         _ => CACHE_BYTES,
     };
     let sets = FrequencySets::new(Arc::new(base), context, cache)?;
@@ -89,10 +97,13 @@ pub(super) async fn prepare_with(
 
 /// A population contains its sample: no combination of values has fewer rows there.
 fn contains_sample(base: &Base) -> Result<()> {
-    let Some(populations) = base.set.populations() else {
+    let BaseSet::Held(set) = &base.set else {
         return Ok(());
     };
-    let missing = base.set.counts().iter().zip(populations).filter(|(n, p)| n > p).count();
+    let Some(populations) = set.populations() else {
+        return Ok(());
+    };
+    let missing = set.counts().iter().zip(populations).filter(|(n, p)| n > p).count();
     if missing == 0 {
         return Ok(());
     }
@@ -124,11 +135,11 @@ pub(super) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
     Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
 }
 
-async fn scan(columns: &Columns, rows: DataFrame, progress: Arc<AtomicU64>) -> Result<Scan> {
+async fn scan(columns: &Columns, rows: DataFrame, scratch: &Scratch, progress: Arc<AtomicU64>) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
     let plan = read_dictionaries(rows.create_physical_plan().await?).await?;
-    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
-    columns.scan(streams, context.memory_pool(), progress).await
+    let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
+    columns.scan(streams, scratch, progress).await
 }
 
 async fn scan_population(
@@ -136,6 +147,7 @@ async fn scan_population(
     population: &Source,
     names: &[String],
     columns: &Columns,
+    scratch: &Scratch,
     progress: Arc<AtomicU64>,
 ) -> Result<Scan> {
     for name in names {
@@ -157,7 +169,7 @@ async fn scan_population(
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
-    scan(&columns, typed, progress).await
+    scan(&columns, typed, scratch, progress).await
 }
 
 /// The population's columns cast to the sample's types, so that equal values have equal codes.

@@ -262,7 +262,7 @@ impl Decided {
             (None, None) => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
             (Some(partition), Some(combinations)) => {
                 let grouped = Grouped {
-                    bottom: base.set.node().clone(),
+                    bottom: base.bottom().clone(),
                     combinations: Arc::clone(&combinations.index),
                     partition: Arc::clone(partition),
                     kept: kept.to_vec(),

@@ -11,6 +11,7 @@ use super::stage::Stage;
 use super::verify::{Answers, Promise, ReleasedTable, steady};
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::BaseSet;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::Node;
 use crate::metric::Metric;
@@ -109,12 +110,12 @@ impl Decided {
     /// The risk in the source as it is, before anything was generalized or suppressed.
     async fn risk_before(&self, session: &SessionContext, settings: &Settings) -> Result<Risk> {
         let base = self.prepared.evaluator.sets().base();
-        let is_raw = base.set.node().levels().iter().all(|level| *level == 0) && base.unmapped_rows == 0;
-        if is_raw && self.job.entity.is_none() {
+        let is_raw = base.bottom().levels().iter().all(|level| *level == 0) && base.unmapped_rows == 0;
+        if let (true, None, BaseSet::Held(set)) = (is_raw, &self.job.entity, &base.set) {
             // The base frequency set has the classes of the source itself.
-            let sizes = base.set.counts().iter();
+            let sizes = set.counts().iter();
             let histogram: Histogram = sizes.clone().map(|n| (*n, 1)).collect();
-            let population = base.set.populations().map(|populations| {
+            let population = set.populations().map(|populations| {
                 let mut found = PopulationHistogram::default();
                 for (n, there) in sizes.zip(populations).filter(|(n, _)| **n > 0) {
                     let InPopulation { classes, rows } = found.0.entry(*there).or_default();

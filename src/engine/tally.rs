@@ -1,9 +1,8 @@
 //! What a scan counts of a column that is to be randomized, and the permutation that is drawn from it.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::recode::randomize::{
-    Drawn, Grouped, Interner, Joint, Order, Scratch, Sequence, Source, Spread, mutual_information,
-};
+use crate::frequency::Scratch;
+use crate::recode::randomize::{Drawn, Grouped, Interner, Joint, Order, Sequence, Source, Spread, mutual_information};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::Schema;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -39,7 +38,7 @@ impl Tally {
                 true => None,
                 false => Some((Interner::new(types)?, Joint::new(scratch))),
             },
-            reservation: scratch.reservation(),
+            reservation: scratch.reservation("anonsql permutation"),
             column: column.into(),
         })
     }

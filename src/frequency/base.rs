@@ -2,15 +2,17 @@
 
 use super::parallel::{join, map, pieces};
 use super::partitioned;
-use super::scan::{DetailRequest, DetailTally, Scan, Tally};
+use super::scan::{DetailRequest, Scan};
 use super::set::{Detail, FrequencySet};
 use super::space::Space;
+use super::spill::Scratch;
+use super::spilled::{Grouping, Means, Spilled, sorted};
+use super::tally::{DetailTally, Tally};
+use super::translate::{Parts, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
 use arrow::array::ArrayRef;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What is known of one further attribute over the whole table.
@@ -26,13 +28,22 @@ pub struct Attribute {
     pub counts: Vec<u64>,
 }
 
+/// The classes of the lattice's bottom node.
+#[derive(Debug, Clone)]
+pub enum BaseSet {
+    /// In memory, keys ascending.
+    Held(Arc<FrequencySet>),
+    /// In files, because memory does not hold them. Classes then carry no details and no population.
+    Spilled(Arc<Spilled>),
+}
+
 /// The base frequency set with what every evaluation needs to know of the table.
 #[derive(Debug, Clone)]
 pub struct Base {
     /// The keys' space.
     pub space: Arc<Space>,
-    /// The classes of the lattice's bottom node, keys ascending.
-    pub set: Arc<FrequencySet>,
+    /// The classes of the lattice's bottom node.
+    pub set: BaseSet,
     /// Rows of the table.
     pub rows: u64,
     /// Rows with a value that its hierarchy does not know and whose rows it suppresses; they are in no class.
@@ -46,22 +57,35 @@ pub struct Base {
 impl Base {
     /// The base set at `bottom` of a sample, with the counts of a population scanned with the same dictionaries.
     ///
-    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. An error
-    /// when what this takes beside the scans does not fit `pool`.
+    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. What this
+    /// takes beside the scans is taken from the memory of `scratch`; where that does not hold it, the set stays in files,
+    /// or this is an error when there may be no files.
     pub fn new(
         sample: Scan,
         population: Option<Scan>,
         lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
-        pool: &Arc<dyn MemoryPool>,
+        scratch: &Scratch,
     ) -> Result<Self> {
         let marginals = map(lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = space.layout().words();
-        let room = MemoryConsumer::new("anonsql merging of partitions").register(pool);
+        let merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+        };
+        let room = scratch.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
-        room.try_grow(bytes).map_err(|_| {
+        let fits = room.try_grow(bytes);
+        if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
+            room.free();
+            let parts = merge.parts(&sample);
+            return Self::spilled(sample, marginals, space, &parts, bottom, scratch)?
+                .hold(scratch, rayon::current_num_threads());
+        }
+        fits.map_err(|_| {
             Error::new(
                 ErrorKind::Resources,
                 "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of \
@@ -69,11 +93,6 @@ impl Base {
                  finest of them in a query",
             )
         })?;
-        let merge = Merge {
-            space: &space,
-            suppresses,
-            bottom: &bottom,
-        };
         let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
         let (keys, maps) = merge.classes(&scans);
         let (maps, population_maps) = maps.split_at(sample.tallies.len());
@@ -99,13 +118,108 @@ impl Base {
             details,
         ));
         Ok(Self {
-            set,
+            set: BaseSet::Held(set),
             rows: sample.rows,
             unmapped_rows,
             marginals,
             attributes,
             space,
         })
+    }
+
+    /// The base set in files.
+    pub(super) fn spilled(
+        sample: Scan,
+        marginals: Vec<Vec<u64>>,
+        space: Arc<Space>,
+        parts: &Parts,
+        bottom: Node,
+        scratch: &Scratch,
+    ) -> Result<Self> {
+        let (rows, words) = (sample.rows, space.layout().words());
+        let (spilled, unmapped_rows) = Spilled::new(&sample, parts, words, bottom, scratch)?;
+        Ok(Self {
+            space,
+            set: BaseSet::Spilled(Arc::new(spilled)),
+            rows,
+            unmapped_rows,
+            marginals,
+            attributes: vec![],
+        })
+    }
+
+    /// Brings a set from files into memory if that holds it: partitions and files may have had the same combinations,
+    /// and the bottom node may be more general than they are. It is then that of a scan that was held.
+    pub(super) fn hold(mut self, scratch: &Scratch, threads: usize) -> Result<Self> {
+        let BaseSet::Spilled(spilled) = &self.set else {
+            return Ok(self);
+        };
+        let (bottom, words) = (spilled.node(), self.space.layout().words());
+        let means = Means {
+            scratch,
+            threads,
+            // A set that is held has room beside it for grouping a node.
+            class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
+        };
+        if let Grouping::Classes(set) = spilled.group(&self.space, bottom, None, means)? {
+            let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
+            let set = FrequencySet::new(bottom.clone(), words, keys, counts, None, vec![]);
+            self.set = BaseSet::Held(Arc::new(set));
+        }
+        Ok(self)
+    }
+
+    /// The set in memory, for what cannot do without; an error that says what to do where it is not.
+    pub fn held(&self) -> Result<&Arc<FrequencySet>> {
+        match &self.set {
+            BaseSet::Held(set) => Ok(set),
+            BaseSet::Spilled(spilled) => Err(Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "{} combinations of quasi-identifier values do not fit the memory limit, and dividing or comparing \
+                     them one by one takes all of them at once; raise --memory-limit, name fewer quasi-identifiers, start \
+                     at coarser levels of the finest of them with LEVELS, or use a search over the lattice",
+                    spilled.entries()
+                ),
+            )),
+        }
+    }
+
+    /// The lattice's bottom node.
+    pub fn bottom(&self) -> &Node {
+        match &self.set {
+            BaseSet::Held(set) => set.node(),
+            BaseSet::Spilled(spilled) => spilled.node(),
+        }
+    }
+
+    /// The classes of the bottom node; at least as many as there are, where they are in files.
+    pub fn combinations(&self) -> u64 {
+        match &self.set {
+            BaseSet::Held(set) => set.len() as u64,
+            BaseSet::Spilled(spilled) => spilled.entries(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Base {
+    /// The base set of a scan in files, whether memory holds it or not.
+    pub(super) fn in_files(
+        sample: Scan,
+        marginals: Vec<Vec<u64>>,
+        space: Arc<Space>,
+        suppresses: Vec<bool>,
+        bottom: Node,
+        scratch: &Scratch,
+    ) -> Self {
+        let merge = Merge {
+            space: &space,
+            suppresses,
+            bottom: &bottom,
+        };
+        let parts = merge.parts(&sample);
+        Self::spilled(sample, marginals, Arc::clone(&space), &parts, bottom.clone(), scratch).unwrap()
     }
 }
 
@@ -143,7 +257,9 @@ impl Merge<'_> {
             let parts = self.parts(scan);
             for tally in &scan.tallies {
                 let pieces = pieces(tally.counts.len());
-                let done = map(pieces.len(), |i| self.keys(&parts, tally, pieces[i].clone()));
+                let done = map(pieces.len(), |i| {
+                    encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
+                });
                 let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
                 keys.extend(more);
                 mapped.push(join(known));
@@ -170,7 +286,7 @@ impl Merge<'_> {
     }
 
     /// Per column and code of a scan: the representative, in place; `None` where its rows are suppressed.
-    fn parts(&self, scan: &Scan) -> Vec<Vec<Option<(usize, u64)>>> {
+    fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
             let lookup = self.space.lookup(column);
@@ -182,28 +298,6 @@ impl Merge<'_> {
             dictionary.ranks.iter().map(part).collect()
         });
         parts.collect()
-    }
-
-    /// The keys of these groups of `tally` but for the suppressed ones, and which are not.
-    fn keys(&self, parts: &[Vec<Option<(usize, u64)>>], tally: &Tally, groups: Range<usize>) -> (Vec<u64>, Vec<bool>) {
-        let words = self.space.layout().words();
-        let (mut keys, mut mapped) = (
-            Vec::with_capacity(groups.len() * words),
-            Vec::with_capacity(groups.len()),
-        );
-        for old in tally.keys(groups) {
-            let at = keys.len();
-            keys.resize(at + words, 0);
-            let known = parts.iter().enumerate().all(|(column, parts)| {
-                let part = parts[tally.layout.code(old, column) as usize];
-                part.map(|(word, bits)| keys[at + word] |= bits).is_some()
-            });
-            if !known {
-                keys.truncate(at);
-            }
-            mapped.push(known);
-        }
-        (keys, mapped)
     }
 
     /// The positions of distinct keys in ascending order, which does not depend on the threads.

@@ -1,17 +1,14 @@
 //! The first scan: rows to the distinct combinations of codes with their counts.
 
-use super::grouper::Grouper;
-use super::interner::{Dictionary, Local, Shared};
-use super::layout::{Layout, bits_for};
+use super::interner::{Dictionary, Shared};
 use super::partitioned::bytes_to_group;
-use crate::error::{Error, ErrorKind, Result};
+use super::spill::Scratch;
+use super::tally::Tally;
+use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::StreamExt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
@@ -54,8 +51,8 @@ pub struct Scan {
 /// The dictionaries that partitions of one scan, or of a sample and its population, share.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    quasi_identifiers: Vec<(String, Arc<Shared>)>,
-    details: Vec<(DetailRequest, Vec<Arc<Shared>>)>,
+    pub(super) quasi_identifiers: Vec<(String, Arc<Shared>)>,
+    pub(super) details: Vec<(DetailRequest, Vec<Arc<Shared>>)>,
 }
 
 impl Columns {
@@ -92,7 +89,7 @@ impl Columns {
         Ok(())
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let own: usize = self.quasi_identifiers.iter().map(|(_, s)| s.bytes()).sum();
         own + self
             .details
@@ -102,16 +99,33 @@ impl Columns {
             .sum::<usize>()
     }
 
-    /// Counts the rows of `streams`, each on a task of its own, within `pool`. `progress` is advanced by rows.
+    /// Counts the rows of `streams`, each on a task of its own, within the memory of `scratch`. Combinations that it does
+    /// not hold go to files, where there may be files and classes need to know of no further attribute. `progress` is
+    /// advanced by rows.
     pub async fn scan(
         &self,
         streams: Vec<SendableRecordBatchStream>,
-        pool: &Arc<dyn MemoryPool>,
+        scratch: &Scratch,
+        progress: Arc<AtomicU64>,
+    ) -> Result<Scan> {
+        // Bringing the partitions together takes as much again as they hold.
+        let share = scratch
+            .left()
+            .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
+        self.scan_within(streams, scratch, share, progress).await
+    }
+
+    /// The same, where each partition holds `share` bytes of combinations.
+    pub(super) async fn scan_within(
+        &self,
+        streams: Vec<SendableRecordBatchStream>,
+        scratch: &Scratch,
+        share: usize,
         progress: Arc<AtomicU64>,
     ) -> Result<Scan> {
         let mut tasks = JoinSet::new();
         for (number, mut stream) in streams.into_iter().enumerate() {
-            let mut tally = Tally::new(self, &stream.schema(), pool, number == 0)?;
+            let mut tally = Tally::new(self, &stream.schema(), scratch, share, number == 0)?;
             let columns = self.clone();
             let progress = Arc::clone(&progress);
             tasks.spawn(async move {
@@ -121,6 +135,7 @@ impl Columns {
                     progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
                     tokio::task::consume_budget().await;
                 }
+                tally.finish();
                 Ok::<_, Error>((number, tally))
             });
         }
@@ -158,6 +173,16 @@ impl Scan {
         self.rows
     }
 
+    /// Whether combinations are in files.
+    pub(super) fn is_spilled(&self) -> bool {
+        self.tallies.iter().any(|t| !t.files.is_empty())
+    }
+
+    /// Whether combinations may go to files.
+    pub(super) fn may_spill(&self) -> bool {
+        self.tallies.iter().all(Tally::may_spill)
+    }
+
     /// Memory that bringing the partitions together takes beside them.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
@@ -175,190 +200,10 @@ impl Scan {
         let dictionary = &self.dictionaries[column];
         let mut counts = vec![0; dictionary.values.len()];
         for tally in &self.tallies {
-            for (key, count) in tally.groups() {
-                counts[dictionary.ranks[tally.layout.code(key, column) as usize] as usize] += count;
+            for (rank, rows) in dictionary.ranks.iter().zip(tally.marginal(column)) {
+                counts[*rank as usize] += rows;
             }
         }
         counts
-    }
-}
-
-/// The counts of one partition.
-#[derive(Debug)]
-pub(super) struct Tally {
-    pub(super) layout: Layout,
-    pub(super) grouper: Grouper,
-    pub(super) counts: Vec<u64>,
-    pub(super) details: Vec<DetailTally>,
-    rows: u64,
-    indices: Vec<usize>,
-    locals: Vec<Local>,
-    groups: Vec<u32>,
-    reservation: MemoryReservation,
-    owns_dictionaries: bool,
-}
-
-/// The counts of one detail: groups of (class, code) or (class, entity, code).
-#[derive(Debug)]
-pub(super) struct DetailTally {
-    pub(super) grouper: Grouper,
-    pub(super) counts: Vec<u64>,
-    indices: Vec<usize>,
-    locals: Vec<Local>,
-}
-
-/// Bits that a column's codes start with; a column that needs more gets them when it does.
-const FIRST_BITS: u32 = 6;
-
-impl Tally {
-    fn new(columns: &Columns, schema: &SchemaRef, pool: &Arc<dyn MemoryPool>, owns_dictionaries: bool) -> Result<Self> {
-        let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
-        let layout = Layout::new(&vec![FIRST_BITS; columns.quasi_identifiers.len()]);
-        let details = columns.details.iter().map(|(request, shared)| {
-            let names = request.columns();
-            Ok(DetailTally {
-                grouper: Grouper::new(names.len()),
-                counts: vec![],
-                indices: names.into_iter().map(position).collect::<Result<_>>()?,
-                locals: shared.iter().map(|s| Local::new(Arc::clone(s), false)).collect(),
-            })
-        });
-        Ok(Self {
-            grouper: Grouper::new(layout.words()),
-            layout,
-            counts: vec![],
-            details: details.collect::<Result<_>>()?,
-            rows: 0,
-            indices: columns
-                .quasi_identifiers
-                .iter()
-                .map(|(name, _)| position(name))
-                .collect::<Result<_>>()?,
-            locals: columns
-                .quasi_identifiers
-                .iter()
-                .map(|(_, s)| Local::new(Arc::clone(s), true))
-                .collect(),
-            groups: vec![],
-            reservation: MemoryConsumer::new("anonsql frequency set").register(pool),
-            owns_dictionaries,
-        })
-    }
-
-    /// The keys, in the codes of the scan, with their counts.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], u64)> + '_ {
-        self.grouper
-            .keys()
-            .chunks_exact(self.layout.words())
-            .zip(self.counts.iter().copied())
-    }
-
-    /// The keys of these groups.
-    pub(super) fn keys(&self, groups: Range<usize>) -> impl Iterator<Item = &[u64]> {
-        let words = self.layout.words();
-        self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
-    }
-
-    fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
-        let rows = batch.num_rows();
-        let mut codes = Vec::with_capacity(self.locals.len());
-        for (local, index) in self.locals.iter_mut().zip(&self.indices) {
-            codes.push(local.encode(batch.column(*index))?);
-        }
-        self.widen(&codes);
-        let mut keys = vec![0u64; rows * self.layout.words()];
-        for (column, codes) in codes.iter().enumerate() {
-            self.layout.pack_column(column, codes, &mut keys);
-        }
-        self.grouper.group(&keys, &mut self.groups);
-        count(&self.groups, self.grouper.len(), &mut self.counts);
-        for detail in &mut self.details {
-            detail.add(&self.groups, batch)?;
-        }
-        self.rows += rows as u64;
-        self.reserve(columns)
-    }
-
-    /// Makes room for codes that do not fit their bits any more.
-    fn widen(&mut self, codes: &[Vec<u32>]) {
-        let needed = |column: usize| bits_for(codes[column].iter().max().map_or(0, |m| *m as usize + 1));
-        if (0..codes.len()).all(|c| needed(c) <= self.layout.bits(c)) {
-            return;
-        }
-        let bits: Vec<u32> = (0..codes.len())
-            .map(|c| match needed(c) {
-                n if n <= self.layout.bits(c) => self.layout.bits(c),
-                n => (n + 2).min(32),
-            })
-            .collect();
-        let layout = Layout::new(&bits);
-        let mut keys = vec![0u64; self.grouper.len() * layout.words()];
-        for (old, new) in self
-            .grouper
-            .keys()
-            .chunks_exact(self.layout.words())
-            .zip(keys.chunks_exact_mut(layout.words()))
-        {
-            for column in 0..codes.len() {
-                let (word, part) = layout.place(column, self.layout.code(old, column));
-                new[word] |= part;
-            }
-        }
-        self.grouper = Grouper::new(layout.words());
-        self.grouper.group(&keys, &mut self.groups);
-        self.layout = layout;
-    }
-
-    fn reserve(&mut self, columns: &Columns) -> Result<()> {
-        let own = self.grouper.bytes() + self.counts.capacity() * 8;
-        let locals: usize = self.locals.iter().map(Local::memory).sum();
-        let details: usize = self.details.iter().map(DetailTally::bytes).sum();
-        let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
-        self.reservation
-            .try_resize(own + locals + details + dictionaries)
-            .map_err(|_| {
-                Error::new(
-                    ErrorKind::Resources,
-                    format!(
-                        "the memory limit is reached with {} distinct combinations of quasi-identifier values in one \
-                     partition after {} rows; raise --memory-limit, name fewer quasi-identifiers, or coarsen the \
-                     finest of them in a query",
-                        self.grouper.len(),
-                        self.rows
-                    ),
-                )
-            })
-    }
-}
-
-impl DetailTally {
-    fn add(&mut self, classes: &[u32], batch: &RecordBatch) -> Result<()> {
-        let mut keys = vec![0u64; classes.len() * self.locals.len()];
-        for (i, (local, index)) in self.locals.iter_mut().zip(&self.indices).enumerate() {
-            let codes = local.encode(batch.column(*index))?;
-            let words = self.indices.len();
-            for ((key, code), class) in keys.chunks_exact_mut(words).zip(&codes).zip(classes) {
-                key[i] = if i == 0 {
-                    u64::from(*class) << 32 | u64::from(*code)
-                } else {
-                    u64::from(*code)
-                };
-            }
-        }
-        let mut groups = vec![];
-        self.grouper.group(&keys, &mut groups);
-        count(&groups, self.grouper.len(), &mut self.counts);
-        Ok(())
-    }
-
-    fn bytes(&self) -> usize {
-        self.grouper.bytes() + self.counts.capacity() * 8 + self.locals.iter().map(Local::memory).sum::<usize>()
-    }
-}
-
-fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
-    counts.resize(len, 0);
-    for group in groups {
-        counts[*group as usize] += 1;
     }
 }

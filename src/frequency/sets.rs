@@ -1,9 +1,11 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
-use super::base::Base;
+use super::base::{Base, BaseSet};
 use super::node::NodeExec;
 use super::partitioned::bytes_to_group;
 use super::set::FrequencySet;
+use super::spill::Scratch;
+use super::spilled::{Demand, Grouping, Means, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::Node;
 use datafusion::execution::TaskContext;
@@ -27,6 +29,20 @@ pub struct FrequencySets {
     /// Nodes that are being grouped, and word when one is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
+    /// Taken alone by a node that is grouped from files: it uses all threads, and all memory that it is given.
+    computing: RwLock<()>,
+}
+
+/// What was asked about a node.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Its classes.
+    Classes(Arc<FrequencySet>),
+    /// It does not meet the demand: more rows than the limit are in classes that are too small.
+    Fails {
+        /// About how many are: extrapolated from some of the classes, and more than the limit.
+        suppressed: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -56,13 +72,14 @@ impl FrequencySets {
     pub fn new(base: Arc<Base>, context: Arc<TaskContext>, limit: usize) -> Result<Self> {
         let pool = context.memory_pool();
         let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
-        base_set.try_resize(base.set.bytes()).map_err(|_| {
+        let bytes = base.held().map_or(0, |set| set.bytes());
+        base_set.try_resize(bytes).map_err(|_| {
             Error::new(
                 ErrorKind::Resources,
                 format!(
                     "the base frequency set has {} distinct combinations and does not fit the memory limit; raise \
                      --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
-                    base.set.len()
+                    base.combinations()
                 ),
             )
         })?;
@@ -86,6 +103,7 @@ impl FrequencySets {
             rows_read: AtomicU64::new(0),
             grouping: Mutex::new(0),
             room_left: Condvar::new(),
+            computing: RwLock::new(()),
         })
     }
 
@@ -96,25 +114,99 @@ impl FrequencySets {
 
     /// The frequency set of `node`.
     pub fn get(&self, node: &Node) -> Result<Arc<FrequencySet>> {
-        if node == self.base.set.node() {
-            return Ok(Arc::clone(&self.base.set));
+        match self.answer(node, None)? {
+            Answer::Classes(set) => Ok(set),
+            Answer::Fails { .. } => Err(Error::internal("a node without a demand does not meet it")),
         }
-        let (source, hit) = self.cache.read().nearest(node, &self.base.set);
-        if hit {
+    }
+
+    /// The frequency set of `node`; or that it does not meet the demand, where that is found out with less work.
+    pub fn get_if(&self, node: &Node, demand: Demand) -> Result<Answer> {
+        self.answer(node, Some(demand))
+    }
+
+    fn answer(&self, node: &Node, demand: Option<Demand>) -> Result<Answer> {
+        let base = match &self.base.set {
+            BaseSet::Held(set) if set.node() == node => return Ok(Answer::Classes(Arc::clone(set))),
+            BaseSet::Held(set) => Some(set),
+            BaseSet::Spilled(_) => None,
+        };
+        let nearest = self.cache.read().nearest(node, base);
+        if let Some((source, true)) = nearest {
             self.cached.fetch_add(1, Ordering::Relaxed);
-            return Ok(source);
+            return Ok(Answer::Classes(source));
         }
         self.evaluated.fetch_add(1, Ordering::Relaxed);
-        if !Arc::ptr_eq(&source, &self.base.set) {
-            self.rolled_up.fetch_add(1, Ordering::Relaxed);
+        match (nearest, &self.base.set) {
+            (Some((source, _)), BaseSet::Held(_)) => {
+                self.rolled_up.fetch_add(1, Ordering::Relaxed);
+                self.roll_up(&source, node).map(Answer::Classes)
+            }
+            (None, BaseSet::Held(set)) => self.roll_up(set, node).map(Answer::Classes),
+            (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand),
+            (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node) {
+                // Files are grouped in as many passes as it takes.
+                Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand),
+                rolled_up => {
+                    self.rolled_up.fetch_add(1, Ordering::Relaxed);
+                    rolled_up.map(Answer::Classes)
+                }
+            },
         }
-        self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
+    }
+
+    /// Groups a node from the set of a more specific one.
+    fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
+        let _shared = self.computing.read();
         let set = {
-            let _room = self.room_to_group(&source)?;
-            Arc::new(self.execute(&source, node)?)
+            let _room = self.room_to_group(source)?;
+            Arc::new(self.execute(source, node)?)
         };
-        self.cache.write().insert(Arc::clone(&set), self.base.set.bytes());
+        self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
+        self.remember(&set);
         Ok(set)
+    }
+
+    /// Groups a node from files, for want of a set in memory that it can be rolled up from.
+    fn group_files(&self, spilled: &Spilled, node: &Node, demand: Option<Demand>) -> Result<Answer> {
+        let _alone = self.computing.write();
+        self.rows_read.fetch_add(spilled.entries(), Ordering::Relaxed);
+        let unmapped = self.base.unmapped_rows;
+        let demand = demand.map(|d| Demand {
+            limit: d.limit.saturating_sub(unmapped),
+            ..d
+        });
+        let scratch = Scratch::of(&self.context);
+        let means = Means {
+            scratch: &scratch,
+            threads: rayon::current_num_threads(),
+            class_bytes: (self.base.space.layout().words() + 1) * 8,
+        };
+        let mut grouping = spilled.group(&self.base.space, node, demand, means)?;
+        if matches!(grouping, Grouping::NoRoom(_)) {
+            self.clear();
+            grouping = spilled.group(&self.base.space, node, demand, means)?;
+        }
+        match grouping {
+            Grouping::Classes(set) => {
+                let set = Arc::new(set);
+                self.remember(&set);
+                Ok(Answer::Classes(set))
+            }
+            Grouping::Fails(rows) => Ok(Answer::Fails {
+                suppressed: rows + unmapped,
+            }),
+            Grouping::NoRoom(classes) => Err(no_room(format!("grouping about {classes} classes"))),
+        }
+    }
+
+    /// Keeps a set for nodes above it, if there is room.
+    fn remember(&self, set: &Arc<FrequencySet>) {
+        let base = match &self.base.set {
+            BaseSet::Held(base) => base.bytes(),
+            BaseSet::Spilled(_) => usize::MAX / 4,
+        };
+        self.cache.write().insert(Arc::clone(set), base);
     }
 
     /// Room for what grouping `source` takes beside it. Nodes that do not fit together wait for each other; one that
@@ -129,16 +221,8 @@ impl FrequencySets {
                 continue;
             }
             self.clear();
-            reservation.try_grow(bytes).map_err(|_| {
-                Error::new(
-                    ErrorKind::Resources,
-                    format!(
-                        "grouping {} classes does not fit the memory limit; raise --memory-limit, name fewer \
-                         quasi-identifiers, or start at coarser levels of the finest of them with LEVELS",
-                        source.len()
-                    ),
-                )
-            })?;
+            let granted = reservation.try_grow(bytes);
+            granted.map_err(|_| no_room(format!("grouping {} classes", source.len())))?;
             break;
         }
         *grouping += 1;
@@ -179,6 +263,16 @@ impl FrequencySets {
     }
 }
 
+fn no_room(what: String) -> Error {
+    Error::new(
+        ErrorKind::Resources,
+        format!(
+            "{what} does not fit the memory limit; raise --memory-limit, name fewer quasi-identifiers, or start at coarser \
+             levels of the finest of them with LEVELS"
+        ),
+    )
+}
+
 /// Room for one node that is being grouped.
 struct Room<'a> {
     sets: &'a FrequencySets,
@@ -194,11 +288,12 @@ impl Drop for Room<'_> {
 }
 
 impl Cache {
-    /// The smallest set below `node`, and whether it is the node's own. Direct predecessors are asked first: a search
-    /// that walks the lattice finds one there, and does not pay for looking at every cached node.
-    fn nearest(&self, node: &Node, base: &Arc<FrequencySet>) -> (Arc<FrequencySet>, bool) {
+    /// The smallest set below `node` that is smaller than the base set, where that is in memory; and whether it is the
+    /// node's own. Direct predecessors are asked first: a search that walks the lattice finds one there, and does not pay
+    /// for looking at every cached node.
+    fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
         if let Some(own) = self.sets.get(node) {
-            return (Arc::clone(own), true);
+            return Some((Arc::clone(own), true));
         }
         let levels = node.levels().iter().enumerate();
         let direct = levels
@@ -211,10 +306,9 @@ impl Cache {
                 .filter(|set| set.node().is_below_or_equal(node))
                 .min_by_key(|set| set.len())
         };
-        match direct.or_else(below) {
-            Some(set) if set.len() < base.len() => (Arc::clone(set), false),
-            _ => (Arc::clone(base), false),
-        }
+        let smaller = |set: &&Arc<FrequencySet>| base.is_none_or(|base| set.len() < base.len());
+        let nearest = direct.or_else(below).filter(smaller);
+        nearest.map(|set| (Arc::clone(set), false))
     }
 
     fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
@@ -261,8 +355,8 @@ mod tests {
         #[test]
         fn nodes_that_do_not_fit_together_wait(table in table()) {
             let base = Arc::new(table.base());
-            let one = bytes_to_group(base.set.len(), base.set.words()) + base.set.bytes();
-            let sets = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one), 0).unwrap();
+            let one = bytes_to_group(base.combinations() as usize, base.held().unwrap().words()) + base.held().unwrap().bytes();
+            let sets = FrequencySets::new(Arc::clone(&base), context(base.held().unwrap().bytes() + one), 0).unwrap();
             let nodes: Vec<Node> = table.lattice().iter().collect();
             std::thread::scope(|scope| {
                 let threads: Vec<_> = (0..4)
@@ -271,13 +365,13 @@ mod tests {
                 for thread in threads {
                     let classes = thread.join().unwrap().unwrap();
                     for (node, classes) in nodes.iter().zip(classes) {
-                        prop_assert_eq!(classes, base.set.roll_up(&base.space, node).0.len());
+                        prop_assert_eq!(classes, base.held().unwrap().roll_up(&base.space, node).0.len());
                     }
                 }
                 Ok(())
             })?;
-            let tight = FrequencySets::new(Arc::clone(&base), context(base.set.bytes() + one / 2), 0).unwrap();
-            if let (Some(top), true) = (nodes.last(), nodes.len() > 1 && base.set.len() > 1) {
+            let tight = FrequencySets::new(Arc::clone(&base), context(base.held().unwrap().bytes() + one / 2), 0).unwrap();
+            if let (Some(top), true) = (nodes.last(), nodes.len() > 1 && base.combinations() as usize > 1) {
                 let e = tight.get(top).unwrap_err();
                 prop_assert_eq!(e.kind(), ErrorKind::Resources);
             }

@@ -3,14 +3,15 @@
 //! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
 //! plain loops; [`Table::base`] goes the way of the product.
 
-use super::{Base, Columns, DetailRequest, FrequencySet};
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP, table};
+use super::{Base, Columns, DetailRequest, FrequencySet, Scan, Scratch, Space};
+use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, table};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -138,9 +139,8 @@ impl Table {
         classes
     }
 
-    /// The base frequency set, scanned in two partitions.
+    /// The base frequency set with all details and the population, scanned in two partitions.
     pub(crate) fn base(&self) -> Base {
-        let names: Vec<String> = (0..self.groups.len()).map(|i| format!("q{i}")).collect();
         let attribute = match self.per_entity {
             true => DetailRequest::Pairs {
                 entity: "e".into(),
@@ -152,18 +152,81 @@ impl Table {
         if self.per_entity {
             details.push(DetailRequest::Distinct("e".into()));
         }
-        let fields = names.iter().map(String::as_str).chain(["s", "e", "c"]);
-        let fields: Vec<Field> = fields.map(|n| Field::new(n, DataType::Int64, true)).collect();
-        let mut fields = fields;
-        if self.texts {
-            fields[..names.len()]
-                .iter_mut()
-                .for_each(|f| *f = Field::new(f.name(), DataType::Utf8, true));
-        }
-        let schema = Arc::new(Schema::new(fields));
+        let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
+        let columns = self.columns(&details);
+        let (first, second) = self.rows.split_at(self.rows.len() / 2);
+        let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
+        let (sample, population) = runtime().block_on(async {
+            let streams = vec![self.stream(first), self.stream(second)];
+            let mut sample = columns.scan(streams, &scratch, Arc::default()).await.unwrap();
+            let bare = columns.without_details();
+            let population = bare.scan(vec![self.stream(&people)], &scratch, Arc::default());
+            let population = population.await.unwrap();
+            columns.refresh(&mut sample).unwrap();
+            (sample, population)
+        });
+        let lookups = self.lookups(&population);
+        Base::new(sample, Some(population), lookups, self.bottom(), &scratch).unwrap()
+    }
+
+    /// The base frequency set without details and population, in memory.
+    pub(crate) fn bare_base(&self) -> Base {
+        let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
+        let scan = self.bare_scan(&scratch, usize::MAX);
+        let lookups = self.lookups(&scan);
+        Base::new(scan, None, lookups, self.bottom(), &scratch).unwrap()
+    }
+
+    /// The same in files, scanned in batches of a few rows where partitions hold `share` bytes of combinations.
+    pub(crate) fn spilled_base(&self, share: usize) -> Base {
+        let scratch = Scratch::unlimited();
+        let scan = self.bare_scan(&scratch, share);
+        let marginals = (0..self.groups.len()).map(|c| scan.value_counts(c)).collect();
+        let lookups = self.lookups(&scan).into_iter().map(|(lookup, _)| lookup).collect();
+        let space = Arc::new(Space::new(lookups));
+        Base::in_files(
+            scan,
+            marginals,
+            space,
+            vec![true; self.groups.len()],
+            self.bottom(),
+            &scratch,
+        )
+    }
+
+    fn bare_scan(&self, scratch: &Scratch, share: usize) -> Scan {
+        let (first, second) = self.rows.split_at(self.rows.len() / 3);
+        let streams = vec![self.stream(first), self.stream(second)];
+        let columns = self.columns(&[]);
+        let scan = columns.scan_within(streams, scratch, share, Arc::default());
+        runtime().block_on(scan).unwrap()
+    }
+
+    fn bottom(&self) -> Node {
+        Node::new(vec![0; self.groups.len()])
+    }
+
+    fn names(&self) -> Vec<String> {
+        (0..self.groups.len()).map(|i| format!("q{i}")).collect()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        let quasi = if self.texts { DataType::Utf8 } else { DataType::Int64 };
+        let quasi = self.names().into_iter().map(|n| Field::new(n, quasi.clone(), true));
+        let others = ["s", "e", "c"].map(|n| Field::new(n, DataType::Int64, true));
+        Arc::new(Schema::new(quasi.chain(others).collect::<Vec<_>>()))
+    }
+
+    fn columns(&self, details: &[DetailRequest]) -> Columns {
+        Columns::new(&self.schema(), &self.names(), details).unwrap()
+    }
+
+    /// Rows in batches of a few.
+    fn stream(&self, rows: &[Row]) -> SendableRecordBatchStream {
+        let schema = self.schema();
         let batch = |rows: &[Row]| {
             let column = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
-            let quasi = (0..names.len()).map(|i| {
+            let quasi = (0..self.groups.len()).map(|i| {
                 let numbers = column(rows.iter().map(|r| r.quasi_identifiers[i]).collect());
                 cast(&numbers, schema.field(i).data_type()).unwrap()
             });
@@ -171,38 +234,28 @@ impl Table {
             let columns = quasi.chain(others.into_iter().map(|f| column(rows.iter().map(f).collect())));
             RecordBatch::try_new(Arc::clone(&schema), columns.collect()).unwrap()
         };
-        let stream = |rows: &[Row]| {
-            let batches = futures::stream::iter(vec![Ok(batch(rows))]);
-            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), batches)) as _
-        };
-        let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let columns = Columns::new(&schema, &names, &details).unwrap();
-        let (first, second) = self.rows.split_at(self.rows.len() / 2);
-        let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
-        let (sample, population) = runtime.block_on(async {
-            let sample = columns.scan(vec![stream(first), stream(second)], &pool, Arc::default());
-            let mut sample = sample.await.unwrap();
-            let bare = columns.without_details();
-            let population = bare.scan(vec![stream(&people)], &pool, Arc::default()).await.unwrap();
-            columns.refresh(&mut sample).unwrap();
-            (sample, population)
-        });
-        let lookups = (0..names.len()).map(|i| {
-            let lookup = self.groups[i]
-                .hierarchy()
-                .bind(Arc::clone(population.values(i)))
-                .unwrap();
-            (Arc::new(lookup), OnUnmapped::Suppress)
-        });
-        let bottom = Node::new(vec![0; names.len()]);
-        let lookups = lookups.collect();
-        Base::new(sample, Some(population), lookups, bottom, &pool).unwrap()
+        let batches: Vec<_> = rows.chunks(7).map(|rows| Ok(batch(rows))).collect();
+        let batches = futures::stream::iter(batches);
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+    }
+
+    fn lookups(&self, scan: &Scan) -> Vec<(Arc<Lookup>, OnUnmapped)> {
+        let columns = self.groups.iter().enumerate();
+        columns
+            .map(|(i, groups)| {
+                let lookup = groups.hierarchy().bind(Arc::clone(scan.values(i))).unwrap();
+                (Arc::new(lookup), OnUnmapped::Suppress)
+            })
+            .collect()
     }
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
+}
+
 impl Row {
-    fn of(quasi_identifiers: Vec<Option<i64>>) -> Self {
+    pub(crate) fn of(quasi_identifiers: Vec<Option<i64>>) -> Self {
         Self {
             quasi_identifiers,
             sensitive: None,

@@ -32,7 +32,7 @@ impl Metric for Cm {
         let label = subject
             .label
             .ok_or_else(|| Error::usage("cm needs a class label: write CLASS (column)"))?;
-        let set = &subject.base.set;
+        let set = subject.base.held()?;
         let minority: u64 = (0..set.len()).map(|i| outvoted(set, label, i)).sum();
         Ok(Box::new(Prepared {
             label,

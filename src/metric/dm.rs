@@ -22,7 +22,7 @@ impl Metric for Dm {
         Ok(Box::new(Prepared {
             space: Arc::clone(&subject.base.space),
             unmapped: subject.base.unmapped_rows,
-            base_classes: subject.base.set.len() as u64,
+            base_classes: subject.base.combinations(),
             rows: subject.base.rows,
             k: subject.k.max(1),
         }))
@@ -34,6 +34,7 @@ struct Prepared {
     space: Arc<Space>,
     /// Rows that no node keeps.
     unmapped: u64,
+    /// Classes at the bottom, or more.
     base_classes: u64,
     rows: u64,
     k: u64,

@@ -104,7 +104,7 @@ impl Request {
     }
 
     fn evaluate(&self, base: &Base, node: &Node) -> Evaluated {
-        let (set, _) = base.set.roll_up(&base.space, node);
+        let (set, _) = base.held().unwrap().roll_up(&base.space, node);
         let keys = (0..set.len()).map(|class| self.table.class_key(base, &set, class));
         let keys: Vec<_> = keys.collect();
         let classes = set.counts().iter().zip(&keys);
@@ -140,7 +140,7 @@ impl Request {
 
 /// The classes of a node as the groups of a partition: the same labels, said one by one.
 fn as_partition(base: &Base, node: &Node) -> Partition {
-    let (set, groups) = base.set.roll_up(&base.space, node);
+    let (set, groups) = base.held().unwrap().roll_up(&base.space, node);
     let label = |class: usize, column: usize| {
         let code = base.space.layout().code(set.key(class), column);
         Label::at(base.space.lookup(column), node.level(column), code)
@@ -231,13 +231,13 @@ proptest! {
         let evaluated = request.evaluate(&base, &node);
         let partition = as_partition(&base, &node);
         prop_assert_eq!(partition.len(), evaluated.set.len());
-        let set = base.set.group(partition.groups(), partition.len());
+        let set = base.held().unwrap().group(partition.groups(), partition.len());
         let mut kept = vec![false; partition.len()];
-        let (_, classes) = base.set.roll_up(&base.space, &node);
+        let (_, classes) = base.held().unwrap().roll_up(&base.space, &node);
         for (class, group) in classes.iter().zip(partition.groups()) {
             kept[*group as usize] = evaluated.kept[*class as usize];
         }
-        let view = View { node: base.set.node(), partition: Some(&partition), set: &set, kept: &kept, ..evaluated.view() };
+        let view = View { node: base.bottom(), partition: Some(&partition), set: &set, kept: &kept, ..evaluated.view() };
         for (name, metric) in metrics().into_iter().filter(|(_, m)| !m.reads().levels) {
             let measure = metric.prepare(&request.subject(&base)).unwrap();
             prop_assert_eq!(measure.value(&view), measure.value(&evaluated.view()), "{}", name);

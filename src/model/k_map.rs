@@ -31,7 +31,7 @@ impl PrivacyModel for KMap {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
-        let Some(populations) = subject.base.set.populations() else {
+        let Some(populations) = subject.base.held()?.populations() else {
             return Err(Error::usage(
                 "k_map needs a population table that has the quasi-identifiers of the table",
             ));

@@ -8,11 +8,13 @@ use crate::lattice::{Lattice, Node};
 pub struct Assessment {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
-    /// Rows in classes that fail a model, and rows that no hierarchy maps.
+    /// Rows in classes that fail a model, and rows that no hierarchy maps. Of a node that is not anonymous it may be an
+    /// estimate above the limit: searches order nodes by it, and prove nothing by it.
     pub suppressed: u64,
     /// Classes that are kept.
     pub classes: u64,
     /// One cost per objective, lower is better (what is maximised is negated). The first is what a search minimises.
+    /// Infinite for a node that is not anonymous and was not looked at further.
     pub costs: Vec<f64>,
     /// No node at or above this one has a lower first cost; `f64::NEG_INFINITY` when nothing is known. It must hold in
     /// floating point too: a metric with inexact sums takes an allowance for rounding off it.
@@ -20,6 +22,17 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// Of a node that was found not to be anonymous before all of its classes were known.
+    pub fn excluded(suppressed: u64, objectives: usize, floor: f64) -> Self {
+        Self {
+            anonymous: false,
+            suppressed,
+            classes: 0,
+            costs: vec![f64::INFINITY; objectives],
+            floor,
+        }
+    }
+
     /// The first objective.
     pub fn cost(&self) -> f64 {
         self.costs[0]

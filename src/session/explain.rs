@@ -3,7 +3,7 @@
 use super::{AnonContext, Answer};
 use crate::engine::{self, Choice, Constraint, Job, QuasiIdentifier, detail_requests, quote};
 use crate::error::Result;
-use crate::frequency::DetailRequest;
+use crate::frequency::{BaseSet, DetailRequest};
 use crate::hierarchy::TOP;
 use crate::model::Monotonicity;
 use crate::sql::ast::Anonymize;
@@ -285,7 +285,10 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
     let row = |item: &str, detail: String| (item.to_string(), detail);
     let mut rows = vec![
         row("rows read", decided.prepared.rows.to_string()),
-        row("distinct combinations", base.set.len().to_string()),
+        match &base.set {
+            BaseSet::Held(set) => row("distinct combinations", set.len().to_string()),
+            BaseSet::Spilled(set) => row("combinations in files", set.entries().to_string()),
+        },
     ];
     match &decision.verdict.partition {
         Some(partition) => {

@@ -1,6 +1,7 @@
 //! Integration tests: one binary, because each links all of DataFusion.
 
 mod architecture;
+mod beyond_memory;
 mod cli;
 mod closeness;
 mod common;

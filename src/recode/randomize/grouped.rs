@@ -3,8 +3,8 @@
 use super::codes::Codes;
 use super::joint::{Joint, Spread};
 use super::sequence::Source;
-use super::spill::Scratch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::Scratch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Grouped {
         }
         starts.push(at);
         let width = Codes::for_values(values);
-        let held = scratch.reservation();
+        let held = scratch.reservation("anonsql permutation");
         held.try_grow(at * width.width() + starts.len() * 8)
             .map_err(|_| too_many(at))?;
         let mut codes = width.zeros(at);

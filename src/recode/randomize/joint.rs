@@ -1,7 +1,7 @@
 //! Counting pairs of a group and a value, for the values of each group and for the mutual information of the two.
 
-use super::spill::{Overflow, Scratch};
 use crate::error::Result;
+use crate::frequency::{Overflow, Scratch};
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Joint {
             },
             groups: vec![],
             scratch: scratch.clone(),
-            reservation: scratch.reservation(),
+            reservation: scratch.reservation("anonsql permutation"),
         }
     }
 
@@ -133,7 +133,7 @@ impl Joint {
             match file {
                 Some(file) => file.append(&bytes)?,
                 None => {
-                    let mut fresh = self.scratch.overflow()?;
+                    let mut fresh = self.scratch.overflow("values are put into random order")?;
                     fresh.append(&bytes)?;
                     *file = Some(fresh);
                 }

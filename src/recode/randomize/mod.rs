@@ -14,7 +14,6 @@ mod joint;
 mod matrix;
 mod numbering;
 mod sequence;
-mod spill;
 
 pub use exec::{Measured, RandomizeExec};
 pub use grouped::Grouped;
@@ -23,7 +22,6 @@ pub use joint::{Joint, Spread, mutual_information};
 pub use matrix::order;
 pub use numbering::Numbering;
 pub use sequence::{Sequence, Source};
-pub use spill::Scratch;
 
 use crate::error::Error;
 use arrow::array::ArrayRef;

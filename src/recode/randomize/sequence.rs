@@ -7,8 +7,8 @@
 //! there are depends on the rows alone, so the answer does not depend on the memory or the threads.
 
 use super::codes::Codes;
-use super::spill::{Overflow, Scratch};
 use crate::error::{Error, Result};
+use crate::frequency::{Overflow, Scratch};
 use datafusion::execution::memory_pool::MemoryReservation;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -63,10 +63,17 @@ impl Sequence {
         let buckets = u32::try_from(rows.div_ceil(bucket_rows).max(1))
             .map_err(|_| Error::data("more rows than a permutation can have buckets for"))?;
         let width = Codes::for_values(counts.len());
-        let held = scratch.reservation();
+        let held = scratch.reservation("anonsql permutation");
         let fits = usize::try_from(rows).is_ok_and(|n| held.try_grow(n.saturating_mul(width.width())).is_ok());
         let mut scattered: Vec<(Codes, Option<Overflow>)> = (0..buckets)
-            .map(|_| Ok((width.empty(), (!fits).then(|| scratch.overflow()).transpose()?)))
+            .map(|_| {
+                Ok((
+                    width.empty(),
+                    (!fits)
+                        .then(|| scratch.overflow("values are put into random order"))
+                        .transpose()?,
+                ))
+            })
             .collect::<Result<_>>()?;
         let mut rng = source.rng(u32::MAX);
         for (code, count) in counts.iter().enumerate() {
@@ -105,7 +112,7 @@ impl Sequence {
             width: held.empty(),
             buckets: vec![Bucket::Held(held)],
             source: Source { seed: 0, column: 0 },
-            _held: scratch.reservation(),
+            _held: scratch.reservation("anonsql permutation"),
         }
     }
 

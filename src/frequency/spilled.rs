@@ -1,0 +1,455 @@
+//! The base frequency set where memory does not hold it: partial counts in files, grouped anew for every node.
+//!
+//! The classes of a node are cut into slices by the hash of their keys, and a pass over the files groups as many slices
+//! as memory holds. A slice has its classes whole, so the rows in those of its classes that are too small are rows that
+//! the node suppresses: once the slices that were grouped have more of them than the limit, the node is proven not to
+//! be anonymous, and the others are left out. For a node that is far from anonymous that takes one pass over a small part of
+//! its classes. A node that is anonymous has no more classes than the rows of the limit and the others in classes of the
+//! least size, and they are held in memory like those of any node.
+
+use super::grouper::{Grouper, hash};
+use super::key_file::KeyFile;
+use super::parallel::map;
+use super::scan::Scan;
+use super::set::FrequencySet;
+use super::space::Space;
+use super::spill::Scratch;
+use super::translate::{Parts, recode};
+use crate::error::Result;
+use crate::lattice::Node;
+use std::ops::Range;
+
+/// Slices of a node's classes.
+const SLICES: usize = 64;
+/// Keys of a slice that are grouped together, so that its table is in the cache while they are.
+const PENDING: usize = 1 << 12;
+/// A node with no more classes than this is grouped in one pass.
+const FEW: u64 = 1 << 16;
+
+/// What the models and the limit together ask of a node, as far as it is told by the sizes of classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// Smaller classes are suppressed.
+    pub least: u64,
+    /// The most rows that may be suppressed.
+    pub limit: u64,
+}
+
+/// The classes of a node as partial counts in files: a key may be in them more than once.
+#[derive(Debug)]
+pub struct Spilled {
+    node: Node,
+    words: usize,
+    files: Vec<KeyFile>,
+    entries: u64,
+    rows: u64,
+}
+
+/// What grouping a node comes to.
+#[derive(Debug)]
+pub(super) enum Grouping {
+    /// Its classes, in the order of slices and keys.
+    Classes(FrequencySet),
+    /// It does not meet the demand: rows that are suppressed, extrapolated from some of its classes.
+    Fails(u64),
+    /// So many classes, about, do not fit in memory.
+    NoRoom(u64),
+}
+
+/// What a node is grouped with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) scratch: &'a Scratch,
+    pub(super) threads: usize,
+    /// Bytes that have to be there for each class, once all are grouped.
+    pub(super) class_bytes: usize,
+}
+
+/// One slice while it is grouped.
+struct Slice {
+    grouper: Grouper,
+    counts: Vec<u64>,
+    keys: Vec<u64>,
+    rows: Vec<u64>,
+}
+
+/// Slices that were grouped.
+#[derive(Default)]
+struct Grouped {
+    keys: Vec<u64>,
+    counts: Vec<u64>,
+    /// By slice.
+    suppressed: Vec<u64>,
+}
+
+impl Spilled {
+    /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
+    pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
+        let recoded = map(scan.tallies.len(), |i| recode(&scan.tallies[i], parts, words, scratch));
+        let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
+        let unmapped = recoded.iter().map(|r| r.1).sum();
+        let rows = scan.rows - unmapped;
+        let files: Vec<KeyFile> = recoded.into_iter().map(|r| r.0).collect();
+        let entries = files.iter().map(KeyFile::entries).sum();
+        let spilled = Self {
+            node,
+            words,
+            files,
+            entries,
+            rows,
+        };
+        Ok((spilled, unmapped))
+    }
+
+    /// The node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Keys in the files: the classes, and some of them more than once.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Groups at the more general `to`, until that is known not to meet `demand`. Calls with the same arguments answer
+    /// the same, however much memory and however many threads there are, but for [`Grouping::NoRoom`].
+    pub(super) fn group(&self, space: &Space, to: &Node, demand: Option<Demand>, means: Means) -> Result<Grouping> {
+        let levels = to.levels().iter().zip(space.lookups());
+        let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
+        let most = possible.fold(1, u64::saturating_mul).min(self.entries);
+        let held = means.scratch.reservation("anonsql node");
+        let mut found = Grouped::default();
+        while found.suppressed.len() < SLICES {
+            let done = found.suppressed.len();
+            let classes = match done {
+                0 => most as usize,
+                _ => found.counts.len() * SLICES / done,
+            };
+            if done > 0 && held.try_resize(classes * means.class_bytes).is_err() {
+                return Ok(Grouping::NoRoom(classes as u64));
+            }
+            let mut wanted = self.wanted(&found, most, demand).max(means.threads).min(SLICES - done);
+            let parts = loop {
+                let slices = done..done + wanted;
+                match self.pass(space, to, demand, slices, classes, means)? {
+                    Some(parts) => break parts,
+                    None if wanted > 1 => wanted = wanted.div_ceil(2),
+                    None => return Ok(Grouping::NoRoom(classes as u64)),
+                }
+            };
+            for part in parts {
+                let classes = found.counts.len() + part.counts.len();
+                if held.try_resize(held.size().max(classes * means.class_bytes)).is_err() {
+                    return Ok(Grouping::NoRoom(
+                        classes as u64 * SLICES as u64 / (done + wanted) as u64,
+                    ));
+                }
+                found.reserve(part.counts.len(), self.words);
+                found.add(part);
+            }
+            if let Some(rows) = demand.and_then(|d| found.fails(d.limit)) {
+                return Ok(Grouping::Fails(rows.min(self.rows)));
+            }
+        }
+        let Grouped { keys, counts, .. } = found;
+        Ok(Grouping::Classes(FrequencySet::new(
+            to.clone(),
+            self.words,
+            keys,
+            counts,
+            None,
+            vec![],
+        )))
+    }
+
+    /// Slices to group next: those that are expected to prove that the demand is not met, or all.
+    fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
+        let done = found.suppressed.len();
+        let suppressed: u64 = found.suppressed.iter().sum();
+        // Rows beyond the limit, over rows that are suppressed in a slice, and a tenth more.
+        let proof = |limit: u64, rows: u64| ((limit + 1) as u128 * 11 / 10).div_ceil(u128::from(rows.max(1))) as usize;
+        match (done, demand) {
+            (0, _) if most <= FEW => SLICES,
+            (0, None) => 1,
+            (0, Some(demand)) => match proof(demand.limit, self.rows / SLICES as u64) {
+                slices if slices <= SLICES / 2 => slices,
+                _ => 1,
+            },
+            (_, Some(demand)) if suppressed * SLICES as u64 / done as u64 > demand.limit => {
+                proof(demand.limit - suppressed, suppressed / done as u64)
+            }
+            _ => SLICES,
+        }
+    }
+
+    /// Groups `slices` in one pass over the files by each thread; nothing when memory does not hold them, of about
+    /// `classes` classes in all.
+    fn pass(
+        &self,
+        space: &Space,
+        to: &Node,
+        demand: Option<Demand>,
+        slices: Range<usize>,
+        classes: usize,
+        means: Means,
+    ) -> Result<Option<Vec<Grouped>>> {
+        let share = slices.len().div_ceil(means.threads.max(1)).max(1);
+        let ranges = slices
+            .clone()
+            .step_by(share)
+            .map(|start| start..(start + share).min(slices.end));
+        let ranges: Vec<Range<usize>> = ranges.collect();
+        let group = |range: Range<usize>| -> Result<Option<Grouped>> {
+            let memory = means.scratch.reservation("anonsql node");
+            // A single slice is tried also where there would not be room for it if no two entries were of one class.
+            let expected = if slices.len() > 1 {
+                classes / SLICES * range.len()
+            } else {
+                0
+            };
+            let mut granted = expected * Slice::class_bytes(self.words);
+            if memory.try_resize(granted).is_err() {
+                return Ok(None);
+            }
+            let mut parts: Vec<Slice> = range.clone().map(|_| Slice::new(self.words)).collect();
+            for file in &self.files {
+                let mut fits = true;
+                file.for_each(|keys, counts| {
+                    let keys = space.generalize(keys, &self.node, to);
+                    for (i, key) in keys.chunks_exact(self.words).enumerate() {
+                        let slice = (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize;
+                        if let Some(part) = slice.checked_sub(range.start).and_then(|at| parts.get_mut(at)) {
+                            part.push(key, counts.map_or(1, |counts| counts[i]));
+                        }
+                    }
+                    let used: usize = parts.iter().map(Slice::bytes).sum();
+                    if fits && used > granted {
+                        fits = memory.try_resize(used).is_ok();
+                        granted = used;
+                    }
+                    Ok(fits)
+                })?;
+                if !fits {
+                    return Ok(None);
+                }
+            }
+            parts.iter_mut().for_each(Slice::flush);
+            let mut all = Grouped::default();
+            all.reserve(parts.iter().map(|p| p.counts.len()).sum(), self.words);
+            for part in parts {
+                all.add(part.finish(self.words, demand));
+            }
+            Ok(Some(all))
+        };
+        let parts = map(ranges.len(), |i| group(ranges[i].clone()));
+        parts.into_iter().collect()
+    }
+}
+
+impl Slice {
+    fn new(words: usize) -> Self {
+        Self {
+            grouper: Grouper::new(words),
+            counts: vec![],
+            keys: vec![],
+            rows: vec![],
+        }
+    }
+
+    fn push(&mut self, key: &[u64], rows: u64) {
+        self.keys.extend_from_slice(key);
+        self.rows.push(rows);
+        if self.rows.len() >= PENDING {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let mut groups = vec![];
+        self.grouper.group(&self.keys, &mut groups);
+        self.counts.resize(self.grouper.len(), 0);
+        for (group, rows) in groups.into_iter().zip(self.rows.drain(..)) {
+            self.counts[group as usize] += rows;
+        }
+        self.keys.clear();
+    }
+
+    /// What a class takes while it is grouped: its key and count in vectors that grow by doubling, and up to eight slots.
+    fn class_bytes(words: usize) -> usize {
+        2 * (words + 1) * 8 + 8 * 4
+    }
+
+    fn bytes(&self) -> usize {
+        self.grouper.bytes() + (self.counts.capacity() + self.keys.capacity() + self.rows.capacity()) * 8
+    }
+
+    /// The classes in the order of their keys.
+    fn finish(self, words: usize, demand: Option<Demand>) -> Grouped {
+        let least = demand.map_or(0, |d| d.least);
+        let suppressed = self.counts.iter().filter(|n| **n < least).sum();
+        let (keys, counts) = sorted(words, self.grouper.into_keys(), self.counts);
+        Grouped {
+            keys,
+            counts,
+            suppressed: vec![suppressed],
+        }
+    }
+}
+
+impl Grouped {
+    fn reserve(&mut self, classes: usize, words: usize) {
+        self.keys.reserve_exact(classes * words);
+        self.counts.reserve_exact(classes);
+    }
+
+    fn add(&mut self, next: Self) {
+        self.keys.extend(next.keys);
+        self.counts.extend(next.counts);
+        self.suppressed.extend(next.suppressed);
+    }
+
+    /// When the first slices have more suppressed rows than the limit: how many all have, if the others are like them.
+    fn fails(&self, limit: u64) -> Option<u64> {
+        let mut rows = 0;
+        let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {
+            rows += n;
+            (rows, slices)
+        });
+        let (rows, slices) = sums.into_iter().find(|(rows, _)| *rows > limit)?;
+        Some((u128::from(rows) * SLICES as u128 / u128::from(slices)) as u64)
+    }
+}
+
+/// Keys and their counts, keys ascending.
+pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
+    if words == 1 {
+        let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();
+        pairs.sort_unstable();
+        return pairs.into_iter().unzip();
+    }
+    let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
+    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+    order.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
+    (
+        order.iter().flat_map(|class| key(*class).iter().copied()).collect(),
+        order.iter().map(|class| counts[*class as usize]).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Table, table};
+    use super::super::{Base, BaseSet};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Rows by key.
+    fn classes(set: &FrequencySet) -> BTreeMap<Vec<u64>, u64> {
+        let classes: BTreeMap<_, _> = (0..set.len()).map(|i| (set.key(i).to_vec(), set.counts()[i])).collect();
+        assert_eq!(classes.len(), set.len(), "no class is there twice");
+        classes
+    }
+
+    fn group(base: &Base, node: &Node, demand: Option<Demand>, scratch: &Scratch, threads: usize) -> Grouping {
+        let BaseSet::Spilled(spilled) = &base.set else {
+            panic!("the base set is in memory")
+        };
+        let means = Means {
+            scratch,
+            threads,
+            class_bytes: 16,
+        };
+        spilled.group(&base.space, node, demand, means).unwrap()
+    }
+
+    fn shares() -> impl Strategy<Value = usize> {
+        // Nothing is held; a little is; everything is.
+        prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
+    }
+
+    proptest! {
+        #[test]
+        fn nodes_grouped_from_files_are_those_of_a_set_in_memory(table in table(), share in shares(), threads in 1usize..4) {
+            let (held, spilled) = (table.bare_base(), table.spilled_base(share));
+            prop_assert_eq!(&held.marginals, &spilled.marginals);
+            prop_assert_eq!((held.rows, held.unmapped_rows), (spilled.rows, spilled.unmapped_rows));
+            let set = held.held().unwrap();
+            prop_assert!(spilled.combinations() >= set.len() as u64);
+            for node in table.lattice().iter() {
+                let Grouping::Classes(found) = group(&spilled, &node, None, &Scratch::unlimited(), threads) else {
+                    panic!("memory is not limited");
+                };
+                prop_assert_eq!(classes(&found), classes(&set.roll_up(&held.space, &node).0));
+            }
+            let found = spilled.hold(&Scratch::unlimited(), threads).unwrap();
+            let found = found.held().unwrap();
+            prop_assert_eq!((found.keys(), found.counts(), found.node()), (set.keys(), set.counts(), set.node()));
+        }
+
+        #[test]
+        fn a_node_fails_if_and_only_if_more_rows_are_in_small_classes(
+            table in table(), least in 1u64..6, limit in 0u64..12, threads in 1usize..4
+        ) {
+            let (held, spilled) = (table.bare_base(), table.spilled_base(0));
+            let demand = Some(Demand { least, limit });
+            for node in table.lattice().iter() {
+                let set = held.held().unwrap().roll_up(&held.space, &node).0;
+                let small: u64 = set.counts().iter().filter(|n| **n < least).sum();
+                match group(&spilled, &node, demand, &Scratch::unlimited(), threads) {
+                    Grouping::Classes(found) => {
+                        prop_assert!(small <= limit);
+                        prop_assert_eq!(classes(&found), classes(&set));
+                    }
+                    Grouping::Fails(rows) => prop_assert!(small > limit && rows > limit && rows <= held.rows),
+                    Grouping::NoRoom(_) => panic!("memory is not limited"),
+                }
+            }
+        }
+    }
+
+    /// `rows` rows of three columns with hardly two alike.
+    fn nearly_unique(rows: i64) -> Table {
+        use super::super::testing::{Groups, Row};
+        let groups: Vec<Groups> = [120, 110, 90].map(Groups::flat).into();
+        let row = |i: i64| Row::of([(i * 7919) % 120, (i * 104_729) % 110, (i / 13) % 90].map(Some).into());
+        Table {
+            rows: (0..rows).map(row).collect(),
+            tree: Groups::flat(2),
+            population: vec![],
+            per_entity: false,
+            texts: false,
+            groups,
+        }
+    }
+
+    #[test]
+    fn passes_follow_the_memory_and_answers_do_not() {
+        let table = nearly_unique(20_000);
+        let (held, spilled) = (table.bare_base(), table.spilled_base(100_000));
+        let set = held.held().unwrap();
+        assert!(set.len() > 10_000, "{} combinations", set.len());
+        let demand = Some(Demand { least: 5, limit: 1_000 });
+        let (bottom, above) = (Node::new(vec![0, 0, 0]), Node::new(vec![0, 0, 1]));
+        let mut found = vec![];
+        for (bytes, threads) in [(1 << 30, 1), (1 << 30, 3), (900_000, 1), (900_000, 2)] {
+            let scratch = Scratch::limited(bytes);
+            match group(&spilled, &above, None, &scratch, threads) {
+                Grouping::Classes(set) => found.push((set.keys().to_vec(), set.counts().to_vec())),
+                other => panic!("{other:?} with {bytes} bytes"),
+            }
+            match group(&spilled, &bottom, demand, &scratch, threads) {
+                Grouping::Fails(rows) => assert!((19_000..=20_000).contains(&rows), "{rows} rows"),
+                other => panic!("{other:?} with {bytes} bytes"),
+            }
+            assert_eq!(scratch.pool().reserved(), 0);
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
+        assert!(matches!(
+            group(&spilled, &bottom, None, &Scratch::limited(200_000), 2),
+            Grouping::NoRoom(classes) if classes > 5_000
+        ));
+        let tight = spilled.hold(&Scratch::limited(500_000), 2).unwrap();
+        assert_eq!(tight.held().unwrap_err().kind(), crate::error::ErrorKind::Resources);
+    }
+}

@@ -1,0 +1,312 @@
+//! The counts of one partition of the first scan.
+//!
+//! Where combinations do not fit in memory, the partial counts are written to a file, in the codes of the scan, and
+//! counting begins anew. Where nearly every row was a combination of its own, counting them in memory gains nothing:
+//! the next rows are written as they are.
+
+use super::grouper::Grouper;
+use super::interner::Local;
+use super::key_file::KeyFile;
+use super::layout::{Layout, bits_for};
+use super::scan::Columns;
+use super::spill::Scratch;
+use crate::error::{Error, ErrorKind, Result};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The counts of one partition.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) layout: Layout,
+    pub(super) grouper: Grouper,
+    pub(super) counts: Vec<u64>,
+    pub(super) details: Vec<DetailTally>,
+    pub(super) rows: u64,
+    /// By column and code of the scan: rows of the combinations that are in files; once finished, of all.
+    marginals: Vec<Vec<u64>>,
+    /// Partial counts that were not held, by the layout that keys had.
+    pub(super) files: Vec<(Layout, KeyFile)>,
+    /// Rows counted since the last file was written.
+    counted: u64,
+    /// Rows that are still to be written as they are.
+    uncounted: u64,
+    scratch: Scratch,
+    /// Bytes that keys and counts may take.
+    share: usize,
+    indices: Vec<usize>,
+    locals: Vec<Local>,
+    groups: Vec<u32>,
+    reservation: MemoryReservation,
+    owns_dictionaries: bool,
+}
+
+/// The counts of one detail: groups of (class, code) or (class, entity, code).
+#[derive(Debug)]
+pub(super) struct DetailTally {
+    pub(super) grouper: Grouper,
+    pub(super) counts: Vec<u64>,
+    indices: Vec<usize>,
+    locals: Vec<Local>,
+}
+
+/// Bits that a column's codes start with; a column that needs more gets them when it does.
+const FIRST_BITS: u32 = 6;
+/// Combinations are nearly unique when there are more than so many in ten rows.
+const NEARLY_UNIQUE: u64 = 8;
+/// Rows that are then written as they are, in multiples of those counted, before some are counted again.
+const UNCOUNTED: u64 = 8;
+
+impl Tally {
+    /// A tally whose keys and counts take no more than about `share` bytes.
+    pub(super) fn new(
+        columns: &Columns,
+        schema: &SchemaRef,
+        scratch: &Scratch,
+        share: usize,
+        owns_dictionaries: bool,
+    ) -> Result<Self> {
+        let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
+        let layout = Layout::new(&vec![FIRST_BITS; columns.quasi_identifiers.len()]);
+        let details = columns.details.iter().map(|(request, shared)| {
+            let names = request.columns();
+            Ok(DetailTally {
+                grouper: Grouper::new(names.len()),
+                counts: vec![],
+                indices: names.into_iter().map(position).collect::<Result<_>>()?,
+                locals: shared.iter().map(|s| Local::new(Arc::clone(s), false)).collect(),
+            })
+        });
+        Ok(Self {
+            grouper: Grouper::new(layout.words()),
+            layout,
+            counts: vec![],
+            details: details.collect::<Result<_>>()?,
+            rows: 0,
+            marginals: vec![vec![]; columns.quasi_identifiers.len()],
+            files: vec![],
+            counted: 0,
+            uncounted: 0,
+            scratch: scratch.clone(),
+            share,
+            indices: columns
+                .quasi_identifiers
+                .iter()
+                .map(|(name, _)| position(name))
+                .collect::<Result<_>>()?,
+            locals: columns
+                .quasi_identifiers
+                .iter()
+                .map(|(_, s)| Local::new(Arc::clone(s), true))
+                .collect(),
+            groups: vec![],
+            reservation: scratch.reservation("anonsql frequency set"),
+            owns_dictionaries,
+        })
+    }
+
+    /// The keys of these groups.
+    pub(super) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
+        let words = self.layout.words();
+        self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
+    }
+
+    /// Calls `f` with all keys and their counts, a part at a time, in files or not, and with the layout of the keys;
+    /// without counts, each is 1.
+    pub(super) fn for_each(&self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
+        for (layout, file) in &self.files {
+            file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
+        }
+        f(&self.layout, self.grouper.keys(), Some(&self.counts))
+    }
+
+    /// Rows by code of the scan in a column, once the tally is finished.
+    pub(super) fn marginal(&self, column: usize) -> &[u64] {
+        &self.marginals[column]
+    }
+
+    /// Whether combinations may go to files: what classes know of further attributes is held for each of them.
+    pub(super) fn may_spill(&self) -> bool {
+        self.details.is_empty() && self.scratch.has_files()
+    }
+
+    /// Counts the rows of a batch.
+    pub(super) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
+        let rows = batch.num_rows();
+        let mut codes = Vec::with_capacity(self.locals.len());
+        for (local, index) in self.locals.iter_mut().zip(&self.indices) {
+            codes.push(local.encode(batch.column(*index))?);
+        }
+        self.widen(&codes);
+        let mut keys = vec![0u64; rows * self.layout.words()];
+        for (column, codes) in codes.iter().enumerate() {
+            self.layout.pack_column(column, codes, &mut keys);
+        }
+        self.rows += rows as u64;
+        if self.uncounted > 0 {
+            self.uncounted = self.uncounted.saturating_sub(rows as u64);
+            self.write(&keys, None)?;
+            return self.reserve(columns);
+        }
+        self.counted += rows as u64;
+        self.grouper.group(&keys, &mut self.groups);
+        count(&self.groups, self.grouper.len(), &mut self.counts);
+        for detail in &mut self.details {
+            detail.add(&self.groups, batch)?;
+        }
+        self.reserve(columns)
+    }
+
+    /// Takes stock once all rows were added.
+    pub(super) fn finish(&mut self) {
+        tally_marginals(
+            &self.layout,
+            self.grouper.keys(),
+            Some(&self.counts),
+            &mut self.marginals,
+        );
+    }
+
+    /// Writes keys in the layout of now to a file; without counts, each stands for one row.
+    fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
+        if self.files.last().is_none_or(|(layout, _)| *layout != self.layout) {
+            let overflow = self.scratch.overflow("combinations are counted")?;
+            let file = KeyFile::new(overflow, self.layout.words());
+            self.files.push((self.layout.clone(), file));
+        }
+        tally_marginals(&self.layout, keys, counts, &mut self.marginals);
+        match self.files.last_mut() {
+            Some((_, file)) => file.append(keys, counts),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what was counted to a file and forgets it, if it may.
+    fn spill(&mut self) -> Result<()> {
+        if !self.may_spill() || self.grouper.len() == 0 {
+            return Ok(());
+        }
+        if self.grouper.len() as u64 * 10 > self.counted * NEARLY_UNIQUE {
+            self.uncounted = self.counted * UNCOUNTED;
+        }
+        self.counted = 0;
+        let grouper = std::mem::replace(&mut self.grouper, Grouper::new(self.layout.words()));
+        let counts = std::mem::take(&mut self.counts);
+        self.write(grouper.keys(), Some(&counts))
+    }
+
+    /// Makes room for codes that do not fit their bits any more.
+    fn widen(&mut self, codes: &[Vec<u32>]) {
+        let needed = |column: usize| bits_for(codes[column].iter().max().map_or(0, |m| *m as usize + 1));
+        if (0..codes.len()).all(|c| needed(c) <= self.layout.bits(c)) {
+            return;
+        }
+        let bits: Vec<u32> = (0..codes.len())
+            .map(|c| match needed(c) {
+                n if n <= self.layout.bits(c) => self.layout.bits(c),
+                n => (n + 2).min(32),
+            })
+            .collect();
+        let layout = Layout::new(&bits);
+        let mut keys = vec![0u64; self.grouper.len() * layout.words()];
+        for (old, new) in self
+            .grouper
+            .keys()
+            .chunks_exact(self.layout.words())
+            .zip(keys.chunks_exact_mut(layout.words()))
+        {
+            for column in 0..codes.len() {
+                let (word, part) = layout.place(column, self.layout.code(old, column));
+                new[word] |= part;
+            }
+        }
+        self.grouper = Grouper::new(layout.words());
+        self.grouper.group(&keys, &mut self.groups);
+        self.layout = layout;
+    }
+
+    /// Takes the memory that is held; what is more than may be goes to a file.
+    fn reserve(&mut self, columns: &Columns) -> Result<()> {
+        if self.bytes() > self.share {
+            self.spill()?;
+        }
+        if self.try_reserve(columns) {
+            return Ok(());
+        }
+        self.spill()?;
+        if self.try_reserve(columns) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Resources,
+            format!(
+                "the memory limit is reached with {} distinct combinations of quasi-identifier values in one partition \
+                 after {} rows; raise --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a \
+                 query",
+                self.grouper.len(),
+                self.rows
+            ),
+        ))
+    }
+
+    /// Keys and counts.
+    fn bytes(&self) -> usize {
+        self.grouper.bytes() + self.counts.capacity() * 8
+    }
+
+    fn try_reserve(&self, columns: &Columns) -> bool {
+        let locals: usize = self.locals.iter().map(Local::memory).sum();
+        let marginals: usize = self.marginals.iter().map(|m| m.capacity() * 8).sum();
+        let details: usize = self.details.iter().map(DetailTally::bytes).sum();
+        let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
+        let bytes = self.bytes() + locals + marginals + details + dictionaries;
+        self.reservation.try_resize(bytes).is_ok()
+    }
+}
+
+impl DetailTally {
+    fn add(&mut self, classes: &[u32], batch: &RecordBatch) -> Result<()> {
+        let mut keys = vec![0u64; classes.len() * self.locals.len()];
+        for (i, (local, index)) in self.locals.iter_mut().zip(&self.indices).enumerate() {
+            let codes = local.encode(batch.column(*index))?;
+            let words = self.indices.len();
+            for ((key, code), class) in keys.chunks_exact_mut(words).zip(&codes).zip(classes) {
+                key[i] = if i == 0 {
+                    u64::from(*class) << 32 | u64::from(*code)
+                } else {
+                    u64::from(*code)
+                };
+            }
+        }
+        let mut groups = vec![];
+        self.grouper.group(&keys, &mut groups);
+        count(&groups, self.grouper.len(), &mut self.counts);
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.grouper.bytes() + self.counts.capacity() * 8 + self.locals.iter().map(Local::memory).sum::<usize>()
+    }
+}
+
+fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
+    counts.resize(len, 0);
+    for group in groups {
+        counts[*group as usize] += 1;
+    }
+}
+
+/// Adds the rows of packed keys to the rows by column and code.
+fn tally_marginals(layout: &Layout, keys: &[u64], counts: Option<&[u64]>, marginals: &mut [Vec<u64>]) {
+    for (column, marginal) in marginals.iter_mut().enumerate() {
+        for (i, key) in keys.chunks_exact(layout.words()).enumerate() {
+            let code = layout.code(key, column) as usize;
+            if code >= marginal.len() {
+                marginal.resize(code + 1, 0);
+            }
+            marginal[code] += counts.map_or(1, |counts| counts[i]);
+        }
+    }
+}

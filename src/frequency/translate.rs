@@ -1,0 +1,51 @@
+//! From the codes of a scan, which follow the order of first appearance, to those of a space.
+
+use super::key_file::KeyFile;
+use super::layout::Layout;
+use super::spill::Scratch;
+use super::tally::Tally;
+use crate::error::Result;
+
+/// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
+pub(super) type Parts = Vec<Vec<Option<(usize, u64)>>>;
+
+/// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
+/// unknown value.
+pub(super) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
+    let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
+    let mut unmapped = 0;
+    tally.for_each(|layout, keys, counts| {
+        let (keys, mapped) = encode(parts, words, layout, keys.chunks_exact(layout.words()));
+        let rows = mapped
+            .iter()
+            .enumerate()
+            .map(|(i, mapped)| (*mapped, counts.map_or(1, |counts| counts[i])));
+        let (kept, suppressed): (Vec<_>, Vec<_>) = rows.partition(|(mapped, _)| *mapped);
+        unmapped += suppressed.iter().map(|(_, n)| n).sum::<u64>();
+        recoded.append(&keys, Some(&kept.into_iter().map(|(_, n)| n).collect::<Vec<u64>>()))
+    })?;
+    Ok((recoded, unmapped))
+}
+
+/// Keys in the codes of a scan as keys in those of a space, but for the suppressed ones, and which are not.
+pub(super) fn encode<'a>(
+    parts: &Parts,
+    words: usize,
+    layout: &Layout,
+    from: impl ExactSizeIterator<Item = &'a [u64]>,
+) -> (Vec<u64>, Vec<bool>) {
+    let (mut keys, mut mapped) = (Vec::with_capacity(from.len() * words), Vec::with_capacity(from.len()));
+    for old in from {
+        let at = keys.len();
+        keys.resize(at + words, 0);
+        let known = parts.iter().enumerate().all(|(column, parts)| {
+            let part = parts[layout.code(old, column) as usize];
+            part.map(|(word, bits)| keys[at + word] |= bits).is_some()
+        });
+        if !known {
+            keys.truncate(at);
+        }
+        mapped.push(known);
+    }
+    (keys, mapped)
+}

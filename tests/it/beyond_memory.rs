@@ -1,0 +1,173 @@
+//! Tables whose distinct combinations memory does not hold.
+
+use crate::common::collect;
+use anonsql::AnonContext;
+use anonsql::generate::{BenchShape, Table, generate};
+use arrow::array::AsArray;
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const COLUMNS: [&str; 7] = [
+    "sex",
+    "age",
+    "race",
+    "marital_status",
+    "education",
+    "native_country",
+    "workclass",
+];
+const ROWS: u64 = 120_000;
+
+/// A table of rows of which hardly two are alike.
+fn nearly_unique(folder: &Path) -> PathBuf {
+    let path = folder.join("unique.parquet");
+    let shape = BenchShape::new(COLUMNS.len(), Some(ROWS * 9 / 10)).unwrap();
+    generate(Table::Bench(shape), ROWS, 5, &path).unwrap();
+    path
+}
+
+/// A session with two partitions and so much memory, with its temporary files in `folder`.
+fn session(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
+    let mode = match may_spill {
+        true => DiskManagerMode::Directories(vec![folder.to_path_buf()]),
+        false => DiskManagerMode::Disabled,
+    };
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(kilobytes << 10)))
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode))
+        .build_arc();
+    let config = SessionConfig::new().with_target_partitions(2);
+    AnonContext::new(SessionContext::new_with_config_rt(config, runtime.unwrap()))
+}
+
+async fn hierarchies(context: &AnonContext) {
+    for column in COLUMNS {
+        collect(context, &format!("CREATE HIERARCHY {column} AS SUPPRESSION")).await;
+    }
+}
+
+fn statement(source: &Path, target: &Path, rest: &str) -> String {
+    format!(
+        "ANONYMIZE '{}' TO '{}' OVERWRITE QUASI IDENTIFIERS ({}) {rest}",
+        source.display(),
+        target.display(),
+        COLUMNS.map(|c| format!("{c} USING {c}")).join(", ")
+    )
+}
+
+/// Items and what is said of them.
+fn items(batches: &[RecordBatch]) -> BTreeMap<String, String> {
+    let rows = batches.iter().flat_map(|batch| {
+        let (items, details) = (batch.column(0).as_string::<i32>(), batch.column(1).as_string::<i32>());
+        (0..batch.num_rows()).map(|i| (items.value(i).to_string(), details.value(i).to_string()))
+    });
+    rows.collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_choice_is_that_of_a_table_in_memory() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let temporary = tempfile::tempdir().unwrap();
+    let requests = [
+        "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 5 PERCENT MINIMIZING glm",
+        "SATISFYING k_anonymity(2) SUPPRESSING AT MOST 60 PERCENT MINIMIZING dm",
+        "SATISFYING k_anonymity(3) SUPPRESSING AT MOST 0 ROWS MINIMIZING entropy",
+        "SATISFYING k_anonymity(3) SUPPRESSING AT MOST 10 PERCENT MINIMIZING c_avg SEARCH USING exhaustive",
+        "SATISFYING k_anonymity(10) AND average_risk(0.01) SUPPRESSING AT MOST 5 PERCENT MINIMIZING glm SEARCH USING flash",
+        "SATISFYING max_risk(0.1) SUPPRESSING AT MOST 1 PERCENT MINIMIZING dm SEARCH USING incognito",
+        "SATISFYING k_anonymity(4) ON (sex, age, race) SUPPRESSING AT MOST 1 PERCENT MINIMIZING glm",
+    ];
+    for request in requests {
+        let mut chosen = vec![];
+        for kilobytes in [6_000, 400_000] {
+            let context = session(kilobytes, temporary.path(), true);
+            hierarchies(&context).await;
+            let sql = format!("EXPLAIN ANALYZE {}", statement(&source, &target, request));
+            let mut items = items(&collect(&context, &sql).await);
+            let is_spilled = items.remove("combinations in files").is_some();
+            assert_eq!(is_spilled, kilobytes == 6_000, "{request}");
+            let counted = ["distinct combinations", "frequency sets", "nodes assessed"];
+            counted.iter().for_each(|item| drop(items.remove(*item)));
+            chosen.push(items);
+        }
+        assert_eq!(chosen[0], chosen[1], "{request}");
+    }
+    assert_eq!(files(temporary.path()), 0, "temporary files are left behind");
+}
+
+/// Files in a folder and its folders.
+fn files(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_release_is_that_of_a_table_in_memory() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let mut written = vec![];
+    for kilobytes in [9_000, 400_000] {
+        let context = session(kilobytes, scratch.path(), true);
+        hierarchies(&context).await;
+        let rest = "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 30 PERCENT MINIMIZING dm";
+        collect(&context, &statement(&source, &target, rest)).await;
+        let mut bytes = vec![];
+        for entry in std::fs::read_dir(&target).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "parquet") {
+                bytes.push((path.clone(), std::fs::read(path).unwrap()));
+            }
+        }
+        bytes.sort();
+        assert!(!bytes.is_empty());
+        written.push(bytes);
+    }
+    assert!(written[0] == written[1], "memory changes what is written");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_do_without_memory_says_what_to_do() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let bottom = format!("SATISFYING k_anonymity(K) AT NODE ({} 0)", COLUMNS.join(" 0, "));
+    let (anything, anonymous) = (bottom.replace("(K)", "(1)"), bottom.replace("(K)", "(5)"));
+    let cases = [
+        // Partitioning divides the combinations one by one.
+        (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
+        // Nothing is proven of the bottom node before it is grouped as a whole.
+        (true, 1_200, anything.as_str()),
+        // There may be no files.
+        (false, 3_000, "SATISFYING k_anonymity(5)"),
+        // Classes carry a histogram each.
+        (
+            true,
+            3_000,
+            "SENSITIVE (workclass) SATISFYING l_diversity(2) ON workclass",
+        ),
+    ];
+    for (may_spill, kilobytes, rest) in cases {
+        let context = session(kilobytes, scratch.path(), may_spill);
+        hierarchies(&context).await;
+        let mut sql = statement(&source, &target, rest);
+        if rest.starts_with("SENSITIVE") {
+            sql = sql.replace(", workclass USING workclass", "");
+        }
+        let e = context.sql(&sql).await.unwrap_err();
+        assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
+        assert!(!target.exists());
+    }
+    let context = session(3_000, scratch.path(), true);
+    hierarchies(&context).await;
+    let e = context.sql(&statement(&source, &target, &anonymous)).await.unwrap_err();
+    assert!(
+        e.to_string().contains("does not satisfy the models: more than 0 rows"),
+        "{e}"
+    );
+}
