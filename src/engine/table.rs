@@ -176,7 +176,10 @@ impl PartitionStream for Made {
         // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
         // no row the second time), and every check is a query of its own.
         let plan = reset_plan_states(Arc::clone(&self.plan));
-        let rows = plan.and_then(|plan| execute_stream(plan, sorting_context(&self.state)));
+        let rows = plan.and_then(|plan| {
+            let context = sorting_context(&self.state, plan.as_ref());
+            execute_stream(plan, context)
+        });
         rows.unwrap_or_else(|e| {
             let failed = futures::stream::once(async { Err(e) });
             Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), failed))
