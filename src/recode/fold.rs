@@ -266,7 +266,7 @@ impl Step for Repeat {
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let size = context.session_config().batch_size();
-        let rows = input.map(move |batch| Ok::<_, Error>(Repeated::new(&batch?, &schema, size)?));
+        let rows = input.map(move |batch| Repeated::new(&batch?, &schema, size));
         let repeated = rows.flat_map(|repeated| match repeated {
             Ok(repeated) => stream::iter(repeated.map(|b| Ok(b?))).boxed(),
             Err(e) => stream::iter([Err(e.into())]).boxed(),

@@ -27,7 +27,8 @@ pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 pub trait Step: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// The operator's name.
     const NAME: &'static str;
-    /// Whether it needs all rows in one stream, in the order they come in.
+    /// Whether it needs all rows in one stream, in the order they come in, and keeps that. A sort above a step that keeps
+    /// it may be moved below.
     const IN_ORDER: bool;
     /// Whether rows come out as they came in, so that all that is known of those is known of these.
     const ONLY_LOOKS: bool = false;
@@ -118,7 +119,7 @@ impl<S: Step> ExecutionPlan for StepExec<S> {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![S::IN_ORDER]
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
