@@ -6,6 +6,7 @@ mod support {
     pub mod adult;
     pub mod forms;
     pub mod plain;
+    pub mod request;
     pub mod run;
 }
 

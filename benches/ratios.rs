@@ -7,6 +7,7 @@ mod support {
     pub mod clock;
     pub mod forms;
     pub mod plain;
+    pub mod request;
     pub mod run;
     pub mod turns;
 }

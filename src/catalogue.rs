@@ -251,9 +251,9 @@ impl Arguments {
             .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
-    /// Whether an optional parameter (default `""`) was given.
-    pub fn is_given(&self, name: &str) -> bool {
-        matches!(self.get(name), Ok(Some(_)))
+    /// An optional parameter (default `""`) as `read` reads it; `None` where it was not given.
+    pub fn given<'a, T>(&'a self, name: &str, read: impl Fn(&'a Self, &str) -> Result<T>) -> Result<Option<T>> {
+        self.get(name)?.map(|_| read(self, name)).transpose()
     }
 
     /// A whole number.

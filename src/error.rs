@@ -4,6 +4,7 @@
 //! data value unless the caller asked for it, so an error that another crate raised while it read data is passed
 //! through [`Error::from_data`], which keeps what it says about the schema and drops what it quotes.
 
+use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use std::fmt;
 
@@ -115,7 +116,7 @@ impl Error {
         if let Some(own) = own(&error) {
             return own;
         }
-        Self::new(kind, redact(&root.strip_backtrace()))
+        Self::new(kind, redact(&text(root)))
     }
 
     /// The kind, which decides the exit code.
@@ -156,13 +157,18 @@ impl From<DataFusionError> for Error {
         if let Some(own) = own(&error) {
             return own;
         }
-        let kind = kind_of(error.find_root());
-        Self::new(kind, error.strip_backtrace())
+        let root = error.find_root();
+        let wrapped = matches!(root, DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..));
+        let message = match wrapped {
+            true => text(root),
+            false => error.strip_backtrace(),
+        };
+        Self::new(kind_of(root), message)
     }
 }
 
-impl From<arrow::error::ArrowError> for Error {
-    fn from(error: arrow::error::ArrowError) -> Self {
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
         Self::from_data(DataFusionError::from(error))
     }
 }
@@ -199,6 +205,26 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
         DataFusionError::Internal(_) => ErrorKind::Internal,
         _ => ErrorKind::Usage,
     }
+}
+
+/// What an error says. DataFusion, Arrow and Parquet each put their names before what the other said, so an error that
+/// went through all of them has three; here it has the one of where it arose.
+fn text(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::ParquetError(e) => parquet(&e.to_string()),
+        DataFusionError::ArrowError(e, _) => match e.as_ref() {
+            ArrowError::ParquetError(said) => parquet(said),
+            other => other.to_string(),
+        },
+        other => other.strip_backtrace(),
+    }
+}
+
+fn parquet(said: &str) -> String {
+    format!(
+        "Parquet error: {}",
+        said.strip_prefix("Parquet error: ").unwrap_or(said)
+    )
 }
 
 /// The text with every quoted part replaced by an ellipsis.
@@ -239,6 +265,29 @@ mod tests {
     fn quoted_data_is_withheld() {
         let e = Error::from_data(DataFusionError::Execution("cannot cast 'Alice' to Int32".into()));
         assert_eq!(e.to_string(), "Execution error: cannot cast '…' to Int32");
+    }
+
+    #[test]
+    fn whose_error_it_is_is_said_once() {
+        use parquet::errors::ParquetError;
+        let general = || ParquetError::General("Corrupt footer".into());
+        let from_arrow = |e: ArrowError| DataFusionError::ArrowError(Box::new(e), None);
+        for (error, said) in [
+            (DataFusionError::from(general()), "Parquet error: Corrupt footer"),
+            (from_arrow(general().into()), "Parquet error: Corrupt footer"),
+            (
+                from_arrow(ParquetError::EOF("eof decoding byte array".into()).into()),
+                "Parquet error: EOF: eof decoding byte array",
+            ),
+            (
+                from_arrow(ArrowError::CsvError("unequal lengths".into())),
+                "Csv error: unequal lengths",
+            ),
+        ] {
+            let shared = Error::from(DataFusionError::Shared(error.into()));
+            assert_eq!((shared.kind(), shared.message()), (ErrorKind::Data, said));
+        }
+        assert_eq!(Error::from(general()).message(), "Parquet error: Corrupt footer");
     }
 
     #[test]

@@ -63,6 +63,10 @@
 //! | [`sql`] | one file per statement, around DataFusion's parser |
 //! | [`session`] | [`AnonContext`] over a DataFusion session |
 //!
+//! Scans, writing and recounts work on the tokio runtime that a statement is awaited on, in as many partitions as the
+//! DataFusion session has; merging them and grouping nodes works on rayon's global pool. The command makes both as large
+//! as `--threads`.
+//!
 //! A new privacy model, metric, search, hierarchy kind or statement is one new file and one line in its module's slice.
 
 #![forbid(unsafe_code)]

@@ -2,7 +2,8 @@
 
 use crate::chart::{Line, points};
 use crate::page::{Page, number};
-use crate::source::{Known, Table, call};
+use crate::request::call;
+use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
 use anonsql::catalogue::{Argument, Call, Value};
 use anonsql::engine::{Constraint, FrontOracle, Objective, Property, Silent, front_oracle};

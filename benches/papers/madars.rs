@@ -163,35 +163,24 @@ pub fn run(plan: &Plan, page: &mut Page) {
          both take milliseconds here.",
         said(worse(1)), said(worse(2))
     ));
-    let line = |label: &str, f: &dyn Fn(usize) -> f64| Line {
-        label: label.into(),
-        points: (0..6).map(|i| ((i + 1) as f64, f(i))).collect(),
-    };
-    page.figure(
-        "madars_loss.svg",
-        &lines(
-            "Information loss by QIs, ours (k 5)",
-            "quasi-identifiers",
-            "information loss",
-            &[
-                line("Incognito, least height", &|i| at_five[i][1].0),
-                line("Incognito, least loss", &|i| at_five[i][2].0),
-                line("MA-Datafly", &|i| at_five[i][0].0),
-            ],
-        ),
-    );
-    page.figure(
-        "madars_time.svg",
-        &lines(
-            "Time of the search by QIs, ours (k 5)",
-            "quasi-identifiers",
-            "milliseconds",
-            &[
-                line("Incognito, least height", &|i| at_five[i][1].1),
-                line("Incognito, least loss", &|i| at_five[i][2].1),
-                line("MA-Datafly", &|i| at_five[i][0].1),
-            ],
-        ),
-    );
+    type Reads = fn(&Found) -> f64;
+    let figures: [(&str, &str, &str, Reads); 2] = [
+        ("madars_loss.svg", "Information loss", "information loss", |f| f.0),
+        ("madars_time.svg", "Time of the search", "milliseconds", |f| f.1),
+    ];
+    for (file, title, unit, read) in figures {
+        let line = |(label, search): (&str, usize)| Line {
+            label: label.into(),
+            points: (0..6).map(|i| ((i + 1) as f64, read(&at_five[i][search]))).collect(),
+        };
+        let searches = [
+            ("Incognito, least height", 1),
+            ("Incognito, least loss", 2),
+            ("MA-Datafly", 0),
+        ]
+        .map(line);
+        let title = format!("{title} by QIs, ours (k 5)");
+        page.figure(file, &lines(&title, "quasi-identifiers", unit, &searches));
+    }
     page.csv("madars.csv", &csv);
 }

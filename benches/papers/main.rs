@@ -10,6 +10,8 @@ mod fronts;
 mod hybrid;
 mod madars;
 mod page;
+#[path = "../support/request.rs"]
+mod request;
 mod source;
 
 use page::Page;

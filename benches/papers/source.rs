@@ -1,15 +1,12 @@
 //! The papers' tables as jobs, and lattices whose nodes are looked up.
 
 use crate::Plan;
-use anonsql::catalogue::{Argument, Call, Value};
-use anonsql::engine::{Choice, Constraint, Job, QuasiIdentifier, Sensitive, Source, SuppressionLimit};
+use crate::request;
+use anonsql::engine::{Job, Sensitive, Source, SuppressionLimit};
 use anonsql::error::Result;
-use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
 use anonsql::lattice::{Lattice, Node};
-use anonsql::search::{self, Assessment, Counters, Oracle};
-use anonsql::{metric, model};
+use anonsql::search::{Assessment, Counters, Oracle};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
-use std::sync::Arc;
 
 /// A table with its hierarchies, and what is asked of it.
 pub struct Table<'a> {
@@ -46,75 +43,22 @@ impl Table<'_> {
             .chain(self.sensitive)
             .chain(self.label)
             .collect();
-        let hierarchy = |column: &&str| {
-            let path = data
-                .join(format!("{}/{column}.csv", self.hierarchies))
-                .display()
-                .to_string();
-            let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy");
-            QuasiIdentifier {
-                column: (*column).into(),
-                hierarchy: Arc::new(
-                    Hierarchy::new(*column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).expect("a hierarchy"),
-                ),
-                levels: None,
-                weight: 1.0,
-            }
+        let source = Source {
+            name: self.file.into(),
+            rows: rows.select_columns(&all).expect("the columns"),
+            files: vec![],
         };
-        let call = call("k_anonymity", &[Value::Integer(self.k)]);
+        let sensitive = self.sensitive.map(|column| Sensitive {
+            column: column.into(),
+            hierarchy: None,
+            randomization: None,
+        });
+        let limit = SuppressionLimit::Rows(self.limit);
         Job {
-            statement: String::new(),
-            source: Source {
-                name: self.file.into(),
-                rows: rows.select_columns(&all).expect("the columns"),
-                files: vec![],
-            },
-            identifiers: vec![],
-            quasi_identifiers: self.columns.iter().map(hierarchy).collect(),
-            sensitive: self
-                .sensitive
-                .map(|column| Sensitive {
-                    column: column.into(),
-                    hierarchy: None,
-                    randomization: None,
-                })
-                .into_iter()
-                .collect(),
+            sensitive: sensitive.into_iter().collect(),
             class_label: self.label.map(Into::into),
-            keep: vec![],
-            entity: None,
-            population: None,
-            constraints: vec![Constraint {
-                model: model::build(&call).expect("k_anonymity"),
-                call,
-                attribute: None,
-                subset: None,
-            }],
-            suppression: SuppressionLimit::Rows(self.limit),
-            starred: false,
-            metric_name: "dm".into(),
-            metric: metric::build(&Call::bare("dm")).expect("dm"),
-            choice: Choice::Search {
-                call: Call::bare("auto"),
-                search: search::build(&Call::bare("auto")).expect("auto"),
-            },
-            seed: 0,
-            time_limit: None,
-            node_limit: None,
-            report: None,
+            ..request::job(source, self.columns, &data.join(self.hierarchies), self.k, limit, "dm")
         }
-    }
-}
-
-/// A call with these arguments.
-pub fn call(name: &str, values: &[Value]) -> Call {
-    let args = values.iter().map(|value| Argument {
-        name: None,
-        value: value.clone(),
-    });
-    Call {
-        name: name.into(),
-        args: args.collect(),
     }
 }
 

@@ -1,15 +1,15 @@
 //! The Adult table of 30,162 rows with its nine quasi-identifiers: 12,960 nodes.
 
-use anonsql::catalogue::{Argument, Call, Value};
-use anonsql::engine::{Choice, Constraint, Evaluator, Job, QuasiIdentifier, Silent, Source, SuppressionLimit, prepare};
+use super::request;
+use anonsql::catalogue::Call;
+use anonsql::engine::{Evaluator, Job, Silent, Source, SuppressionLimit, prepare};
 use anonsql::frequency::{Base, FrequencySets};
-use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::lattice::Lattice;
 use anonsql::metric::{self, Metric};
 use anonsql::search::Oracle;
-use anonsql::{lattice::Lattice, model, search};
 use datafusion::execution::TaskContext;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The columns, in the order in which the reference figures name them.
@@ -92,63 +92,17 @@ impl Adult {
     }
 }
 
-async fn job(session: &SessionContext, data: &std::path::Path, metric: &str, k: i64, percent: u64) -> Job {
+async fn job(session: &SessionContext, data: &Path, metric: &str, k: i64, percent: u64) -> Job {
     let path = data.join("adult_arx.parquet").display().to_string();
     let rows = session.read_parquet(path.as_str(), ParquetReadOptions::default()).await;
-    let hierarchy = |column: &str| {
-        let path = data.join(format!("adult_arx_hier/{column}.csv")).display().to_string();
-        let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy of Adult");
-        Hierarchy::new(column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).expect("a hierarchy of Adult")
+    let source = Source {
+        name: "adult".into(),
+        rows: rows.expect("the Adult table"),
+        files: vec![],
     };
-    let k_anonymity = Call {
-        name: "k_anonymity".into(),
-        args: vec![Argument {
-            name: None,
-            value: Value::Integer(k),
-        }],
+    let limit = SuppressionLimit::Share {
+        over: percent,
+        under: 100,
     };
-    Job {
-        statement: String::new(),
-        source: Source {
-            name: "adult".into(),
-            rows: rows.expect("the Adult table"),
-            files: vec![],
-        },
-        identifiers: vec![],
-        quasi_identifiers: COLUMNS
-            .iter()
-            .map(|column| QuasiIdentifier {
-                column: (*column).into(),
-                hierarchy: Arc::new(hierarchy(column)),
-                levels: None,
-                weight: 1.0,
-            })
-            .collect(),
-        sensitive: vec![],
-        class_label: None,
-        keep: vec![],
-        entity: None,
-        population: None,
-        constraints: vec![Constraint {
-            model: model::build(&k_anonymity).expect("k_anonymity"),
-            call: k_anonymity,
-            attribute: None,
-            subset: None,
-        }],
-        suppression: SuppressionLimit::Share {
-            over: percent,
-            under: 100,
-        },
-        starred: false,
-        metric_name: metric.into(),
-        metric: metric::build(&Call::bare(metric)).expect("a metric"),
-        choice: Choice::Search {
-            call: Call::bare("auto"),
-            search: search::build(&Call::bare("auto")).expect("auto"),
-        },
-        seed: 0,
-        time_limit: None,
-        node_limit: None,
-        report: None,
-    }
+    request::job(source, &COLUMNS, &data.join("adult_arx_hier"), k, limit, metric)
 }

@@ -9,7 +9,6 @@ const PREFIXES: &[&str] = &[
     "Schema error: ",
     "Execution error: ",
     "Arrow error: ",
-    "Parquet error: ",
     "Object Store error: ",
     "External error: ",
     "IO error: ",
@@ -38,11 +37,13 @@ pub fn readable(error: &Error) -> String {
     lower_first(text.trim())
 }
 
-/// The text with its first letter in lower case, unless it starts with an abbreviation or a keyword.
+/// The text with its first letter in lower case, unless it starts with an abbreviation, a keyword or a name.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
-        (Some(first), Some(second)) if first.is_uppercase() && !second.is_uppercase() => {
+        (Some(first), Some(second))
+            if first.is_uppercase() && !second.is_uppercase() && !text.starts_with("Parquet ") =>
+        {
             first.to_lowercase().chain(text.chars().skip(1)).collect()
         }
         _ => text.to_string(),
@@ -67,6 +68,7 @@ mod tests {
             ),
             ("type_coercion\ncaused by\nError during planning: No way", "no way"),
             ("SELECT needs a list", "SELECT needs a list"),
+            ("Parquet error: EOF: x", "Parquet error: EOF: x"),
             ("the k of 0", "the k of 0"),
             ("", ""),
         ] {

@@ -142,6 +142,7 @@ fn name(phase: Phase) -> &'static str {
         Phase::Search => "search",
         Phase::Write => "write",
         Phase::Verify => "verify",
+        Phase::Measure => "measure",
     }
 }
 
@@ -151,6 +152,7 @@ fn bar(phase: Phase, facts: Facts) -> ProgressBar {
         Phase::Search => "Searching",
         Phase::Write => "Writing",
         Phase::Verify => "Verifying",
+        Phase::Measure => "Measuring",
     };
     let style = ProgressStyle::with_template("{spinner} {msg:<9} {elapsed:>4}  {facts}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())

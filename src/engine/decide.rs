@@ -8,8 +8,10 @@ use super::prepare::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::lattice::Node;
+use crate::metric::Metric;
 use crate::partition::Partitioner;
-use crate::search::{Budget, Context, Finding, Oracle, Search, Stop};
+use crate::search::{Assessment, Budget, Context, Finding, Oracle, Search, Stop, front::knee};
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -42,6 +44,16 @@ pub struct Decision {
     pub stopped: Option<&'static str>,
     /// What rows are looked up in to find their group of a partition.
     pub combinations: Option<Combinations>,
+    /// The assessed nodes that no other beats in every term of a weighted sum, where a report is to show them.
+    pub alternatives: Option<Alternatives>,
+}
+
+/// A Pareto front of the terms of a weighted sum.
+pub struct Alternatives {
+    /// Its nodes with the value of each term, the best in the first term first.
+    pub nodes: Vec<(Node, Vec<f64>)>,
+    /// The place of the knee.
+    pub knee: usize,
 }
 
 impl Decision {
@@ -111,6 +123,7 @@ fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {
         nodes: 1,
         stopped: None,
         combinations: None,
+        alternatives: None,
     })
 }
 
@@ -166,6 +179,7 @@ fn partitioned(
         nodes: 0,
         stopped,
         combinations: Some(combinations),
+        alternatives: None,
     })
 }
 
@@ -179,6 +193,10 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
     let evaluator = &prepared.evaluator;
     observer.begin(Phase::Search);
     let mut context = context(job, &observer);
+    let weighs = job.report.is_some() && !job.terms.is_empty();
+    if weighs {
+        context = context.with_front(vec![]);
+    }
     let (finding, stopped) = run(search, evaluator, &mut context)?;
     observer.end(Phase::Search);
     let Some((node, cost)) = answer(evaluator, &context, stopped)? else {
@@ -206,7 +224,36 @@ fn searched(job: &Job, prepared: &Prepared, search: &dyn Search, observer: Arc<d
         nodes: context.assessed(),
         stopped,
         combinations: None,
+        alternatives: weighs.then(|| alternatives(job, &context)).flatten(),
     })
+}
+
+/// The front that the search kept. The sum itself is no term: it tells nothing that its terms do not.
+fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
+    let mut members = context.archive().to_vec();
+    for (_, found) in &mut members {
+        found.costs.remove(0);
+    }
+    members.sort_by(by_costs);
+    let value = |(cost, (_, term)): (f64, &(String, Box<dyn Metric>))| match term.higher_is_better() {
+        true => -cost,
+        false => cost,
+    };
+    Some(Alternatives {
+        knee: knee(&members)?,
+        nodes: members
+            .into_iter()
+            .map(|(node, found)| (node, found.costs.into_iter().zip(&job.terms).map(value).collect()))
+            .collect(),
+    })
+}
+
+/// The order of the members of a front: by their costs in the order of the objectives, then by node.
+pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Assessment)) -> Ordering {
+    let costs = a.costs.iter().zip(&b.costs).map(|(a, b)| a.total_cmp(b));
+    costs
+        .fold(Ordering::Equal, Ordering::then)
+        .then_with(|| node.cmp(other))
 }
 
 /// The best node found, with its cost. A search that was stopped before it found any has still the most general one.

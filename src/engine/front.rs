@@ -13,7 +13,7 @@
 //!
 //! So every row of a front is released as measured by `AT NODE`, with its k, l and t under SATISFYING.
 
-use super::decide::{context, found_nothing, infeasible, run};
+use super::decide::{by_costs, context, found_nothing, infeasible, run};
 use super::details::{add_attribute, position};
 use super::evaluator::{Evaluator, Rule, Verdict};
 use super::job::{Choice, Constraint, Job};
@@ -153,12 +153,7 @@ fn search(
     let (finding, stopped) = run(search, oracle, &mut context)?;
     observer.end(Phase::Search);
     let mut members = context.archive().to_vec();
-    members.sort_by(|(node, a), (other, b)| {
-        let costs = a.costs.iter().zip(&b.costs).map(|(a, b)| a.total_cmp(b));
-        costs
-            .fold(std::cmp::Ordering::Equal, |all, one| all.then(one))
-            .then_with(|| node.cmp(other))
-    });
+    members.sort_by(by_costs);
     let Some(knee) = knee(&members) else {
         return Err(match stopped {
             Some(reason) => found_nothing(reason),

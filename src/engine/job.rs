@@ -276,6 +276,8 @@ pub struct Job {
     pub metric_name: String,
     /// What is minimised.
     pub metric: Box<dyn Metric>,
+    /// The metrics that it weighs against each other, by name, where it is a sum of several.
+    pub terms: Vec<(String, Box<dyn Metric>)>,
     /// How the release is chosen.
     pub choice: Choice,
     /// The seed of everything random.

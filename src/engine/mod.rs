@@ -13,6 +13,7 @@ mod observe;
 mod personal;
 mod prepare;
 mod randomize;
+mod recount;
 mod release;
 mod report;
 mod report_file;
@@ -39,8 +40,9 @@ pub use manifest::{
 };
 pub use observe::{Observer, Phase, Silent};
 pub use prepare::{Prepared, prepare};
+pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
-pub use verify::{Answers, Promise, ReleasedTable, recounting_session};
+pub use verify::{Answers, Promise, ReleasedTable};
 pub(crate) use verify::{count, quote};

@@ -13,8 +13,10 @@ pub enum Phase {
     Search,
     /// Rewriting the source.
     Write,
-    /// Recounting what was written.
+    /// Recounting what was written, or what a statement names.
     Verify,
+    /// Counting what a table shows of those in it.
+    Measure,
 }
 
 /// Follows a run.

@@ -4,6 +4,7 @@ use super::details::detail_requests;
 use super::evaluator::Evaluator;
 use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
+use super::verify::quote;
 use crate::error::{Error, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch, read_dictionaries};
 use crate::hierarchy::{Lookup, OnUnmapped};
@@ -47,6 +48,14 @@ pub(super) async fn prepare_with(
     }
     let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.source.rows, &names, &details)?;
+    let untyped = plan.schema().fields().iter().find(|f| f.data_type().is_null());
+    if let Some(column) = untyped.map(|f| f.name()) {
+        return Err(Error::usage(format!(
+            "column {column} is NULL in every row and has no type; give it one in a query: (SELECT CAST({} AS VARCHAR) AS {0}, \
+             ... FROM ...)",
+            quote(column)
+        )));
+    }
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, &details)?;
     let progress = observer.begin(Phase::Scan);
     let (state, _) = job.source.rows.clone().into_parts();

@@ -6,19 +6,22 @@ use super::manifest::{Check, PersonalSummary, RandomizedColumn};
 use super::observe::{Observer, Phase};
 use super::personal::Personal;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
+use super::recount::recounting_session;
 use super::report_file::StagedReport;
 use super::stage::Stage;
 use super::table::{self, ReleaseTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
-use super::verify::{Answers, Promise, ReleasedTable, recounting_session, steady};
+use super::verify::{Answers, Promise, ReleasedTable, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -75,7 +78,9 @@ pub struct Decided {
 
 /// Reads, searches and decides.
 pub async fn decide_job(job: Job, observer: &Arc<dyn Observer>) -> Result<Decided> {
-    let prepared = Arc::new(prepare(&job, &[job.metric.as_ref()], observer.as_ref()).await?);
+    let terms = job.terms.iter().map(|(_, metric)| metric.as_ref());
+    let metrics: Vec<&dyn Metric> = std::iter::once(job.metric.as_ref()).chain(terms).collect();
+    let prepared = Arc::new(prepare(&job, &metrics, observer.as_ref()).await?);
     let job = Arc::new(job);
     let decision = decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(observer)).await?;
     // The rewriting scan needs the memory that the search worked with.
@@ -102,8 +107,9 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let plan = decided
         .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
-    let (state, _) = decided.job.source.rows.clone().into_parts();
-    let rows = execute_stream(plan, table::sorting_context(&state)).map_err(Error::from_data)?;
+    let state = decided.state();
+    let context = table::sorting_context(&state, plan.as_ref());
+    let rows = execute_stream(plan, context).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
     let (folder, to) = (stage.folder().to_path_buf(), target.clone());
     // A task of the runtime's threads, so that no more of them work at once than were asked for.
@@ -120,8 +126,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
         .map_err(|e| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
-    observer.begin(Phase::Verify);
-    let session = recounting_session(&state);
+    let session = recounting_session(&state, observer.begin(Phase::Verify));
     read_back(&session, RELEASED, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
     if decided.files_do_not_tell(target.format) {
@@ -155,12 +160,10 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
         report.check(&job, None)?;
     }
     let mut decided = decide_job(job, &observer).await?;
-    let (state, _) = decided.job.source.rows.clone().into_parts();
-    let session = recounting_session(&state);
-    let mut release = decided.recount(&session, &observer).await?;
+    let (mut release, session) = decided.recount(&observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
     let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
-    Ok((release, ReleaseTable::try_new(plan)?))
+    Ok((release, ReleaseTable::try_new(plan, decided.state())?))
 }
 
 /// The name of the released rows in the session that recounts them.
@@ -204,6 +207,11 @@ impl Decided {
             drawn: Arc::default(),
             personal: None,
         }
+    }
+
+    /// The session that the source is read in.
+    fn state(&self) -> SessionState {
+        self.job.source.rows.clone().into_parts().0
     }
 
     /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
@@ -329,7 +337,7 @@ impl Decided {
         let rows = same_types(&self.job.source.rows, select_columns(&population.rows, &names)?, &names)?;
         let plan = table::plan(&rows, Arc::new(recipe), &[]).await?;
         session.deregister_table(POPULATION)?;
-        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan)?))?;
+        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan, self.state())?))?;
         Ok(Some(POPULATION.into()))
     }
 
@@ -412,15 +420,16 @@ impl Decided {
         })
     }
 
-    /// Recounts the rows as they would be released; an error when they do not hold a promise.
-    pub async fn recount(&mut self, session: &SessionContext, observer: &Arc<dyn Observer>) -> Result<Release> {
+    /// Recounts the rows as they would be released, and answers the session that has them; an error when they do not
+    /// hold a promise.
+    pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext)> {
         self.draw(&[], false).await?;
         self.personalize(&[]).await?;
-        observer.begin(Phase::Verify);
-        let release = self.verify_plan(session).await?;
+        let session = recounting_session(&self.state(), observer.begin(Phase::Verify));
+        let release = self.verify_plan(&session).await?;
         release.require()?;
         observer.end(Phase::Verify);
-        Ok(release)
+        Ok((release, session))
     }
 
     /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
@@ -434,7 +443,7 @@ impl Decided {
         let entity: Vec<String> = self.job.entity.iter().cloned().collect();
         let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
         session.deregister_table(REWRITTEN)?;
-        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten)?))?;
+        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten, self.state())?))?;
         Ok(())
     }
 

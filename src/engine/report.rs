@@ -1,6 +1,7 @@
 //! The facts of a report: from the decision what was done, and from the released rows what holds.
 
 use super::Format;
+use super::decide::describe;
 use super::job::{Constraint, Source, Target};
 use super::manifest::{FileSummary, MANIFEST, Manifest};
 use super::prepare::{same_types, select_columns};
@@ -12,6 +13,8 @@ use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::BaseSet;
 use crate::hierarchy::Hierarchy;
+use crate::lattice::Node;
+use crate::metric::Metric;
 use crate::model::{self, Comparison, MODELS, Relation};
 use crate::report::{self, Column, Disclosure, Generalization, Report, Role};
 use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings, THRESHOLDS};
@@ -98,7 +101,7 @@ impl Decided {
             disclosure: self.disclosure(session, &released).await?,
             suppression: self.suppression(),
             choice: self.choice(),
-            front: None,
+            front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
             columns,
         })
@@ -345,6 +348,28 @@ impl Decided {
             assessed: self.decision.nodes,
             seed: self.job.seed,
         }
+    }
+
+    /// The alternatives that the metrics of a weighted sum leave.
+    fn front(&self) -> Option<report::Front> {
+        let (job, found) = (&self.job, self.decision.alternatives.as_ref()?);
+        let objective = |(name, metric): &(String, Box<dyn Metric>)| report::Objective {
+            name: name.clone(),
+            better: match metric.higher_is_better() {
+                true => report::Better::Higher,
+                false => report::Better::Lower,
+            },
+        };
+        let point = |(i, (node, values)): (usize, &(Node, Vec<f64>))| report::Point {
+            node: describe(job, node),
+            values: values.clone(),
+            knee: i == found.knee,
+            released: node == self.decision.classes.node(),
+        };
+        Some(report::Front {
+            objectives: job.terms.iter().map(objective).collect(),
+            points: found.nodes.iter().enumerate().map(point).collect(),
+        })
     }
 }
 

@@ -84,10 +84,12 @@ impl Drop for Stage {
 
 /// The target's folder and name.
 fn split(target: &Path) -> Result<(PathBuf, String)> {
-    let name = target
-        .file_name()
-        .and_then(|n| n.to_str())
-        .ok_or_else(|| Error::usage(format!("the target {} does not name a folder", target.display())))?;
+    let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
+        Error::usage(format!(
+            "the target {:?} does not name a folder",
+            target.display().to_string()
+        ))
+    })?;
     let parent = target
         .parent()
         .filter(|p| !p.as_os_str().is_empty())

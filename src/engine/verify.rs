@@ -10,17 +10,10 @@ use crate::model::{PrivacyModel, Relation, Tree};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, UInt32Array};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::datasource::MemTable;
-use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A session of its own for recounting, with the memory and object stores of `state`.
-pub fn recounting_session(state: &SessionState) -> SessionContext {
-    let config = state.config().clone().with_create_default_catalog_and_schema(true);
-    SessionContext::new_with_config_rt(config, Arc::clone(state.runtime_env()))
-}
 
 /// A promise to recount.
 pub struct Promise<'a> {

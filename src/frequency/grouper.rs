@@ -95,14 +95,33 @@ impl Grouper {
         }
     }
 
+    /// Words per key.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
     /// The group of a key, if it was seen.
+    #[inline]
     pub(crate) fn find(&self, key: &[u64]) -> Option<u32> {
+        match self.words {
+            1 => self.find_words::<1>(key),
+            2 => self.find_words::<2>(key),
+            _ => self.find_words::<0>(key),
+        }
+    }
+
+    /// `W` is the width in words, or 0 for any width.
+    #[inline]
+    fn find_words<const W: usize>(&self, key: &[u64]) -> Option<u32> {
+        let words = if W == 0 { self.words } else { W };
+        let key = key.get(..words)?;
         let mask = self.slots.len() - 1;
         let mut slot = hash(key) as usize & mask;
         loop {
             let found = self.slots[slot].checked_sub(1)?;
-            let at = found as usize * self.words;
-            if self.keys[at..at + self.words] == *key {
+            let at = found as usize * words;
+            // Word by word: few are compared, and a call would cost more than they do.
+            if self.keys[at..at + words].iter().zip(key).all(|(a, b)| a == b) {
                 return Some(found);
             }
             slot = (slot + 1) & mask;

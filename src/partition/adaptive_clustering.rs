@@ -247,116 +247,48 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{Toy, column};
     use super::*;
-    use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, table};
-    use crate::search::Budget;
-    use arrow::array::Int64Array;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-    use std::sync::Arc;
 
-    /// Distinct combinations of two columns with their rows, under k-anonymity.
-    struct Small {
-        columns: Vec<Column>,
-        codes: Vec<(u32, u32)>,
-        rows: Vec<u64>,
-        k: u64,
-    }
-
-    impl Table for Small {
-        fn columns(&self) -> &[Column] {
-            &self.columns
-        }
-        fn len(&self) -> usize {
-            self.codes.len()
-        }
-        fn code(&self, column: usize, combination: u32) -> u32 {
-            let codes = self.codes[combination as usize];
-            if column == 0 { codes.0 } else { codes.1 }
-        }
-        fn rows(&self, combination: u32) -> u64 {
-            self.rows[combination as usize]
-        }
-        fn holds(&self, combinations: &[u32]) -> bool {
-            combinations.iter().map(|c| self.rows(*c)).sum::<u64>() >= self.k
-        }
-        fn least_rows(&self) -> u64 {
-            self.k
-        }
-        fn rows_suffice(&self) -> bool {
-            true
-        }
-        fn suppressible(&self) -> u64 {
-            0
-        }
-        fn class_labels(&self) -> Option<usize> {
-            None
-        }
-        fn for_each_class_label(&self, _: u32, _: &mut dyn FnMut(u32, u64)) {}
-    }
-
-    /// Each value with the group it is in; all groups are in `*`.
-    fn lookup(groups: &[(i64, &str)]) -> Arc<Lookup> {
-        let row =
-            |(value, group): &(i64, &str)| vec![Some(value.to_string()), Some(group.to_string()), Some("*".into())];
-        let rows: Vec<Vec<Option<String>>> = groups.iter().map(row).collect();
-        let table = table::Table::from_rows(&rows).unwrap();
-        let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
-        let values: Int64Array = groups.iter().map(|(value, _)| Some(*value)).collect();
-        Arc::new(hierarchy.bind(Arc::new(values)).unwrap())
-    }
-
-    fn column(lookup: Arc<Lookup>) -> Column {
-        Column {
-            bottom: 0,
-            top: lookup.top(),
-            lookup,
-            weight: 1.0,
+    /// A table over the values of two columns, given by the group of each, with these combinations and their rows.
+    fn table(groups: [&[&str]; 2], combinations: impl IntoIterator<Item = ((u32, u32), u64)>, k: u64) -> Toy {
+        let combinations = combinations.into_iter();
+        Toy {
+            columns: groups.map(|groups| column(groups, true)).to_vec(),
+            combinations: combinations.map(|((a, b), n)| (vec![a, b], vec![n])).collect(),
+            k,
+            suppressible: 0,
+            asks: false,
         }
     }
 
     /// The labels of every combination, as they are released.
-    fn labels(table: &Small) -> Vec<(String, String)> {
-        let mut context = Context::new(0, Budget::default());
-        let partition = AdaptiveClustering.run(table, &mut context).unwrap().partition;
-        let text = |column: usize, group: u32| {
-            let texts = partition.texts(column);
-            texts
-                .value(partition.cells(column)[group as usize] as usize)
-                .to_string()
-        };
-        partition.groups().iter().map(|g| (text(0, *g), text(1, *g))).collect()
+    fn labels(table: &Toy) -> Vec<Vec<String>> {
+        let partition = table.run(&AdaptiveClustering);
+        let of_group: Vec<_> = table.groups(&partition).into_iter().map(|(labels, _)| labels).collect();
+        partition
+            .groups()
+            .iter()
+            .map(|g| of_group[*g as usize].clone())
+            .collect()
     }
 
+    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its place among its kind.
     #[test]
     fn the_papers_table_1_becomes_table_3() {
-        let ages = [(5, "5-10"), (8, "5-10"), (9, "5-10"), (12, "11-20"), (19, "11-20")];
-        let (low, high) = ("10001-20000", "20001-25000");
-        let zips = [
-            (12_000, low),
-            (14_000, low),
-            (19_000, low),
-            (22_000, high),
-            (24_000, high),
-        ];
-        let table = Small {
-            columns: vec![column(lookup(&ages)), column(lookup(&zips))],
-            // Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000.
-            codes: vec![(0, 0), (2, 1), (1, 2), (3, 3), (4, 4)],
-            rows: vec![1; 5],
-            k: 2,
-        };
-        let (young, old) = (
-            ("5-10".to_string(), low.to_string()),
-            ("11-20".to_string(), high.to_string()),
-        );
-        assert_eq!(labels(&table), [young.clone(), young.clone(), young, old.clone(), old]);
+        let (young, old, low, high) = ("5-10", "11-20", "10001-20000", "20001-25000");
+        let groups: [&[&str]; 2] = [&[young, young, young, old, old], &[low, low, low, high, high]];
+        let rows = [(0, 0), (2, 1), (1, 2), (3, 3), (4, 4)].map(|codes| (codes, 1));
+        let expected = [[young, low], [young, low], [young, low], [old, high], [old, high]];
+        assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
     /// Row by row as definitions.md says it, in fractions over 60: hierarchies of 2, 3, 4, 5 or 6 leaves divide it.
-    fn by_definition(table: &Small) -> Vec<(String, String)> {
-        let mut rows: Vec<usize> = (0..table.codes.len()).collect();
-        rows.sort_by_key(|i| table.codes[*i]);
+    fn by_definition(table: &Toy) -> Vec<Vec<String>> {
+        let mut rows: Vec<usize> = (0..table.len()).collect();
+        rows.sort_by_key(|i| &table.combinations[*i].0);
         let k = table.k as usize;
         let ancestor = |rows: &[usize], c: usize| {
             let lookup = &table.columns[c].lookup;
@@ -408,10 +340,14 @@ mod tests {
                     .value(label as usize)
                     .to_string()
             };
-            group.iter().for_each(|i| drop(labels.insert(*i, (text(0), text(1)))));
+            group
+                .iter()
+                .for_each(|i| drop(labels.insert(*i, vec![text(0), text(1)])));
         }
         labels.into_values().collect()
     }
+
+    const NAMES: [&str; 3] = ["p", "q", "r"];
 
     proptest! {
         #[test]
@@ -421,28 +357,17 @@ mod tests {
             first in prop::collection::vec(0usize..3, 6),
             second in prop::collection::vec(0usize..2, 5),
         ) {
-            let names = ["p", "q", "r"];
-            let groups = |of: &[usize]| -> Vec<(i64, &str)> { of.iter().enumerate().map(|(i, g)| (i as i64, names[*g])).collect() };
-            let codes: Vec<(u32, u32)> = cells.into_iter().collect();
-            let table = Small {
-                columns: vec![column(lookup(&groups(&first))), column(lookup(&groups(&second)))],
-                rows: vec![1; codes.len()],
-                codes,
-                k,
-            };
+            let groups = |of: &[usize]| -> Vec<&str> { of.iter().map(|g| NAMES[*g]).collect() };
+            let table = table([&groups(&first), &groups(&second)], cells.into_iter().map(|cell| (cell, 1)), k);
             prop_assert_eq!(labels(&table), by_definition(&table));
         }
 
         #[test]
         fn every_group_has_k_rows_where_the_table_has(k in 1u64..8, rows in prop::collection::vec(1u64..6, 1..30)) {
-            let groups: Vec<(i64, &str)> = (0..30).map(|i| (i, ["p", "q", "r"][i as usize % 3])).collect();
-            let table = Small {
-                columns: vec![column(lookup(&groups)), column(lookup(&groups))],
-                codes: (0..rows.len() as u32).map(|i| (i, i * 7 % 30)).collect(),
-                rows: rows.clone(),
-                k,
-            };
-            let mut sizes: BTreeMap<(String, String), u64> = BTreeMap::new();
+            let groups: Vec<&str> = (0..30).map(|i| NAMES[i % 3]).collect();
+            let combinations = rows.iter().zip(0u32..).map(|(n, i)| ((i, i * 7 % 30), *n));
+            let table = table([&groups, &groups], combinations, k);
+            let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
             labels(&table).into_iter().zip(&rows).for_each(|(label, n)| *sizes.entry(label).or_default() += n);
             let least = sizes.values().min().unwrap();
             prop_assert!(*least >= k.min(rows.iter().sum()));

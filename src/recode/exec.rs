@@ -28,10 +28,10 @@ pub struct Recode(Arc<Recipe>);
 pub type RecodeExec = StepExec<Recode>;
 
 impl RecodeExec {
-    /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`].
-    pub fn try_new(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>) -> Result<Self> {
-        let schema = recipe.ordered_schema(&input.schema())?;
-        Ok(Self::new(input, Recode(recipe), schema))
+    /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`], to rows of `schema`: one of
+    /// [`Recipe::ordered_schema`], or the same with columns that are kept as they are read.
+    pub fn over_source(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>, schema: SchemaRef) -> Self {
+        Self::new(input, Recode(recipe), schema)
     }
 }
 

@@ -7,6 +7,7 @@
 mod classes;
 mod decode;
 mod exec;
+mod fold;
 mod labelling;
 pub mod personal;
 mod pseudonym;
@@ -16,10 +17,11 @@ mod step;
 pub use classes::ClassesExec;
 pub use decode::DecodeExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
+pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
 pub use labelling::Grouped;
 use labelling::Labelling;
 pub use pseudonym::Pseudonym;
-pub use step::{Step, StepExec};
+pub use step::{Rows, Step, StepExec};
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};
@@ -220,6 +222,24 @@ impl Recipe {
             )));
         }
         Ok(Arc::new(Schema::new(fields)))
+    }
+
+    /// `recoded` with the columns that are kept as `read` has them: as dictionaries, which are counted by their values.
+    pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
+        let is_kept = |name: &str| {
+            let mut kept = self
+                .columns
+                .iter()
+                .filter(|c| matches!(c.treatment, Treatment::Keep | Treatment::Protect));
+            kept.any(|c| c.name == name)
+        };
+        let field = |f: &Arc<Field>| match read.field_with_name(f.name()) {
+            Ok(read) if is_kept(f.name()) && matches!(read.data_type(), DataType::Dictionary(..)) => {
+                Arc::new(f.as_ref().clone().with_data_type(read.data_type().clone()))
+            }
+            _ => Arc::clone(f),
+        };
+        Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
     }
 
     /// One encoder per quasi-identifier and stream.

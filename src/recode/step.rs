@@ -29,6 +29,8 @@ pub trait Step: fmt::Debug + fmt::Display + Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether it needs all rows in one stream, in the order they come in.
     const IN_ORDER: bool;
+    /// Whether rows come out as they came in, so that all that is known of those is known of these.
+    const ONLY_LOOKS: bool = false;
 
     /// The rows that come out, with the schema that the operator was made with.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows>;
@@ -44,6 +46,12 @@ pub struct StepExec<S> {
 }
 
 impl<S: Step> StepExec<S> {
+    /// The operator that answers the rows of its input, whose schema is theirs.
+    pub fn looking(input: Arc<dyn ExecutionPlan>, step: S) -> Self {
+        let schema = input.schema();
+        Self::over(input, Arc::new(step), None, schema)
+    }
+
     /// The operator that answers rows of `schema`.
     pub(super) fn new(input: Arc<dyn ExecutionPlan>, step: S, schema: SchemaRef) -> Self {
         Self::over(input, Arc::new(step), None, schema)
@@ -55,6 +63,15 @@ impl<S: Step> StepExec<S> {
     }
 
     fn over(input: Arc<dyn ExecutionPlan>, step: Arc<S>, order: Option<LexOrdering>, schema: SchemaRef) -> Self {
+        if S::ONLY_LOOKS {
+            let properties = Arc::clone(input.properties());
+            return Self {
+                input,
+                step,
+                order,
+                properties,
+            };
+        }
         let partitioning = match S::IN_ORDER {
             true => Partitioning::UnknownPartitioning(1),
             false => input.output_partitioning().clone(),

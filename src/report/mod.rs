@@ -60,7 +60,7 @@ pub struct Report {
     pub suppression: Suppression,
     /// How the generalization was chosen.
     pub choice: Choice,
-    /// The alternatives, where a search looked for a Pareto front.
+    /// The alternatives, where several metrics were minimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<Front>,
     /// What this report says nothing about.
@@ -327,7 +327,7 @@ pub struct Objective {
     pub better: Better,
 }
 
-/// A combination of levels that no other beats in every objective.
+/// A combination of levels that no other that was assessed beats in every objective.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Point {
     /// The level by quasi-identifier, as `age 1, zip 2`.
@@ -340,7 +340,7 @@ pub struct Point {
     pub released: bool,
 }
 
-/// A Pareto front.
+/// A Pareto front: of the combinations of levels that were assessed, those that no other of them beats.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Front {
     /// What was weighed against each other.

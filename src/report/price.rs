@@ -101,10 +101,17 @@ pub(super) fn choice(report: &Report) -> Result<Vec<Block>> {
 }
 
 fn pareto(front: &Front) -> Result<Vec<Block>> {
+    if let [only] = front.points.as_slice() {
+        let text = format!(
+            "There is nothing to weigh: of the combinations assessed, {} is at least as good as every other in every objective.",
+            only.node
+        );
+        return Ok(vec![Block::Paragraph(text.into())]);
+    }
     let mut blocks = vec![Block::Paragraph(
         format!(
-            "On the Pareto front are the {} that no other beats in every objective; to gain in one is to lose in another. The knee \
-             is where little more is to be gained.",
+            "On the Pareto front are the {} that no other of those assessed beats in every objective; to gain in one is to lose in \
+             another. The knee is where little more is to be gained.",
             counted(front.points.len() as u64, "combination", "combinations")
         )
         .into(),

@@ -17,7 +17,7 @@
 
 use super::chance::{crossover, fitness, mutate, roulette};
 use super::{Build, Context, Finding, Oracle, Search, Stop};
-use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 
 /// The search.
@@ -76,6 +76,18 @@ pub(super) const POPULATION: Param = Param {
     default: Some("20"),
 };
 
+/// How often mutation happens.
+pub(super) const MUTATION: Param = Param {
+    name: "mutation",
+    summary: "probability that a level of a child moves by one; when not given, 1 / columns",
+    kind: Kind::Real {
+        min: 0.0,
+        max: 1.0,
+        open: false,
+    },
+    default: Some(""),
+};
+
 /// The catalogue entry.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
@@ -89,16 +101,7 @@ pub const ENTRY: Entry<Build> = Entry {
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("300"),
             },
-            Param {
-                name: "mutation",
-                summary: "probability that a level of a child moves by one; when not given, 1 / columns",
-                kind: Kind::Real {
-                    min: 0.0,
-                    max: 1.0,
-                    open: false,
-                },
-                default: Some(""),
-            },
+            MUTATION,
         ],
         example: "SEARCH USING genetic (generations => 300)",
         reference: "Cui, Kim, Lee 2011",
@@ -107,11 +110,7 @@ pub const ENTRY: Entry<Build> = Entry {
         Ok(Box::new(Genetic {
             population: args.count("population")? as usize,
             generations: args.count("generations")?,
-            mutation: if args.is_given("mutation") {
-                Some(args.real("mutation")?)
-            } else {
-                None
-            },
+            mutation: args.given("mutation", Arguments::real)?,
         }))
     },
 };

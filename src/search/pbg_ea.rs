@@ -12,14 +12,17 @@
 //! **Guarantee**: the archive holds no node that another assessed node dominates (Theorem 1 of the paper). Same seed,
 //! same answer.
 //!
+//! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is released.
+//!
 //! Example: `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6, Algorithms 1 and 2.
 
 use super::chance::{crossover, mutate};
 use super::front::dominates;
+use super::genetic::MUTATION;
 use super::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
-use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -149,16 +152,7 @@ pub const ENTRY: Entry<Build> = Entry {
                 },
                 default: Some("0.8"),
             },
-            Param {
-                name: "mutation",
-                summary: "probability that a level of a child moves by one; when not given, 1 / columns",
-                kind: Kind::Real {
-                    min: 0.0,
-                    max: 1.0,
-                    open: false,
-                },
-                default: Some(""),
-            },
+            MUTATION,
         ],
         example: "SEARCH USING pbg_ea (iterations => 100)",
         reference: "Dewri et al. 2010, doi:10.1007/978-3-642-13739-6_6",
@@ -168,11 +162,7 @@ pub const ENTRY: Entry<Build> = Entry {
             population: args.count("population")? as usize,
             iterations: args.count("iterations")?,
             crossover: args.real("crossover")?,
-            mutation: if args.is_given("mutation") {
-                Some(args.real("mutation")?)
-            } else {
-                None
-            },
+            mutation: args.given("mutation", Arguments::real)?,
         }))
     },
 };

@@ -103,15 +103,10 @@ impl AnonContext {
             quasi_identifiers,
             metric_name,
             metric,
+            terms: terms(&statement.minimizing)?,
             seed: options.count("seed")?,
-            time_limit: options
-                .is_given("time_limit")
-                .then(|| options.duration("time_limit"))
-                .transpose()?,
-            node_limit: options
-                .is_given("node_limit")
-                .then(|| options.count("node_limit"))
-                .transpose()?,
+            time_limit: options.given("time_limit", Arguments::duration)?,
+            node_limit: options.given("node_limit", Arguments::count)?,
             report,
         };
         job.check()?;
@@ -192,6 +187,21 @@ impl AnonContext {
     }
 }
 
+/// What follows ON is no sensitive column.
+pub(super) fn not_sensitive(name: &str, sensitive: &[ast::Sensitive]) -> Error {
+    if sensitive.is_empty() {
+        return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));
+    }
+    Error::unknown("sensitive column", name, sensitive.iter().map(|s| s.column.as_str()))
+}
+
+/// The metrics of a sum of several, by name.
+fn terms(goals: &[ast::Goal]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
+    let terms = if goals.len() > 1 { goals } else { &[] };
+    let named = |t: &ast::Goal| Ok((t.metric.to_string(), metric::build(&t.metric)?));
+    terms.iter().map(named).collect()
+}
+
 /// The hierarchy of a quasi-identifier that names none.
 pub(super) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
     let name = format!("suppression of {column}");
@@ -226,8 +236,7 @@ pub(super) fn constraints(
                 )));
             }
             Some(name) if !is_sensitive(name) => {
-                let known = sensitive.iter().map(|s| s.column.as_str());
-                return Err(Error::unknown("sensitive column", name, known).context(c.model.to_string()));
+                return Err(not_sensitive(name, sensitive).context(&c.model));
             }
             None if model.reads().attribute && !(model.limit_column().is_some() && sensitive.len() == 1) => {
                 return Err(Error::usage(format!(
@@ -397,9 +406,6 @@ fn target(target: &ast::Target) -> Result<Target> {
             ast::Exists::Overwrite => Existing::Overwrite,
             ast::Exists::Skip => Existing::Skip,
         },
-        rows_per_file: options
-            .is_given("rows_per_file")
-            .then(|| options.count("rows_per_file"))
-            .transpose()?,
+        rows_per_file: options.given("rows_per_file", Arguments::count)?,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{AnonContext, Answer};
 use crate::catalogue::Call;
-use crate::engine::{self, Decided, Job, Release, decide, recounting_session};
+use crate::engine::{self, Decided, Job, Release, decide};
 use crate::error::{ErrorKind, Result};
 use crate::metric::{self, Metric};
 use crate::sql::ast::{self, Anonymize};
@@ -55,8 +55,8 @@ impl AnonContext {
                     prepared.evaluator.sets().clear();
                     let values = prepared.evaluator.measure(&decision.classes, &decision.verdict);
                     let mut decided = Decided::new(job, Arc::clone(&prepared), decision);
-                    let session = recounting_session(&decided.job.source.rows.clone().into_parts().0);
-                    Ok((decided.recount(&session, &self.observer).await?, values[1..].to_vec()))
+                    let (release, _) = decided.recount(&self.observer).await?;
+                    Ok((release, values[1..].to_vec()))
                 }
                 Err(e) if e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
                 Err(e) => return Err(e),

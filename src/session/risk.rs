@@ -3,7 +3,7 @@
 use super::bind::arguments;
 use super::{AnonContext, Answer, risk_rows};
 use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
-use crate::engine::{Manifest, Promise, ReleasedTable, Source, recounting_session};
+use crate::engine::{Manifest, Phase, Promise, ReleasedTable, Source, recounting_session};
 use crate::error::{Error, Result};
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
@@ -105,7 +105,9 @@ pub(super) struct Worst {
 
 impl AnonContext {
     pub(super) async fn risk(&self, risk: &ast::Risk) -> Result<Answer> {
-        Answer::of(risk_rows::batch(&self.measure(risk).await?)?)
+        let measured = self.measure(risk).await?;
+        self.observer.end(Phase::Measure);
+        Answer::of(risk_rows::batch(&measured)?)
     }
 
     /// Counts what the statement asks for.
@@ -161,7 +163,7 @@ impl AnonContext {
         let mut table = ReleasedTable::of(MEASURED, &quasi_identifiers, &sensitive, manifest.as_ref());
         table.entity = statement.entity.clone();
         let (state, plan) = source.rows.into_parts();
-        let session = recounting_session(&state);
+        let session = recounting_session(&state, self.observer.begin(Phase::Measure));
         session.register_table(MEASURED, Arc::new(ViewTable::new(plan, None)))?;
         Ok((session, table))
     }
@@ -260,16 +262,11 @@ impl AnonContext {
 fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogram>) -> Result<(Settings, bool)> {
     let mut thresholds = THRESHOLDS.to_vec();
     thresholds.push(1.0 / options.count("k")? as f64);
-    if options.is_given("threshold") {
-        thresholds.push(options.real("threshold")?);
-    }
+    thresholds.extend(options.given("threshold", Arguments::real)?);
     let counted = population
         .filter(|p| p.rows() > 0)
         .map(|p| sample.rows() as f64 / p.rows() as f64);
-    let given = options
-        .is_given("sampling_fraction")
-        .then(|| options.real("sampling_fraction"))
-        .transpose()?;
+    let given = options.given("sampling_fraction", Arguments::real)?;
     let settings = Settings {
         sampling_fraction: given.or(counted.filter(|f| *f > 0.0)),
         thresholds,

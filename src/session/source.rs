@@ -9,13 +9,16 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlanProperties;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
 use futures::{StreamExt, TryStreamExt};
+use parquet::file::serialized_reader::SerializedFileReader;
 use std::any::Any;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 impl AnonContext {
@@ -96,11 +99,45 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
         };
         session.read_parquet(path, options).await
     };
-    let frame = frame.map_err(|e| Error::from_data(e).context(format!("cannot read {path:?}")))?;
+    let frame = frame.map_err(|e| unreadable(e, path, &extension))?;
     if frame.schema().fields().is_empty() {
         return Err(Error::usage(format!("{path:?} names no file with columns")));
     }
     Ok(frame)
+}
+
+/// Why a path cannot be read: the file where it is one of a folder, and how it was read where its name says nothing.
+fn unreadable(error: DataFusionError, path: &str, extension: &str) -> Error {
+    if matches!(error.find_root(), DataFusionError::Plan(said) if said.starts_with("No files found")) {
+        return Error::usage(format!("cannot read {path:?}: there is no file of data"));
+    }
+    let broken = match Path::new(path).is_dir() && extension != "csv" {
+        true => broken_file(Path::new(path), extension),
+        false => None,
+    };
+    let named = broken.map_or(path.to_string(), |file| file.display().to_string());
+    let error = Error::from_data(error).context(format!("cannot read {named:?}"));
+    match extension {
+        "csv" | "parquet" => error,
+        _ => Error::new(
+            error.kind(),
+            format!("{error}; what is not called .csv is read as Parquet"),
+        ),
+    }
+}
+
+/// The first file under a folder whose Parquet footer cannot be read.
+fn broken_file(folder: &Path, extension: &str) -> Option<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|e| e.path()).collect();
+    paths.sort();
+    paths.into_iter().find_map(|path| {
+        if path.is_dir() {
+            return broken_file(&path, extension);
+        }
+        let is_data = path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+        let is_broken = || SerializedFileReader::new(File::open(&path).ok()?).err();
+        (is_data && is_broken().is_some()).then_some(path)
+    })
 }
 
 /// The local folder that holds the whole of these rows and nothing else: a path, or a table over one.

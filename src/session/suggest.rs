@@ -5,7 +5,7 @@
 
 use super::source::stored;
 use super::{AnonContext, Answer};
-use crate::engine::{quote, recounting_session};
+use crate::engine::{Phase, quote, recounting_session};
 use crate::error::{Error, Result};
 use crate::sql::{ast, ident};
 use crate::suggest::{Facts, Kind, Proposal, Role, propose};
@@ -46,13 +46,15 @@ impl AnonContext {
             return Err(Error::usage(format!("{named} has two columns called {twice:?}")));
         }
         let (state, plan) = source.rows.into_parts();
-        let own = recounting_session(&state);
+        let progress = self.observer.begin(Phase::Measure);
+        let own = recounting_session(&state, Arc::clone(&progress));
         own.register_table(TABLE, Arc::new(ViewTable::new(plan.clone(), None)))?;
         let mut in_order = state.clone();
         in_order.config_mut().options_mut().execution.target_partitions = 1;
-        let one_by_one = recounting_session(&in_order);
+        let one_by_one = recounting_session(&in_order, progress);
         one_by_one.register_table(TABLE, Arc::new(ViewTable::new(plan, None)))?;
         let facts = facts(&own, &one_by_one, &columns).await?;
+        self.observer.end(Phase::Measure);
 
         let proposals: Vec<Proposal> = facts.iter().map(propose).collect();
         let hierarchies = self.hierarchies();

@@ -437,3 +437,56 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
         );
     }
 }
+
+/// Where several metrics are minimised together, the report has the front of what was assessed: the whole lattice here.
+#[tokio::test]
+async fn the_metrics_of_a_sum_have_their_front() {
+    let scratch = tempfile::tempdir().unwrap();
+    let context = census(2).await;
+    let (target, report) = (scratch.path().join("r"), scratch.path().join("r.json"));
+    let asked = |metric: &str| {
+        let more = format!("IDENTIFIERS (ssn) SATISFYING k_anonymity(5) MINIMIZING {metric} SEARCH USING exhaustive");
+        statement(&target, &report, &more)
+    };
+    let sum = asked("0.7 * glm + 0.3 * precision");
+    let found = json(&context, &sum, &report).await;
+    let written = [
+        format!("TO '{}' OVERWRITE", target.display()),
+        format!("REPORT TO '{}'", report.display()),
+        "SEARCH USING exhaustive".into(),
+    ];
+    let request = written.iter().fold(sum, |request, clause| request.replace(clause, ""));
+    let lattice = format!("LATTICE OF {request}");
+    let nodes = collect(&context, &lattice).await;
+    let numbers = Numbers::of(&nodes);
+    let rows: usize = nodes.iter().map(|b| b.num_rows()).sum();
+    let anonymous = (0..rows).filter(|row| numbers.get("anonymous", *row) == 1.0);
+    let values: Vec<[f64; 2]> = anonymous
+        .map(|row| ["glm", "precision"].map(|m| numbers.get(m, row)))
+        .collect();
+    let beats = |a: &[f64; 2], b: &[f64; 2]| a != b && a[0] <= b[0] && a[1] >= b[1];
+    let mut front: Vec<[f64; 2]> = values
+        .iter()
+        .filter(|v| !values.iter().any(|w| beats(w, v)))
+        .copied()
+        .collect();
+    front.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let points = found["front"]["points"].as_array().unwrap();
+    assert!(front.len() > 1 && points.len() == front.len(), "{front:?} {points:?}");
+    for (point, expected) in points.iter().zip(&front) {
+        close(&point["values"][0], expected[0]);
+        close(&point["values"][1], expected[1]);
+    }
+    let marked = |mark: &str| points.iter().filter(|p| p[mark] == true).count();
+    assert_eq!((marked("knee"), marked("released")), (1, 1));
+    let better: Vec<&Value> = found["front"]["objectives"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|o| &o["better"])
+        .collect();
+    assert_eq!(better, ["lower", "higher"]);
+    // One metric has no alternatives to weigh.
+    let one = json(&context, &asked("glm"), &report).await;
+    assert!(one.get("front").is_none());
+}

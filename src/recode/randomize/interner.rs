@@ -1,9 +1,13 @@
-//! Values of any type to dense numbers, by DataFusion's own grouping.
+//! Values of any type to dense numbers.
+//!
+//! The values of a column are told apart by DataFusion's own grouping, a dictionary's once and not row by row;
+//! combinations of columns are then keys of small numbers.
 
-use crate::error::Result;
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use crate::error::{Error, Result};
+use crate::frequency::Grouper;
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array, make_array, new_empty_array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, cast, lexsort_to_indices, take};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, UInt32Type, UInt64Type};
 use datafusion::logical_expr::EmitTo;
 use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
 use datafusion::physical_plan::aggregates::order::GroupOrdering;
@@ -11,69 +15,124 @@ use std::sync::Arc;
 
 /// The distinct combinations of values of some columns, numbered in order of first appearance.
 pub struct Interner {
-    groups: Box<dyn GroupValues>,
-    types: Vec<DataType>,
-    numbers: Vec<usize>,
+    columns: Vec<Column>,
+    /// The combinations; the only column of values numbers them by itself.
+    rows: Option<Grouper>,
+}
+
+enum Column {
+    /// Numbers that are their own code.
+    Word,
+    Values(Values),
 }
 
 impl Interner {
     /// For columns of these types.
     pub fn new(types: impl IntoIterator<Item = DataType>) -> Result<Self> {
-        let types: Vec<DataType> = types
-            .into_iter()
-            .map(|t| match t {
-                DataType::Dictionary(_, values) => *values,
-                other => other,
-            })
-            .collect();
-        let fields: Vec<Field> = types
-            .iter()
-            .enumerate()
-            .map(|(i, t)| Field::new(i.to_string(), t.clone(), true))
-            .collect();
-        Ok(Self {
-            groups: new_group_values(Arc::new(Schema::new(fields)), &GroupOrdering::None)?,
-            types,
-            numbers: vec![],
-        })
+        let columns = types.into_iter().map(|t| Ok(Column::Values(Values::new(t)?)));
+        Ok(Self::over(columns.collect::<Result<_>>()?))
+    }
+
+    /// For columns like `fields`.
+    pub fn of_fields<'a>(fields: impl IntoIterator<Item = &'a Arc<Field>>) -> Result<Self> {
+        let columns = fields.into_iter().map(|f| match f.data_type() {
+            DataType::UInt64 if !f.is_nullable() => Ok(Column::Word),
+            data_type => Ok(Column::Values(Values::new(data_type.clone())?)),
+        });
+        Ok(Self::over(columns.collect::<Result<_>>()?))
+    }
+
+    fn over(columns: Vec<Column>) -> Self {
+        let words = columns.iter().map(|c| if matches!(c, Column::Word) { 2 } else { 1 });
+        let words: usize = words.sum::<usize>().div_ceil(2);
+        let alone = matches!(&columns[..], [Column::Values(_)]);
+        Self {
+            columns,
+            rows: (!alone).then(|| Grouper::new(words.max(1))),
+        }
     }
 
     /// The number of every row.
     pub fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
-        let plain = columns
-            .iter()
-            .zip(&self.types)
-            .map(|(column, data_type)| match column.data_type() == data_type {
-                true => Ok(Arc::clone(column)),
-                false => cast(column, data_type),
-            });
-        let plain: Vec<ArrayRef> = plain.collect::<Result<_, _>>()?;
-        self.groups.intern(&plain, &mut self.numbers)?;
-        Ok(self.numbers.iter().map(|n| *n as u32).collect())
+        let Some(rows) = &mut self.rows else {
+            return match (&mut self.columns[..], columns) {
+                ([Column::Values(values)], [column]) => values.intern(column),
+                _ => Err(Error::internal("another number of columns than before")),
+            };
+        };
+        let len = columns.first().map_or(0, |c| c.len());
+        let words = rows.words();
+        let mut keys = vec![0u64; len * words];
+        let mut halves = Places::new(&self.columns);
+        for (kept, column) in self.columns.iter_mut().zip(columns) {
+            let (word, shift) = halves.next_of(kept);
+            let places = keys.iter_mut().skip(word).step_by(words);
+            match kept {
+                Column::Word => {
+                    let own = column.as_primitive::<UInt64Type>().values();
+                    places.zip(own).for_each(|(key, own)| *key = *own);
+                }
+                Column::Values(values) => {
+                    let codes = values.intern(column)?;
+                    places
+                        .zip(codes)
+                        .for_each(|(key, code)| *key |= u64::from(code) << shift);
+                }
+            }
+        }
+        let mut numbers = vec![];
+        rows.group(&keys, &mut numbers);
+        Ok(numbers)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.groups.len()
+        match (&self.rows, &self.columns[..]) {
+            (Some(rows), _) => rows.len(),
+            (None, [Column::Values(values)]) => values.groups.len(),
+            _ => 0,
+        }
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.len() == 0
     }
 
     /// Memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        self.groups.size()
+        let of_columns = self.columns.iter().map(|c| match c {
+            Column::Word => 0,
+            Column::Values(values) => values.groups.size(),
+        });
+        of_columns.sum::<usize>() + self.rows.as_ref().map_or(0, Grouper::bytes)
+    }
+
+    /// The combinations by their numbers.
+    pub fn into_values(self) -> Result<Vec<ArrayRef>> {
+        let mut halves = Places::new(&self.columns);
+        let mut values = vec![];
+        for column in self.columns {
+            let (word, shift) = halves.next_of(&column);
+            let words = self.rows.as_ref().map(|rows| {
+                let words = rows.keys().iter().skip(word).step_by(rows.words());
+                words.map(move |w| w >> shift)
+            });
+            values.push(match (column, words) {
+                (Column::Word, words) => Arc::new(words.into_iter().flatten().collect::<UInt64Array>()) as ArrayRef,
+                (Column::Values(values), None) => values.into_array()?,
+                (Column::Values(values), Some(codes)) => {
+                    let codes: UInt32Array = codes.map(|code| code as u32).collect();
+                    take(&values.into_array()?, &codes, None)?
+                }
+            });
+        }
+        Ok(values)
     }
 
     /// The combinations in ascending order, NULL last, and the rank of each number.
-    pub fn finish(mut self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
-        if self.groups.is_empty() {
-            let none = self.types.iter().map(arrow::array::new_empty_array);
-            return Ok((none.collect(), vec![]));
-        }
-        let seen = self.groups.emit(EmitTo::All)?;
+    pub fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
+        let seen = self.into_values()?;
         let columns: Vec<SortColumn> = seen
             .iter()
             .map(|values| SortColumn {
@@ -91,5 +150,219 @@ impl Interner {
         }
         let sorted = seen.iter().map(|values| take(values, &order, None));
         Ok((sorted.collect::<Result<_, _>>()?, ranks))
+    }
+}
+
+/// Where the columns lie in a key: whole words first, and then two codes a word.
+struct Places {
+    word: usize,
+    half: usize,
+}
+
+impl Places {
+    fn new(columns: &[Column]) -> Self {
+        let words = columns.iter().filter(|c| matches!(c, Column::Word)).count();
+        Self {
+            word: 0,
+            half: 2 * words,
+        }
+    }
+
+    /// The word of the next column, and its shift in it.
+    fn next_of(&mut self, column: &Column) -> (usize, u32) {
+        match column {
+            Column::Word => {
+                self.word += 1;
+                (self.word - 1, 0)
+            }
+            Column::Values(_) => {
+                self.half += 1;
+                ((self.half - 1) / 2, 32 * ((self.half - 1) % 2) as u32)
+            }
+        }
+    }
+}
+
+/// The distinct values of one column.
+struct Values {
+    groups: Box<dyn GroupValues>,
+    data_type: DataType,
+    numbers: Vec<usize>,
+    /// The last dictionary, with the numbers of its values that occurred: batches of one row group share it.
+    last: Option<(ArrayRef, Vec<Option<u32>>)>,
+}
+
+impl Values {
+    fn new(data_type: DataType) -> Result<Self> {
+        let data_type = match data_type {
+            DataType::Dictionary(_, values) => *values,
+            other => other,
+        };
+        let schema = Schema::new(vec![Field::new("values", data_type.clone(), true)]);
+        Ok(Self {
+            groups: new_group_values(Arc::new(schema), &GroupOrdering::None)?,
+            data_type,
+            numbers: vec![],
+            last: None,
+        })
+    }
+
+    fn intern(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
+        match column.data_type() {
+            DataType::Dictionary(..) => self.intern_dictionary(column),
+            _ => self.intern_flat(column),
+        }
+    }
+
+    fn intern_flat(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
+        let plain = match *column.data_type() == self.data_type {
+            true => Arc::clone(column),
+            false => cast(column, &self.data_type)?,
+        };
+        self.groups.intern(&[plain], &mut self.numbers)?;
+        Ok(self.numbers.iter().map(|n| *n as u32).collect())
+    }
+
+    fn intern_dictionary(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
+        let dictionary = column.as_any_dictionary();
+        let values = dictionary.values();
+        let mut known = match self.last.take() {
+            Some((last, known)) if is_same(&last, values) => known,
+            _ => vec![None; values.len()],
+        };
+        let keys = cast(&make_array(dictionary.keys().to_data()), &DataType::UInt32)?;
+        let keys = keys.as_primitive::<UInt32Type>();
+        // A dictionary may hold values that no row has: only those of rows get a number.
+        let mut fresh: Vec<u32> = keys.iter().flatten().filter(|k| known[*k as usize].is_none()).collect();
+        fresh.sort_unstable();
+        fresh.dedup();
+        if !fresh.is_empty() {
+            let fresh = UInt32Array::from(fresh);
+            let numbers = self.intern_flat(&take(values, &fresh, None)?)?;
+            for (key, number) in fresh.values().iter().zip(numbers) {
+                known[*key as usize] = Some(number);
+            }
+        }
+        let null = match keys.null_count() {
+            0 => 0,
+            _ => {
+                let null = self.intern_flat(&new_null_array(&self.data_type, 1))?;
+                null.first().copied().unwrap_or_default()
+            }
+        };
+        let number = |key: Option<u32>| key.and_then(|k| known[k as usize]).unwrap_or(null);
+        let numbers = keys.iter().map(number).collect();
+        self.last = Some((Arc::clone(values), known));
+        Ok(numbers)
+    }
+
+    /// The values by their numbers.
+    fn into_array(mut self) -> Result<ArrayRef> {
+        let none = || Ok(new_empty_array(&self.data_type));
+        match self.groups.is_empty() {
+            true => none(),
+            false => self.groups.emit(EmitTo::All)?.into_iter().next().map_or_else(none, Ok),
+        }
+    }
+}
+
+/// Whether two arrays are the same memory.
+fn is_same(a: &ArrayRef, b: &ArrayRef) -> bool {
+    a.len() == b.len() && (Arc::ptr_eq(a, b) || a.to_data().ptr_eq(&b.to_data()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{DictionaryArray, Int32Array, StringArray};
+    use arrow::datatypes::Int32Type;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    type Row = (Option<u8>, Option<u8>, u64);
+
+    fn text(value: u8) -> String {
+        format!("value {value}")
+    }
+
+    /// A dictionary whose values no row needs to have, in no order.
+    fn dictionary(rows: &[Row], offset: i32) -> ArrayRef {
+        let values = (0..10).map(|v| text(((v + offset) % 10) as u8));
+        let values: ArrayRef = Arc::new(StringArray::from_iter_values(values));
+        let keys = rows.iter().map(|r| r.0.map(|v| (i32::from(v) + 10 - offset) % 10));
+        let keys: Int32Array = keys.collect();
+        Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values).unwrap())
+    }
+
+    proptest! {
+        /// Combinations of a dictionary, a flat column and a word are told apart as a map does it, whichever of them
+        /// there are, and come back as they were.
+        #[test]
+        fn combinations_are_numbered_like_a_map(
+            rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),
+            picked in prop::collection::vec(any::<bool>(), 3),
+            offset in 0i32..10,
+        ) {
+            prop_assume!(picked.iter().any(|p| *p));
+            let all = [
+                Arc::new(Field::new_dictionary("text", DataType::Int32, DataType::Utf8, true)),
+                Arc::new(Field::new("number", DataType::Int32, true)),
+                Arc::new(Field::new("word", DataType::UInt64, false)),
+            ];
+            let pick = |row: &Row| (
+                row.0.filter(|_| picked[0]),
+                row.1.filter(|_| picked[1]),
+                if picked[2] { row.2 } else { 0 },
+            );
+            let fields: Vec<_> = all.iter().zip(&picked).filter(|(_, p)| **p).map(|(f, _)| Arc::clone(f)).collect();
+            let mut interner = Interner::of_fields(&fields).unwrap();
+            let mut map: HashMap<Row, u32> = HashMap::new();
+            for (batch, rows) in rows.chunks(40).enumerate() {
+                let columns: [ArrayRef; 3] = [
+                    // Every other batch has a dictionary of its own.
+                    dictionary(rows, (offset + batch as i32 / 2) % 10),
+                    Arc::new(rows.iter().map(|r| r.1.map(i32::from)).collect::<Int32Array>()),
+                    Arc::new(rows.iter().map(|r| r.2).collect::<UInt64Array>()),
+                ];
+                let columns: Vec<_> = columns.into_iter().zip(&picked).filter(|(_, p)| **p).map(|(c, _)| c).collect();
+                let mut seen: HashMap<u32, Row> = map.iter().map(|(row, n)| (*n, *row)).collect();
+                for (row, number) in rows.iter().zip(interner.intern(&columns).unwrap()) {
+                    prop_assert_eq!(*seen.entry(number).or_insert(pick(row)), pick(row));
+                    prop_assert_eq!(*map.entry(pick(row)).or_insert(number), number);
+                }
+            }
+            prop_assert_eq!(interner.len(), map.len());
+            let mut values = interner.into_values().unwrap().into_iter();
+            let texts = picked[0].then(|| values.next().unwrap());
+            let numbers = picked[1].then(|| values.next().unwrap());
+            let words = picked[2].then(|| values.next().unwrap());
+            for ((one, two, word), number) in map {
+                let number = number as usize;
+                if let Some(texts) = &texts {
+                    let texts = texts.as_string::<i32>();
+                    prop_assert_eq!(texts.is_valid(number).then(|| texts.value(number).to_string()), one.map(text));
+                }
+                if let Some(numbers) = &numbers {
+                    let numbers = numbers.as_primitive::<Int32Type>();
+                    prop_assert_eq!(numbers.is_valid(number).then(|| numbers.value(number)), two.map(i32::from));
+                }
+                if let Some(words) = &words {
+                    prop_assert_eq!(words.as_primitive::<UInt64Type>().value(number), word);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_are_ascending_with_null_last() {
+        let mut interner = Interner::new([DataType::Utf8]).unwrap();
+        let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]));
+        let numbers = interner.intern(&[column]).unwrap();
+        let (values, ranks) = interner.finish().unwrap();
+        let of_rows: Vec<u32> = numbers.iter().map(|n| ranks[*n as usize]).collect();
+        assert_eq!(of_rows, [1, 2, 0, 1]);
+        let values = values[0].as_string::<i32>();
+        assert!(values.value(0) == "a" && values.value(1) == "b" && values.is_null(2));
+        assert!(Interner::new([DataType::Utf8]).unwrap().finish().unwrap().0[0].is_empty());
     }
 }

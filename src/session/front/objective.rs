@@ -1,5 +1,6 @@
 //! What OPTIMIZING can name: these properties, and every metric.
 
+use super::super::bind::not_sensitive;
 use crate::catalogue::{self, Arguments, Call, Entry, Info, Kind, Param, Value};
 use crate::engine::{Constraint, Objective, Property};
 use crate::error::{Error, Result};
@@ -147,8 +148,7 @@ pub(super) fn bind_objective(objective: &ast::Objective, sensitive: &[ast::Sensi
             )));
         }
         if !sensitive.iter().any(|s| s.column == *column) {
-            let known = sensitive.iter().map(|s| s.column.as_str());
-            return Err(Error::unknown("sensitive column", column, known).context(call.to_string()));
+            return Err(not_sensitive(column, sensitive).context(call));
         }
     }
     let property = match OBJECTIVES.iter().find(|e| named(e.info.name)) {

@@ -17,7 +17,7 @@ use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
 use super::{AnonContext, Answer};
 use crate::engine::{
-    Answers, Check, Constraint, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
+    Answers, Check, Constraint, Phase, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
 };
 use crate::error::{Error, Result};
 use crate::sql::ast::{self, Verify};
@@ -30,6 +30,7 @@ use datafusion::prelude::SessionContext;
 use evidence::Evidence;
 use known::Known;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The name of the checked rows in the session that recounts them.
 const CHECKED: &str = "checked";
@@ -116,7 +117,8 @@ impl AnonContext {
         if let Some(population) = &verify.population {
             views.push((PEOPLE, self.source(population).await?.rows.into_parts().1));
         }
-        let own = session(&state, &views)?;
+        let progress = self.observer.begin(Phase::Verify);
+        let own = session(&state, &views, &progress)?;
         if counts_population {
             let every: Vec<&Known> = known.iter().collect();
             let people = known::generalized(&own, PEOPLE, &every).await?;
@@ -136,8 +138,10 @@ impl AnonContext {
             checks.extend(against::check(&own, &released, &known, &unchanged).await?);
             let mut in_order = state.clone();
             in_order.config_mut().options_mut().execution.target_partitions = 1;
-            checks.extend(order::check(&session(&in_order, &views)?, &known, &folders, &unchanged).await?);
+            let in_order = session(&in_order, &views, &progress)?;
+            checks.extend(order::check(&in_order, &known, &folders, &unchanged).await?);
         }
+        self.observer.end(Phase::Verify);
         answer(&checks)
     }
 
@@ -224,9 +228,9 @@ impl AnonContext {
     }
 }
 
-/// A session of its own with these rows under these names.
-fn session(state: &SessionState, views: &[(&str, LogicalPlan)]) -> Result<SessionContext> {
-    let own = recounting_session(state);
+/// A session of its own with these rows under these names, which tells how many it has read.
+fn session(state: &SessionState, views: &[(&str, LogicalPlan)], progress: &Arc<AtomicU64>) -> Result<SessionContext> {
+    let own = recounting_session(state, Arc::clone(progress));
     for (name, plan) in views {
         own.register_table(*name, Arc::new(ViewTable::new(plan.clone(), None)))?;
     }

@@ -1,0 +1,74 @@
+//! What benches ask for: k-anonymity of a table whose hierarchies are files.
+
+use anonsql::catalogue::{Argument, Call, Value};
+use anonsql::engine::{Choice, Constraint, Job, QuasiIdentifier, Source, SuppressionLimit};
+use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::{metric, model, search};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A call with these arguments.
+pub fn call(name: &str, values: &[Value]) -> Call {
+    let args = values.iter().map(|value| Argument {
+        name: None,
+        value: value.clone(),
+    });
+    Call {
+        name: name.into(),
+        args: args.collect(),
+    }
+}
+
+/// The job that asks for `k_anonymity(k)` at the least `metric`. Every column has the hierarchy of its file in `folder`.
+pub fn job(
+    source: Source,
+    columns: &[&str],
+    folder: &Path,
+    k: i64,
+    suppression: SuppressionLimit,
+    metric: &str,
+) -> Job {
+    let quasi_identifier = |column: &&str| {
+        let path = folder.join(format!("{column}.csv")).display().to_string();
+        let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy");
+        let hierarchy = Hierarchy::new(*column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value);
+        QuasiIdentifier {
+            column: (*column).into(),
+            hierarchy: Arc::new(hierarchy.expect("a hierarchy")),
+            levels: None,
+            weight: 1.0,
+        }
+    };
+    let k_anonymity = call("k_anonymity", &[Value::Integer(k)]);
+    let auto = Call::bare("auto");
+    Job {
+        statement: String::new(),
+        source,
+        identifiers: vec![],
+        quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
+        sensitive: vec![],
+        class_label: None,
+        keep: vec![],
+        entity: None,
+        population: None,
+        constraints: vec![Constraint {
+            model: model::build(&k_anonymity).expect("k_anonymity"),
+            call: k_anonymity,
+            attribute: None,
+            subset: None,
+        }],
+        suppression,
+        starred: false,
+        metric_name: metric.into(),
+        metric: metric::build(&Call::bare(metric)).expect("a metric"),
+        terms: vec![],
+        choice: Choice::Search {
+            search: search::build(&auto).expect("auto"),
+            call: auto,
+        },
+        seed: 0,
+        time_limit: None,
+        node_limit: None,
+        report: None,
+    }
+}

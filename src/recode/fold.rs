@@ -1,0 +1,330 @@
+//! The operators around the sort of a release that let equal rows be sorted once.
+//!
+//! Equal rows of a release cannot be told apart, and there are many: they have their class in common, and what is kept
+//! beside the quasi-identifiers mostly has few values. [`FoldExec`] counts them before the sort, which then compares,
+//! moves and spills a row once, and [`RepeatExec`] puts them back where they are in order. Folding is a shortcut and no
+//! promise: equal rows that were not folded into one are sorted next to each other, so a stream counts what fits in a
+//! small table, hands that on and begins anew, and where rows seldom repeat it stops.
+
+use super::randomize::Interner;
+use super::step::{Rows, Step, StepExec};
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
+use arrow::compute::{cast, take_record_batch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::{StreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+
+/// The last column of folded rows: how many each stands for.
+pub const ROWS: &str = "__anonsql_rows";
+
+/// The bytes of a stream's table where memory has no limit: some hundred thousand rows.
+const TABLE: usize = 1 << 26;
+/// The part of a memory limit that a stream's table may take.
+const PART: usize = 16;
+
+/// The memory that every stream of a [`FoldExec`] sets aside in `pool`.
+fn table_bytes(pool: &dyn MemoryPool) -> usize {
+    match pool.memory_limit() {
+        MemoryLimit::Finite(limit) => TABLE.min(limit / PART),
+        _ => TABLE,
+    }
+}
+
+/// The memory that the folding in `plan` sets aside in `pool` when it is executed.
+pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
+    let own = match plan.is::<FoldExec>() {
+        true => plan.output_partitioning().partition_count() * table_bytes(pool),
+        false => 0,
+    };
+    let below = plan.children().into_iter().map(|child| set_aside(child.as_ref(), pool));
+    own + below.sum::<usize>()
+}
+
+/// Rows to distinct rows with their numbers.
+#[derive(Debug)]
+pub struct Fold;
+
+/// [`Fold`] as an operator.
+pub type FoldExec = StepExec<Fold>;
+
+impl FoldExec {
+    /// Folds the rows of `input`, whose columns [`is_foldable`], to rows of `schema`: the same columns, though what comes
+    /// as a dictionary may be plain there.
+    pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
+        Self::new(input, Fold, with_rows(schema))
+    }
+}
+
+/// Whether rows of `schema` can be folded: not where a column has values that grouping does not keep as they are.
+pub fn is_foldable(schema: &Schema) -> bool {
+    schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()))
+}
+
+/// `schema` with the column that says how many rows a row stands for.
+pub fn with_rows(schema: &Schema) -> SchemaRef {
+    let rows = Arc::new(Field::new(ROWS, DataType::UInt64, false));
+    let fields = schema.fields().iter().cloned().chain([rows]);
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// Whether values are equal only when they are the same: floating-point numbers have two zeros and many NaNs.
+fn is_kept_by_grouping(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_kept_by_grouping(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary | DataType::Boolean => true,
+        DataType::Interval(_) => false,
+        other => other.is_primitive() && !other.is_floating(),
+    }
+}
+
+impl fmt::Display for Fold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("equal rows")
+    }
+}
+
+impl Step for Fold {
+    const NAME: &'static str = "FoldExec";
+    const IN_ORDER: bool = false;
+
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let pool = context.memory_pool();
+        let (held, room) = (
+            MemoryConsumer::new("anonsql equal rows").register(pool),
+            table_bytes(pool.as_ref()),
+        );
+        // Without that memory rows are handed on as they are.
+        let table = match held.try_grow(room) {
+            Ok(()) => Some(Table::new(Arc::clone(&schema), room)?),
+            Err(_) => None,
+        };
+        let size = context.session_config().batch_size();
+        let folding = Folding {
+            input,
+            schema,
+            table,
+            held,
+            size,
+            ready: None,
+        };
+        let rows = stream::try_unfold(folding, |mut folding| async move {
+            let next = folding.next().await?;
+            Ok(next.map(|batch| (batch, folding)))
+        });
+        Ok(rows.boxed())
+    }
+}
+
+/// Distinct rows, and how many there are of each.
+struct Table {
+    schema: SchemaRef,
+    distinct: Interner,
+    counts: Vec<u64>,
+    rows: usize,
+    room: usize,
+}
+
+impl Table {
+    fn new(schema: SchemaRef, room: usize) -> Result<Self> {
+        Ok(Self {
+            distinct: Interner::of_fields(schema.fields().iter().filter(|f| f.name() != ROWS))?,
+            counts: vec![],
+            rows: 0,
+            room,
+            schema,
+        })
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = self.distinct.intern(batch.columns())?;
+        self.counts.resize(self.distinct.len(), 0);
+        rows.iter().for_each(|row| self.counts[*row as usize] += 1);
+        self.rows += rows.len();
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.distinct.bytes() + self.counts.capacity() * 8 >= self.room
+    }
+
+    /// Whether so few rows were equal that sorting them all costs no more than finding these.
+    fn is_idle(&self) -> bool {
+        self.rows - self.counts.len() < self.rows / 5
+    }
+
+    /// What is in the table, which is empty then.
+    fn take(&mut self) -> Result<RecordBatch> {
+        let empty = Self::new(Arc::clone(&self.schema), self.room)?;
+        let full = std::mem::replace(self, empty);
+        let mut columns = full.distinct.into_values()?;
+        columns.push(Arc::new(UInt64Array::from(full.counts)));
+        typed(&columns, &self.schema)
+    }
+}
+
+/// The columns in the types of `schema`.
+fn typed(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
+    let typed = columns.iter().zip(schema.fields()).map(|(c, f)| cast(c, f.data_type()));
+    Ok(RecordBatch::try_new(
+        Arc::clone(schema),
+        typed.collect::<Result<_, _>>()?,
+    )?)
+}
+
+/// One execution of [`Fold`].
+struct Folding {
+    input: SendableRecordBatchStream,
+    schema: SchemaRef,
+    table: Option<Table>,
+    held: MemoryReservation,
+    size: usize,
+    /// What is handed on, and its rows that were.
+    ready: Option<(RecordBatch, usize)>,
+}
+
+impl Folding {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(part) = self.part()? {
+                return Ok(Some(part));
+            }
+            let batch = self.input.next().await.transpose().map_err(Error::from_data)?;
+            let Some(table) = &mut self.table else {
+                return batch.map(|b| single(&b, &self.schema)).transpose();
+            };
+            match batch {
+                Some(batch) => {
+                    table.add(&batch)?;
+                    if table.is_full() {
+                        let stops = table.is_idle();
+                        self.ready = Some((table.take()?, 0));
+                        if stops {
+                            self.table = None;
+                        }
+                    }
+                }
+                None => {
+                    self.ready = Some((table.take()?, 0));
+                    self.table = None;
+                }
+            }
+        }
+    }
+
+    /// The next rows of what is handed on: a copy, so that each batch holds on to its own rows alone.
+    fn part(&mut self) -> Result<Option<RecordBatch>> {
+        let Some((batch, done)) = self.ready.as_mut().filter(|(b, done)| *done < b.num_rows()) else {
+            self.ready = None;
+            if self.table.is_none() {
+                self.held.free();
+            }
+            return Ok(None);
+        };
+        let end = batch.num_rows().min(*done + self.size);
+        let rows: UInt32Array = (*done as u32..end as u32).collect();
+        *done = end;
+        Ok(Some(take_record_batch(batch, &rows)?))
+    }
+}
+
+/// Rows as they are, each for itself.
+fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let ones: ArrayRef = Arc::new(UInt64Array::from(vec![1; batch.num_rows()]));
+    let columns: Vec<ArrayRef> = batch.columns().iter().cloned().chain([ones]).collect();
+    typed(&columns, schema)
+}
+
+/// Folded rows to as many rows as they stand for.
+#[derive(Debug)]
+pub struct Repeat;
+
+/// [`Repeat`] as an operator.
+pub type RepeatExec = StepExec<Repeat>;
+
+impl RepeatExec {
+    /// Over folded rows in the order of the release, to rows of `schema`, which lacks nothing but [`ROWS`].
+    pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
+        Self::new(input, Repeat, schema)
+    }
+}
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("equal rows")
+    }
+}
+
+impl Step for Repeat {
+    const NAME: &'static str = "RepeatExec";
+    const IN_ORDER: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let size = context.session_config().batch_size();
+        let rows = input.map(move |batch| Ok::<_, Error>(Repeated::new(&batch?, &schema, size)?));
+        let repeated = rows.flat_map(|repeated| match repeated {
+            Ok(repeated) => stream::iter(repeated.map(|b| Ok(b?))).boxed(),
+            Err(e) => stream::iter([Err(e.into())]).boxed(),
+        });
+        Ok(repeated.boxed())
+    }
+}
+
+/// What becomes of one batch of folded rows: batches of `size` rows.
+struct Repeated {
+    distinct: RecordBatch,
+    counts: UInt64Array,
+    size: usize,
+    /// The row that is handed out, and how often it was.
+    row: usize,
+    done: u64,
+}
+
+impl Repeated {
+    fn new(folded: &RecordBatch, schema: &SchemaRef, size: usize) -> Result<Self> {
+        let column = |name: &str| {
+            let found = folded.column_by_name(name);
+            found
+                .cloned()
+                .ok_or_else(|| Error::internal(format!("folded rows lack {name}")))
+        };
+        let columns = schema.fields().iter().map(|f| column(f.name()));
+        Ok(Self {
+            distinct: RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<_>>()?)?,
+            counts: column(ROWS)?.as_primitive::<UInt64Type>().clone(),
+            size,
+            row: 0,
+            done: 0,
+        })
+    }
+}
+
+impl Iterator for Repeated {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut rows: Vec<u32> = vec![];
+        while rows.len() < self.size && self.row < self.counts.len() {
+            let left = self.counts.value(self.row) - self.done;
+            let room = self.size - rows.len();
+            let run = usize::try_from(left).unwrap_or(room).min(room);
+            rows.extend(std::iter::repeat_n(self.row as u32, run));
+            self.done += run as u64;
+            if self.done == self.counts.value(self.row) {
+                (self.row, self.done) = (self.row + 1, 0);
+            }
+        }
+        if rows.is_empty() {
+            return None;
+        }
+        Some(take_record_batch(&self.distinct, &UInt32Array::from(rows)).map_err(Error::from))
+    }
+}
+
+#[cfg(test)]
+mod tests;
