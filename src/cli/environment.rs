@@ -35,8 +35,8 @@ pub fn session(args: &Args) -> Result<SessionContext> {
         .with_information_schema(true);
     let mut environment = RuntimeEnvBuilder::new();
     if let Some(limit) = args.memory_limit.or_else(most_of_the_memory) {
-        // Every sort gets an even share of what the base frequency set, which cannot spill, leaves: first come, first
-        // served would let the first sort starve the others.
+        // Every sort gets an even share of what the base frequency set leaves: first come, first served would let the
+        // first sort starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(limit), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }

@@ -44,6 +44,8 @@ pub struct Toy {
     pub limit: u64,
     pub metric: Metric,
     pub model: Model,
+    /// Whether nodes that are not anonymous are not looked at further.
+    pub excludes: bool,
     evaluated: AtomicU64,
 }
 
@@ -180,7 +182,15 @@ impl Oracle for Toy {
             nodes.iter().all(|n| self.lattice.contains(n)),
             "a search left the lattice"
         );
-        Ok(nodes.iter().map(|n| self.evaluate(n)).collect())
+        let assess = |node| match self.evaluate(node) {
+            found if self.excludes && !found.anonymous => {
+                // An estimate may be off.
+                let suppressed = (found.suppressed + found.classes * 7 % 5).max(self.limit + 1);
+                Assessment::excluded(suppressed, found.costs.len(), self.bound(node, 0))
+            }
+            found => found,
+        };
+        Ok(nodes.iter().map(assess).collect())
     }
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
@@ -285,8 +295,9 @@ pub fn toy() -> impl Strategy<Value = Toy> {
         0u64..10,
         metric,
         model,
+        any::<bool>(),
     )
-        .prop_map(|(hierarchies, rows, seed, k, limit, metric, model)| {
+        .prop_map(|(hierarchies, rows, seed, k, limit, metric, model, excludes)| {
             let mut state = seed | 1;
             let mut draw = |below: usize| {
                 state = state
@@ -315,6 +326,7 @@ pub fn toy() -> impl Strategy<Value = Toy> {
                 limit,
                 metric,
                 model,
+                excludes,
                 evaluated: AtomicU64::new(0),
             }
         })
