@@ -268,7 +268,7 @@ impl Step for Repeat {
         let size = context.session_config().batch_size();
         let rows = input.map(move |batch| Repeated::new(&batch?, &schema, size));
         let repeated = rows.flat_map(|repeated| match repeated {
-            Ok(repeated) => stream::iter(repeated.map(|b| Ok(b?))).boxed(),
+            Ok(repeated) => stream::iter(repeated.map(|b| b.map_err(Into::into))).boxed(),
             Err(e) => stream::iter([Err(e.into())]).boxed(),
         });
         Ok(repeated.boxed())

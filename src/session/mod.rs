@@ -22,7 +22,7 @@ mod verify;
 pub use answer::Answer;
 pub use paths::enable_path_tables;
 
-use crate::engine::{self, Observer, Silent};
+use crate::engine::{self, Observer, Silent, answer_maxima_rightly};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
@@ -53,6 +53,7 @@ impl AnonContext {
     /// anonsql over this session. Clones share their hierarchies.
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
+        answer_maxima_rightly(session.state_ref().write().config_mut());
         functions::register(&session, &hierarchies);
         Self::sharing(session, hierarchies, Arc::new(Silent))
     }
