@@ -13,7 +13,7 @@ use futures::StreamExt;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -219,6 +219,8 @@ impl ParquetSink {
         let properties = Arc::new(
             WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true)
                 .set_created_by(format!("anonsql {}", env!("CARGO_PKG_VERSION")))
                 .build(),
         );
