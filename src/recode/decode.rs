@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Decode(Arc<Recipe>);
 
-/// [`Decode`] as an operator.
+/// `Decode` as an operator.
 pub type DecodeExec = StepExec<Decode>;
 
 impl DecodeExec {

@@ -24,12 +24,12 @@ pub const ORDER_PREFIX: &str = "__anonsql_order_";
 #[derive(Debug)]
 pub struct Recode(Arc<Recipe>);
 
-/// [`Recode`] as an operator.
+/// `Recode` as an operator.
 pub type RecodeExec = StepExec<Recode>;
 
 impl RecodeExec {
     /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`], to rows of `schema`: one of
-    /// [`Recipe::ordered_schema`], or the same with columns that are kept as they are read.
+    /// `Recipe::ordered_schema`, or the same with columns that are kept as they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>, schema: SchemaRef) -> Self {
         Self::new(input, Recode(recipe), schema)
     }

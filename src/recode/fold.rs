@@ -50,7 +50,7 @@ pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
 #[derive(Debug)]
 pub struct Fold;
 
-/// [`Fold`] as an operator.
+/// `Fold` as an operator.
 pub type FoldExec = StepExec<Fold>;
 
 impl FoldExec {
@@ -244,7 +244,7 @@ fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
 #[derive(Debug)]
 pub struct Repeat;
 
-/// [`Repeat`] as an operator.
+/// `Repeat` as an operator.
 pub type RepeatExec = StepExec<Repeat>;
 
 impl RepeatExec {

@@ -62,7 +62,7 @@ pub struct Personal {
     outcome: Arc<Mutex<Option<Outcome>>>,
 }
 
-/// [`Personal`] as an operator.
+/// `Personal` as an operator.
 pub type PersonalExec = StepExec<Personal>;
 
 impl PersonalExec {

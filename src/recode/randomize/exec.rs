@@ -33,7 +33,7 @@ pub struct Randomize {
     measured: Option<Measured>,
 }
 
-/// [`Randomize`] as an operator.
+/// `Randomize` as an operator.
 pub type RandomizeExec = StepExec<Randomize>;
 
 #[derive(Debug, Clone, Copy)]
