@@ -1,6 +1,7 @@
 //! The session and the runtime that the arguments ask for.
 
 use super::args::Args;
+use crate::engine::with_unnamed_files;
 use crate::error::{Error, Result};
 use crate::session::enable_path_tables;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -30,14 +31,14 @@ pub fn runtime(args: &Args) -> Result<Runtime> {
 
 /// A DataFusion session with the limits that were asked for.
 pub fn session(args: &Args) -> Result<SessionContext> {
-    let config = SessionConfig::new()
+    let mut config = SessionConfig::new()
         .with_target_partitions(threads(args).get())
         .with_information_schema(true);
     let mut environment = RuntimeEnvBuilder::new();
-    if let Some(limit) = args.memory_limit.or_else(most_of_the_memory) {
+    if let Some(limit) = args.memory_limit.or_else(memory) {
         // Every sort gets an even share of what the base frequency set leaves: first come, first served would let the
         // first sort starve the others.
-        let pool = TrackConsumersPool::new(FairSpillPool::new(limit), NAMED_CONSUMERS);
+        let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
     if let Some(folder) = &args.temp_dir {
@@ -50,14 +51,22 @@ pub fn session(args: &Args) -> Result<SessionContext> {
         let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()]));
         environment = environment.with_disk_manager_builder(disk);
     }
-    let context = SessionContext::new_with_config_rt(config, environment.build_arc()?);
+    let environment = environment.build()?;
+    let environment = with_unnamed_files(&environment, &mut config)?.unwrap_or(environment);
+    let context = SessionContext::new_with_config_rt(config, Arc::new(environment));
     // A file's path in quotes can stand where a table's name can.
     Ok(enable_path_tables(context))
 }
 
-/// Four fifths of the memory that the machine, or the container, has: a request that needs more ends in an error that
-/// says so, and not with the process killed. `None` where the system does not tell.
-fn most_of_the_memory() -> Option<usize> {
+/// What is handed out of a memory limit to whoever asks for memory. The rest is for what nobody asks for: batches on
+/// their way, columns that are decoded and encoded, and what the allocator keeps.
+fn handed_out(limit: usize) -> usize {
+    limit / 4 * 3
+}
+
+/// The memory that the machine, or the container, has: a request that needs more ends in an error that says so, and not
+/// with the process killed. `None` where the system does not tell.
+fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
     let bytes = container
@@ -65,7 +74,7 @@ fn most_of_the_memory() -> Option<usize> {
         .chain([system.total_memory()])
         .filter(|b| *b > 0)
         .min()?;
-    usize::try_from(bytes / 5 * 4).ok()
+    usize::try_from(bytes).ok()
 }
 
 fn threads(args: &Args) -> NonZeroUsize {
@@ -83,21 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_limited_unless_told_otherwise() {
+    fn memory_is_limited_whether_told_or_not() {
         use datafusion::execution::memory_pool::MemoryLimit;
         let limit = |line: &[&str]| session(&args(line)).unwrap().runtime_env().memory_pool.memory_limit();
         assert!(matches!(
-            limit(&["--memory-limit", "5MB"]),
-            MemoryLimit::Finite(5_000_000)
+            limit(&["--memory-limit", "8MB"]),
+            MemoryLimit::Finite(6_000_000)
         ));
-        let Some(most) = most_of_the_memory() else { return };
-        assert!(most > 100 << 20, "{most} bytes");
-        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(most) <= most / 10));
+        let Some(all) = memory() else { return };
+        assert!(all > 100 << 20, "{all} bytes");
+        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(all / 4 * 3) <= all / 10));
     }
 
     #[test]
     fn limits_reach_the_session() {
-        let session = session(&args(&["--threads", "3", "--memory-limit", "5MB"])).unwrap();
+        let session = session(&args(&["--threads", "3", "--memory-limit", "8MB"])).unwrap();
         assert_eq!(session.copied_config().target_partitions(), 3);
         let pool = &session.runtime_env().memory_pool;
         let reservation = datafusion::execution::memory_pool::MemoryConsumer::new("test").register(pool);

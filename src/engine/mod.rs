@@ -22,6 +22,7 @@ mod summary;
 mod table;
 mod tally;
 mod target;
+mod temporary;
 mod verify;
 mod write;
 
@@ -44,5 +45,7 @@ pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
 pub use table::ReleaseTable;
+pub(crate) use temporary::keep_files_unnamed;
+pub use temporary::with_unnamed_files;
 pub use verify::{Answers, Promise, ReleasedTable};
 pub(crate) use verify::{answer_maxima_rightly, count, quote};

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::recode::{Rows, Step, StepExec};
 use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result as DfResult;
@@ -69,8 +70,7 @@ impl Step for CountRows {
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let progress = Arc::clone(&self.0);
-        let look = move |batch: &_| {
-            let batch: &arrow::record_batch::RecordBatch = batch;
+        let look = move |batch: &RecordBatch| {
             progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
         };
         Ok(input.inspect_ok(look).boxed())

@@ -35,6 +35,6 @@ pub use scan::{Columns, DetailRequest, Scan};
 pub use set::{Detail, FrequencySet};
 pub use sets::{Answer, FrequencySets, SetCounters};
 pub use space::Space;
-pub(crate) use spill::Overflow;
 pub use spill::Scratch;
+pub(crate) use spill::{Overflow, TemporaryFolder};
 pub use spilled::{Demand, Spilled};

@@ -3,13 +3,22 @@
 //! The files hold codes of values, never a value, and have no name: they are gone with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
-use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::{DiskManager, TaskContext};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What the settings of a session remember of its temporary files where those have no name, so that no path tells it.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    /// The folder that they are in.
+    pub(crate) path: PathBuf,
+    /// What makes them.
+    pub(crate) disk: Arc<DiskManager>,
+}
 
 /// Where memory and files come from.
 #[derive(Debug, Clone)]
@@ -23,11 +32,14 @@ impl Scratch {
     /// The memory and the temporary folder of a task.
     pub fn of(context: &TaskContext) -> Self {
         let disk = &context.runtime_env().disk_manager;
-        let folder = || {
-            disk.temp_dir_paths()
+        let remembered = context.session_config().get_extension::<TemporaryFolder>();
+        let folder = || match remembered {
+            Some(folder) => folder.path.clone(),
+            None => disk
+                .temp_dir_paths()
                 .into_iter()
                 .next()
-                .unwrap_or_else(std::env::temp_dir)
+                .unwrap_or_else(std::env::temp_dir),
         };
         Self {
             pool: Arc::clone(context.memory_pool()),
@@ -79,8 +91,7 @@ impl Scratch {
                 ),
             )
         })?;
-        let file = tempfile::tempfile_in(folder).map_err(|e| Error::io("cannot create a temporary file", e))?;
-        Ok(Overflow { file: Mutex::new(file) })
+        Overflow::create(folder)
     }
 }
 
@@ -98,7 +109,7 @@ impl Scratch {
     }
 }
 
-/// A file that is written once, from its beginning to its end, and then read.
+/// A file without a name that is written from its beginning to its end, and read.
 #[derive(Debug)]
 pub(crate) struct Overflow {
     file: Mutex<File>,
@@ -108,10 +119,15 @@ impl Overflow {
     /// Rows that are worth a write.
     pub(crate) const ROWS: usize = 1 << 16;
 
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = self.file.get_mut();
-        file.write_all(bytes)
-            .map_err(|e| Error::io("cannot write a temporary file", e))
+    pub(crate) fn create(folder: &Path) -> Result<Self> {
+        let file = tempfile::tempfile_in(folder).map_err(|e| Error::io("cannot create a temporary file", e))?;
+        Ok(Self { file: Mutex::new(file) })
+    }
+
+    pub(crate) fn append(&self, bytes: &[u8]) -> Result<()> {
+        let mut file = self.file.lock();
+        let written = file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(bytes));
+        written.map_err(|e| Error::io("cannot write a temporary file", e))
     }
 
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
@@ -126,6 +142,17 @@ impl Overflow {
         let mut file = self.file.lock();
         file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
         file.read_exact(bytes).map_err(unreadable)
+    }
+
+    /// What is at `offset`: at most so many bytes, and none only at the end.
+    pub(crate) fn read_some(&self, offset: u64, most: usize) -> Result<Vec<u8>> {
+        let (mut file, mut bytes) = (self.file.lock(), Vec::with_capacity(most));
+        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
+        (&mut *file)
+            .take(most as u64)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        Ok(bytes)
     }
 }
 

@@ -22,7 +22,7 @@ mod verify;
 pub use answer::Answer;
 pub use paths::enable_path_tables;
 
-use crate::engine::{self, Observer, Silent, answer_maxima_rightly};
+use crate::engine::{self, Observer, Silent, answer_maxima_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
@@ -107,7 +107,11 @@ impl AnonContext {
             Statement::Explain { analyze, anonymize } => self.explain(*anonymize, analyze).await,
             Statement::Lattice(anonymize) => self.lattice_of(*anonymize).await,
             Statement::Verify(verify) => self.verify(verify).await,
-            Statement::DataFusion(_, text) => Answer::query(self.session.sql(&text).await?).await,
+            Statement::DataFusion(_, text) => {
+                let rows = self.session.sql(&text).await?;
+                keep_files_unnamed(&self.session)?;
+                Answer::query(rows).await
+            }
             Statement::Pareto {
                 anonymize,
                 objectives,

@@ -85,6 +85,37 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
+/// What sorts spill are rows as they were read.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_run_leaves_no_temporary_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let sort = "SELECT DISTINCT value * 7919 % 50000017 AS v FROM range(0, 50000000) ORDER BY v DESC";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_anonsql"))
+        .args(["--memory-limit", "40MB", "--temp-dir"])
+        .arg(scratch.path())
+        .args(["-c", sort])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let open_files = std::path::PathBuf::from(format!("/proc/{}/fd", child.id()));
+    let spills = || {
+        let files = std::fs::read_dir(&open_files).into_iter().flatten().flatten();
+        let mut links = files.filter_map(|f| std::fs::read_link(f.path()).ok());
+        links.any(|link| link.starts_with(scratch.path()))
+    };
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while !spills() {
+        assert!(std::time::Instant::now() < deadline, "nothing was spilled");
+        assert!(child.try_wait().unwrap().is_none(), "it ended without spilling");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
 /// Runs a statement that must fail, and checks that nothing was written.
 async fn fails(sql: &str, code: u8, says: &str) {
     let scratch = tempfile::tempdir().unwrap();

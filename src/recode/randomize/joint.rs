@@ -133,7 +133,7 @@ impl Joint {
             match file {
                 Some(file) => file.append(&bytes)?,
                 None => {
-                    let mut fresh = self.scratch.overflow("values are put into random order")?;
+                    let fresh = self.scratch.overflow("values are put into random order")?;
                     fresh.append(&bytes)?;
                     *file = Some(fresh);
                 }

@@ -81,7 +81,7 @@ impl Sequence {
                 let bucket = if buckets == 1 { 0 } else { rng.random_range(0..buckets) };
                 let (codes, overflow) = &mut scattered[bucket as usize];
                 codes.push(code as u32);
-                if let Some(overflow) = overflow.as_mut().filter(|_| codes.len() >= Overflow::ROWS) {
+                if let Some(overflow) = overflow.as_ref().filter(|_| codes.len() >= Overflow::ROWS) {
                     overflow.append(&codes.take_bytes())?;
                 }
             }
@@ -91,7 +91,7 @@ impl Sequence {
                 codes.shuffle(0, codes.len(), &mut source.rng(number as u32));
                 Ok(Bucket::Held(codes))
             }
-            Some(mut overflow) => {
+            Some(overflow) => {
                 overflow.append(&codes.take_bytes())?;
                 Ok(Bucket::Spilled(overflow))
             }
