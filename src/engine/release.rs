@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
-use crate::recode::{ClassesExec, Grouped, Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{Classes, Grouped, Pseudonym, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
@@ -300,8 +300,8 @@ impl Decided {
         }
         let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
         let (source, keys) = (rows.schema().as_arrow(), !self.drawn.is_empty());
-        match ClassesExec::try_new(Arc::clone(&recipe), source, classes, kept, first, keys)? {
-            Some(plan) => Ok(Arc::new(plan)),
+        match Classes::try_new(Arc::clone(&recipe), source, classes, kept, first, keys)? {
+            Some(classes) => classes.into_plan(),
             None => table::plan(rows, recipe, first).await,
         }
     }

@@ -11,33 +11,27 @@ use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{Int32Type, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{
-    Boundedness, ChildrenPropertiesMode, EmissionType, ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use rayon::slice::ParallelSliceMut;
-use std::fmt;
 use std::sync::Arc;
 
 /// The rows of the kept classes, in the order of a release.
 #[derive(Debug)]
-pub struct ClassesExec {
+pub struct Classes {
     recipe: Arc<Recipe>,
     /// For each released column its label codes by class; classes in order, with their rows.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
     /// The order keys of the classes, where they are asked for.
     keys: Option<Arc<Vec<Vec<u64>>>>,
-    properties: Arc<PlanProperties>,
+    schema: SchemaRef,
 }
 
-impl ClassesExec {
-    /// The plan for `classes`, of which `kept` are released, ordered by the columns `first` and then by all
+impl Classes {
+    /// Those of `classes`, of which `kept` are released, ordered by the columns `first` and then by all
     /// quasi-identifiers. `None` when the classes do not tell the release: other columns are in it, or suppressed rows.
     /// With `keys` the columns of the order key come after the released ones.
     pub fn try_new(
@@ -86,78 +80,42 @@ impl ClassesExec {
             Some(_) => recipe.ordered_schema(source)?,
             None => recipe.schema(source)?,
         };
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
         Ok(Some(Self {
             recipe,
             codes: Arc::new(codes),
             rows: Arc::new(rows),
             keys,
-            properties: Arc::new(properties),
+            schema,
         }))
     }
-}
 
-impl DisplayAs for ClassesExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "ClassesExec: {}, classes={}", self.recipe.labelling, self.rows.len())
+    /// The plan that answers the rows.
+    pub fn into_plan(self) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = Arc::clone(&self.schema);
+        let plan = StreamingTableExec::try_new(schema, vec![Arc::new(self)], None, vec![], false, None)?;
+        Ok(Arc::new(plan))
     }
 }
 
-impl ExecutionPlan for ClassesExec {
-    fn name(&self) -> &str {
-        "ClassesExec"
+impl PartitionStream for Classes {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        match children.is_empty() {
-            true => Ok(self),
-            false => Err(DataFusionError::Internal("ClassesExec has no input".into())),
-        }
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
-
-    fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let schema = self.schema();
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let mut rows = Rows {
             recipe: Arc::clone(&self.recipe),
             codes: Arc::clone(&self.codes),
             counts: Arc::clone(&self.rows),
             keys: self.keys.clone(),
-            schema: Arc::clone(&schema),
+            schema: Arc::clone(&self.schema),
             class: 0,
             done: 0,
         };
         let size = context.session_config().batch_size();
         let batches = std::iter::from_fn(move || rows.next(size).transpose());
         let stream = futures::stream::iter(batches.map(|b| Ok(b?)));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream))
     }
 }
 

@@ -14,7 +14,7 @@ mod pseudonym;
 pub mod randomize;
 mod step;
 
-pub use classes::ClassesExec;
+pub use classes::Classes;
 pub use decode::DecodeExec;
 pub use exec::{ORDER_PREFIX, RecodeExec};
 pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
