@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Memory to stay within, such as 512MB or 1GiB: queries hold three quarters of it, and what does not fit is spilled to
+    /// Memory to stay within, such as 512MB or 1GiB: queries hold two thirds of it, and what does not fit is spilled to
     /// disk [default: the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<usize>,

@@ -61,7 +61,7 @@ pub fn session(args: &Args) -> Result<SessionContext> {
 /// What is handed out of a memory limit to whoever asks for memory. The rest is for what nobody asks for: batches on
 /// their way, columns that are decoded and encoded, and what the allocator keeps.
 fn handed_out(limit: usize) -> usize {
-    limit / 4 * 3
+    limit / 3 * 2
 }
 
 /// The memory that the machine, or the container, has: a request that needs more ends in an error that says so, and not
@@ -96,17 +96,17 @@ mod tests {
         use datafusion::execution::memory_pool::MemoryLimit;
         let limit = |line: &[&str]| session(&args(line)).unwrap().runtime_env().memory_pool.memory_limit();
         assert!(matches!(
-            limit(&["--memory-limit", "8MB"]),
+            limit(&["--memory-limit", "9MB"]),
             MemoryLimit::Finite(6_000_000)
         ));
         let Some(all) = memory() else { return };
         assert!(all > 100 << 20, "{all} bytes");
-        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(all / 4 * 3) <= all / 10));
+        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(all / 3 * 2) <= all / 10));
     }
 
     #[test]
     fn limits_reach_the_session() {
-        let session = session(&args(&["--threads", "3", "--memory-limit", "8MB"])).unwrap();
+        let session = session(&args(&["--threads", "3", "--memory-limit", "9MB"])).unwrap();
         assert_eq!(session.copied_config().target_partitions(), 3);
         let pool = &session.runtime_env().memory_pool;
         let reservation = datafusion::execution::memory_pool::MemoryConsumer::new("test").register(pool);
