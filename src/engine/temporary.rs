@@ -21,8 +21,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 17;
 
-/// `environment` with temporary files that have no name, in the folder where they were, which `config` remembers; `None`
-/// where they have none already, or there are to be none.
+/// `environment` with temporary files that have no name, in the (first) folder where they would be, which `config`
+/// remembers; `None` where they have none already, or there are to be none. A session's environment and configuration
+/// go together: both are for [`SessionContext::new_with_config_rt`].
+///
+/// The limit of what the files take is that of `environment`; beyond it a query ends in an error. Files of a backend of
+/// the caller's own ([`TempFileFactory`]) are replaced like others.
 pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) -> Result<Option<RuntimeEnv>> {
     let disk = &environment.disk_manager;
     let before = config.get_extension::<TemporaryFolder>();

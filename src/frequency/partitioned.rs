@@ -17,8 +17,8 @@ pub(crate) struct Groups {
 
 const PARTS: usize = 64;
 
-/// Groups the `n` keys of `words` words that `keys` answers by range, in one table when they are not [`MANY`]. The numbering of groups does not depend on the
-/// threads.
+/// Groups the `n` keys of `words` words that `keys` answers by range, in one table when they are not [`MANY`]. The
+/// numbering of groups does not depend on the threads.
 pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send) -> Groups {
     if n < MANY {
         let mut grouper = Grouper::new(words);
