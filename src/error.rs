@@ -2,7 +2,7 @@
 //!
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts; they never hold a
 //! data value unless the caller asked for it, so an error that another crate raised while it read data is passed
-//! through [`Error::from_data`], which keeps what it says about the schema and drops what it quotes.
+//! through [`Error::from_data`], which keeps what it says about the schema and drops what may be a value.
 
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
@@ -108,15 +108,34 @@ impl Error {
         self
     }
 
-    /// An error that DataFusion raised while it read data: whatever it quotes is withheld, because it may be a value
-    /// of a person. The original is dropped too, so that no log can print it.
+    /// An error that DataFusion raised while it read data: whatever may be a value of a person is withheld. That is what it
+    /// quotes, and unless it speaks of memory or files, numbers and what follows its first line. The original is dropped too,
+    /// so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {
         let root = error.find_root();
-        let kind = kind_of(root);
         if let Some(own) = own(&error) {
             return own;
         }
-        Self::new(kind, redact(&text(root)))
+        let said = text(root);
+        let said = match may_tell_values(root) {
+            true => without_numbers(&redact(said.lines().next().unwrap_or_default())),
+            false => redact(&said),
+        };
+        Self::new(kind_of(root), said)
+    }
+
+    /// An error of a statement of DataFusion that may have read data before it answered, as CREATE TABLE AS does. What is
+    /// wrong with the statement itself is said in full.
+    pub fn from_statement(error: DataFusionError) -> Self {
+        let root = error.find_root();
+        let is_about_tables = match root {
+            DataFusionError::Execution(said) => said.ends_with("already exists") || said.ends_with("doesn't exist"),
+            _ => false,
+        };
+        match may_tell_values(root) && !is_about_tables {
+            true => Self::from_data(error),
+            false => Self::from(error),
+        }
     }
 
     /// The kind, which decides the exit code.
@@ -158,7 +177,10 @@ impl From<DataFusionError> for Error {
             return own;
         }
         let root = error.find_root();
-        let wrapped = matches!(root, DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..));
+        let wrapped = matches!(
+            root,
+            DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..) | DataFusionError::ResourcesExhausted(_)
+        );
         let message = match wrapped {
             true => text(root),
             false => error.strip_backtrace(),
@@ -207,6 +229,21 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
     }
 }
 
+/// Whether the error arises from values that were read, and so may hold them anywhere.
+fn may_tell_values(error: &DataFusionError) -> bool {
+    match error {
+        DataFusionError::ArrowError(e, _) => !matches!(
+            e.as_ref(),
+            ArrowError::ParquetError(_) | ArrowError::IoError(..) | ArrowError::SchemaError(_)
+        ),
+        DataFusionError::Execution(_)
+        | DataFusionError::ExecutionJoin(_)
+        | DataFusionError::External(_)
+        | DataFusionError::Internal(_) => true,
+        _ => false,
+    }
+}
+
 /// What an error says. DataFusion, Arrow and Parquet each put their names before what the other said, so an error that
 /// went through all of them has three; here it has the one of where it arose.
 fn text(error: &DataFusionError) -> String {
@@ -216,6 +253,9 @@ fn text(error: &DataFusionError) -> String {
             ArrowError::ParquetError(said) => parquet(said),
             other => other.to_string(),
         },
+        DataFusionError::ResourcesExhausted(said) => {
+            format!("{said}; raise --memory-limit, or use fewer --threads, of which each needs its own")
+        }
         other => other.strip_backtrace(),
     }
 }
@@ -246,6 +286,32 @@ fn redact(text: &str) -> String {
     out
 }
 
+/// What has a number in its name: Arrow's types, and an encoding.
+const NAMES: &[&str] = &[
+    "Int", "UInt", "Float", "Decimal", "Date", "Time", "Utf", "LargeUtf", "UTF-", "utf-",
+];
+/// What a number that says where in a file something is comes after.
+const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
+
+/// The text with every word that has a digit in it replaced by an ellipsis, but for [`NAMES`] and [`PLACES`].
+fn without_numbers(text: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ':' | '+' | '-');
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find(is_part) {
+        let (before, from) = rest.split_at(start);
+        let (word, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        let bare = word.trim_end_matches(['.', ',', ':']);
+        let is_name = NAMES.contains(&bare.trim_end_matches(|c: char| c.is_ascii_digit()));
+        out += before;
+        let is_place = PLACES.iter().any(|place| out.ends_with(place));
+        let is_kept = is_name || is_place || !bare.contains(char::is_numeric);
+        out += if is_kept { bare } else { "…" };
+        out += &word[bare.len()..];
+        rest = after;
+    }
+    out + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,6 +331,41 @@ mod tests {
     fn quoted_data_is_withheld() {
         let e = Error::from_data(DataFusionError::Execution("cannot cast 'Alice' to Int32".into()));
         assert_eq!(e.to_string(), "Execution error: cannot cast '…' to Int32");
+    }
+
+    #[test]
+    fn what_may_be_data_is_withheld_without_quotes_too() {
+        for (said, left) in [
+            (
+                "value of 66400 is out of range Int16",
+                "value of … is out of range Int16",
+            ),
+            ("negative count not allowed: -73", "negative count not allowed: …"),
+            (
+                "16400.00 is too large for Decimal128(5,2)",
+                "… is too large for Decimal128(…)",
+            ),
+            (
+                "regex parse error:\n    (Torben D. Holendale\n    ^",
+                "regex parse error:",
+            ),
+            ("found 2 fields at line 17", "found … fields at line 17"),
+            ("timestamp 1974-05-06T07:08:09Z of P000123.", "timestamp … of …."),
+        ] {
+            let e = Error::from_data(DataFusionError::Execution(said.into()));
+            let told = e.to_string();
+            let told = told.strip_prefix("Execution error: ").unwrap();
+            assert_eq!(told, left);
+        }
+        let e = Error::from_data(DataFusionError::ResourcesExhausted("2.0 MB for Sort".into()));
+        assert!(
+            e.to_string().starts_with("2.0 MB for Sort; raise --memory-limit"),
+            "{e}"
+        );
+        let plan = Error::from_statement(DataFusionError::Plan("no column 'zpi' among 14".into()));
+        assert!(plan.to_string().ends_with("no column 'zpi' among 14"), "{plan}");
+        let read = Error::from_statement(DataFusionError::Execution("cannot cast 'Alice'".into()));
+        assert!(read.to_string().ends_with("cannot cast '…'"), "{read}");
     }
 
     #[test]

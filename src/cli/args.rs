@@ -3,7 +3,7 @@
 use super::output::Format;
 use crate::error::{Error, Result};
 use clap::{ArgMatches, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroUsize, ParseIntError};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -50,7 +50,7 @@ pub struct Args {
     pub max_rows: Option<usize>,
 
     /// Threads that compute [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
     /// Memory to stay within, such as 512MB or 1GiB: queries hold two thirds of it, and what does not fit is spilled to
@@ -115,7 +115,7 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub combinations: Option<u64>,
     /// Threads that compute
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -153,6 +153,17 @@ impl Args {
         inputs.into_iter().map(|(_, input)| input).collect()
     }
 }
+
+/// A number of threads: more than [`MOST_THREADS`] take longer to start than they save.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads: NonZeroUsize = text.parse().map_err(|e: ParseIntError| e.to_string())?;
+    match threads.get() <= MOST_THREADS {
+        true => Ok(threads),
+        false => Err(format!("at most {MOST_THREADS}")),
+    }
+}
+
+const MOST_THREADS: usize = 1024;
 
 /// A size in bytes: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
 pub fn size(text: &str) -> Result<usize> {
@@ -226,6 +237,7 @@ mod tests {
     fn wrong_usage_is_refused() {
         for wrong in [
             &["--threads", "0"][..],
+            &["--threads", "1025"],
             &["--format", "xml"],
             &["--memory-limit", "much"],
             &["nonsense"],

@@ -1,10 +1,13 @@
 //! Promises to each row: readying the second scan for them, and what is said of them.
 
+use super::evaluator::Verdict;
 use super::job::{Constraint, Job};
 use super::manifest::{Check, PersonalSummary};
 use super::prepare::select_columns;
 use super::release::Decided;
 use crate::error::{Error, Result};
+use crate::frequency::FrequencySet;
+use crate::metric::Metric;
 use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
 use crate::search::Oracle;
 use arrow::compute::{SortOptions, cast, concat_batches, sort};
@@ -156,6 +159,58 @@ impl Decided {
     pub(super) fn outcome(&self) -> Outcome {
         let outcome = self.personal.as_ref().and_then(|p| p.outcome.lock().clone());
         outcome.unwrap_or_default()
+    }
+
+    /// The chosen classes, and which of them are kept, as they were released: without the rows that were suppressed for
+    /// their own limits.
+    pub(super) fn settled(&self) -> Result<(Arc<FrequencySet>, Verdict)> {
+        let (classes, mut verdict) = (&self.decision.classes, self.decision.verdict.clone());
+        let outcome = self.outcome();
+        if outcome.lost.is_empty() {
+            return Ok((Arc::clone(classes), verdict));
+        }
+        let recipe = self.recipe(&[])?;
+        let mut counts = classes.counts().to_vec();
+        for (class, count) in counts.iter_mut().enumerate().filter(|(class, _)| verdict.kept[*class]) {
+            *count -= outcome
+                .lost
+                .get(&recipe.order_key(classes, class))
+                .copied()
+                .unwrap_or(0);
+        }
+        verdict
+            .kept
+            .iter_mut()
+            .zip(&counts)
+            .for_each(|(kept, n)| *kept &= *n > 0);
+        verdict.classes -= outcome.classes;
+        verdict.released -= outcome.suppressed;
+        verdict.suppressed += outcome.suppressed;
+        Ok((Arc::new(classes.with_counts(counts)), verdict))
+    }
+
+    /// The values of the metrics that the table was readied for, in their order, on what is released; `None` where a metric
+    /// reads the values of a further column in each class, of which some were suppressed since they were counted.
+    pub fn measured(&self, metrics: &[&dyn Metric]) -> Result<Vec<Option<f64>>> {
+        let (classes, verdict) = self.settled()?;
+        let as_counted = verdict.suppressed == self.decision.verdict.suppressed;
+        let values = self.prepared.evaluator.measure(&classes, &verdict);
+        let known = |metric: &dyn Metric| as_counted || !(metric.reads().class_label || metric.reads().attribute);
+        let known = values
+            .into_iter()
+            .zip(metrics)
+            .map(|(value, m)| known(*m).then_some(value));
+        Ok(known.collect())
+    }
+
+    /// The value of the job's metric on what is released.
+    pub(super) fn value(&self) -> Result<f64> {
+        self.measured(&[self.job.metric.as_ref()])?.swap_remove(0).ok_or_else(|| {
+            Error::usage(format!(
+                "{} is not known of what is left after rows were suppressed for their own limits; MINIMIZING glm is",
+                self.job.metric_name
+            ))
+        })
     }
 
     /// Whether what was suppressed for the rows' own limits is within the suppression limit.

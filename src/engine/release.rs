@@ -130,7 +130,8 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     read_back(&session, RELEASED, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
     if decided.files_do_not_tell(target.format) {
-        release.checks = decided.verify_plan(&session).await?.checks;
+        let rewritten = decided.verify_plan(&session).await?;
+        (release.checks, release.reached_k) = (rewritten.checks, rewritten.reached_k);
     }
     release.require()?;
     release.randomized = decided.randomized(&measured);
@@ -215,7 +216,7 @@ impl Decided {
     }
 
     /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
-    fn recipe(&self, extra: &[String]) -> Result<Recipe> {
+    pub(super) fn recipe(&self, extra: &[String]) -> Result<Recipe> {
         let limit = self.job.personal().map(|(_, limit)| limit.to_string());
         let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
         let mut columns = self.treatments(&extra)?;
@@ -409,7 +410,7 @@ impl Decided {
             reached_k,
             node: decision.describe(job),
             metric: job.metric_name.clone(),
-            value: decision.value,
+            value: self.value()?,
             proof: self.proof(),
             nodes: decision.nodes,
             counters: self.prepared.evaluator.counters(),

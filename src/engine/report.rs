@@ -2,6 +2,7 @@
 
 use super::Format;
 use super::decide::describe;
+use super::evaluator::Verdict;
 use super::job::{Constraint, Source, Target};
 use super::manifest::{FileSummary, MANIFEST, Manifest};
 use super::prepare::{same_types, select_columns};
@@ -11,7 +12,7 @@ use super::stage::Stage;
 use super::verify::{Answers, Promise, ReleasedTable, steady};
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::BaseSet;
+use crate::frequency::{BaseSet, FrequencySet};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::Node;
 use crate::metric::Metric;
@@ -73,7 +74,7 @@ impl Decided {
                 ),
             ));
         }
-        let columns = self.columns();
+        let columns = self.columns()?;
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
             let changed = matches!(column.role, Role::QuasiIdentifier | Role::DirectIdentifier);
@@ -100,7 +101,7 @@ impl Decided {
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
             disclosure: self.disclosure(session, &released).await?,
             suppression: self.suppression(),
-            choice: self.choice(),
+            choice: self.choice(release),
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
             columns,
@@ -158,18 +159,20 @@ impl Decided {
         full.map(least).max().filter(|k| *k > 1)
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Result<Vec<Column>> {
         let fields = self.job.source.rows.schema().fields().iter();
-        fields.map(|f| self.column(f.name())).collect()
+        let (classes, verdict) = self.settled()?;
+        Ok(fields.map(|f| self.column(f.name(), (&classes, &verdict))).collect())
     }
 
-    fn column(&self, name: &str) -> Column {
+    /// What became of a column, with these classes of which these are kept.
+    fn column(&self, name: &str, released: (&FrequencySet, &Verdict)) -> Column {
         const AS_IT_IS: &str = "released as it is";
         let job = &self.job;
         let identifier = job.identifiers.iter().find(|i| i.column == name);
         let mut generalization = None;
         let (role, technique) = if let Some(i) = job.quasi_identifier(name) {
-            let done = self.generalization(i);
+            let done = self.generalization(i, released);
             let technique = match done.level {
                 None => "generalization by local recoding",
                 Some(0) => AS_IT_IS,
@@ -218,12 +221,12 @@ impl Decided {
     }
 
     /// What became of a quasi-identifier, and what it lost by the general loss metric.
-    fn generalization(&self, column: usize) -> Generalization {
-        let (classes, base) = (&self.decision.classes, self.prepared.evaluator.sets().base());
+    fn generalization(&self, column: usize, (classes, verdict): (&FrequencySet, &Verdict)) -> Generalization {
+        let base = self.prepared.evaluator.sets().base();
         let lookup = base.space.lookup(column);
         let spans = lookup.total_leaves().saturating_sub(1);
         let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
-        let (level, rule, leaves): (_, _, Vec<u64>) = match &self.decision.verdict.partition {
+        let (level, rule, leaves): (_, _, Vec<u64>) = match &verdict.partition {
             Some(partition) => {
                 let of_label: Vec<u64> = partition.labels(column).iter().map(|l| l.leaves(lookup)).collect();
                 let rule = format!("{} labels, each class its own", of_label.len());
@@ -241,7 +244,7 @@ impl Decided {
             }
         };
         let lost: u128 = (0..classes.len())
-            .filter(|class| self.decision.verdict.kept[*class])
+            .filter(|class| verdict.kept[*class])
             .map(|class| u128::from(leaves[class].saturating_sub(1).min(spans)) * u128::from(classes.counts()[class]))
             .sum();
         let rows = base.rows.max(1) as f64;
@@ -252,7 +255,7 @@ impl Decided {
             top: lookup.top(),
             rule,
             loss_by_generalization: lost as f64 / (spans.max(1) as f64 * rows),
-            loss_by_suppression: self.decision.verdict.suppressed as f64 / rows,
+            loss_by_suppression: verdict.suppressed as f64 / rows,
         }
     }
 
@@ -335,11 +338,11 @@ impl Decided {
         }
     }
 
-    fn choice(&self) -> report::Choice {
+    fn choice(&self, release: &Release) -> report::Choice {
         report::Choice {
             search: self.job.choice.call().map(ToString::to_string),
             metric: self.job.metric_name.clone(),
-            value: self.decision.value,
+            value: release.value,
             proof: self.proof(),
             alternatives: match self.decision.verdict.partition {
                 Some(_) => None,

@@ -34,16 +34,17 @@ impl Decided {
             Some(_) => &[],
             None => decision.classes.node().levels(),
         };
-        let mut metrics = BTreeMap::from([(job.metric_name.clone(), decision.value)]);
+        let (classes, verdict) = self.settled()?;
+        let mut metrics = BTreeMap::from([(job.metric_name.clone(), release.value)]);
         for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
             let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
             let reads = other.reads();
             let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
             if !unknown {
-                let value =
-                    self.prepared
-                        .evaluator
-                        .measure_other(job, other.as_ref(), &decision.classes, &decision.verdict)?;
+                let value = self
+                    .prepared
+                    .evaluator
+                    .measure_other(job, other.as_ref(), &classes, &verdict)?;
                 metrics.insert(entry.info.name.into(), value);
             }
         }

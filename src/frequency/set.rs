@@ -250,6 +250,14 @@ impl FrequencySet {
         (entries, kept)
     }
 
+    /// This set with other counts; what is known of further attributes stays as it was.
+    pub fn with_counts(&self, counts: Vec<u64>) -> Self {
+        Self {
+            counts: counts.into(),
+            ..self.clone()
+        }
+    }
+
     /// This set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first entry, and
     /// the node is still this set's: what the class's labels are is for the caller to know.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {

@@ -10,19 +10,19 @@ use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The metrics of every answer; `cm` is NULL without CLASS.
+/// The metrics of every answer; `cm` is NULL without CLASS, and where rows were suppressed for their own limits.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
 /// One row of the answer.
 struct Row {
     search: String,
     /// The release and its metrics, or why there is none.
-    outcome: Result<(Release, Vec<f64>), String>,
+    outcome: Result<(Release, Vec<Option<f64>>), String>,
 }
 
 impl AnonContext {
     pub(super) async fn compare(&self, anonymize: Anonymize, searches: Vec<Call>) -> Result<Answer> {
-        let mut jobs: Vec<Job> = vec![];
+        let mut jobs: Vec<Arc<Job>> = vec![];
         for search in &searches {
             let choice = ast::Choice::Search(search.clone());
             let (job, _) = self
@@ -31,17 +31,17 @@ impl AnonContext {
                     ..anonymize.clone()
                 })
                 .await?;
-            jobs.push(job);
+            jobs.push(Arc::new(job));
         }
-        let Some(first) = jobs.first() else {
+        let Some(first) = jobs.first().cloned() else {
             return Answer::done("no search is named");
         };
-        let metrics = measured(first)?;
+        let metrics = measured(&first)?;
         let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
         let readied: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| m.as_ref()).collect();
         let objectives: Vec<&dyn Metric> = Some(first.metric.as_ref()).into_iter().chain(readied).collect();
         // All jobs have the same table, models and metrics: one scan serves them.
-        let prepared = Arc::new(engine::prepare(first, &objectives, self.observer.as_ref()).await?);
+        let prepared = Arc::new(engine::prepare(&first, &objectives, self.observer.as_ref()).await?);
         let models: Vec<String> = first
             .constraints
             .iter()
@@ -49,17 +49,20 @@ impl AnonContext {
             .collect();
         let mut rows = vec![];
         for (job, search) in jobs.into_iter().zip(&searches) {
-            let job = Arc::new(job);
             let outcome = match decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(&self.observer)).await {
                 Ok(decision) => {
                     prepared.evaluator.sets().clear();
-                    let values = prepared.evaluator.measure(&decision.classes, &decision.verdict);
                     let mut decided = Decided::new(job, Arc::clone(&prepared), decision);
-                    let (release, _) = decided.recount(&self.observer).await?;
-                    Ok((release, values[1..].to_vec()))
+                    match decided.recount(&self.observer).await {
+                        Ok((release, _)) => Ok((release, decided.measured(&objectives)?.split_off(1))),
+                        Err(e) => Err(e),
+                    }
                 }
-                Err(e) if e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
-                Err(e) => return Err(e),
+                Err(e) => Err(e),
+            };
+            let outcome = match outcome {
+                Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
+                other => other.map_err(|e| e.to_string()),
             };
             rows.push(Row {
                 search: search.to_string(),
@@ -101,7 +104,7 @@ fn answer(rows: &[Row], metrics: &[String], models: &[String]) -> Result<Answer>
     ];
     for name in METRICS {
         let at = metrics.iter().position(|m| m == name);
-        let values: Float64Array = released().map(|r| Some(r?.1[at?])).collect();
+        let values: Float64Array = released().map(|r| r?.1[at?]).collect();
         columns.push((name.into(), Arc::new(values)));
     }
     for (i, model) in models.iter().enumerate().filter(|(i, m)| !models[..*i].contains(m)) {

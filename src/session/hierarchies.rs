@@ -111,8 +111,10 @@ impl AnonContext {
     /// All rows of a query as one batch.
     async fn rows(&self, query: &str) -> Result<RecordBatch> {
         let frame = self.session.sql(query).await?;
-        let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
+        let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
         let batches = frame.collect().await.map_err(Error::from_data)?;
+        // Strings may come as another type of strings than was planned.
+        let schema = batches.first().map_or(planned, RecordBatch::schema);
         Ok(concat_batches(&schema, &batches)?)
     }
 

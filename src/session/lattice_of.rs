@@ -2,7 +2,7 @@
 
 use super::{AnonContext, Answer};
 use crate::catalogue::Call;
-use crate::engine::{self, Evaluator, Job};
+use crate::engine::{self, Choice, Evaluator, Job};
 use crate::error::{Error, Result};
 use crate::lattice::Node;
 use crate::metric::{self, METRICS, Metric};
@@ -21,6 +21,13 @@ const MOST_NODES: u128 = 10_000_000;
 impl AnonContext {
     pub(super) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
         let (job, _) = self.bind(&anonymize).await?;
+        no_personal(&job, "LATTICE OF")?;
+        if let Choice::Partition { call, .. } = &job.choice {
+            return Err(Error::usage(format!(
+                "LATTICE OF lists nodes, which {} does not look at; leave SEARCH USING out",
+                call.name
+            )));
+        }
         let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
             .iter()
             .filter(|e| e.info.params.iter().all(|p| p.default.is_some()))
@@ -52,6 +59,18 @@ impl AnonContext {
             .map(RecordBatch::schema)
             .ok_or_else(|| Error::internal("a lattice without nodes"))?;
         Answer::batches(schema, batches)
+    }
+}
+
+/// Promises to each row are kept while rows are handed out, which `statement` does not come to.
+pub(super) fn no_personal(job: &Job, statement: &str) -> Result<()> {
+    match job.personal() {
+        None => Ok(()),
+        Some((constraint, _)) => Err(Error::usage(format!(
+            "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \
+             NODE checks it",
+            constraint.describe(&job.quasi_identifiers)
+        ))),
     }
 }
 

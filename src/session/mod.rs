@@ -30,6 +30,8 @@ use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::sqlparser::ast;
 use futures::TryStreamExt;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -107,8 +109,13 @@ impl AnonContext {
             Statement::Explain { analyze, anonymize } => self.explain(*anonymize, analyze).await,
             Statement::Lattice(anonymize) => self.lattice_of(*anonymize).await,
             Statement::Verify(verify) => self.verify(verify).await,
-            Statement::DataFusion(_, text) => {
-                let rows = self.session.sql(&text).await?;
+            Statement::DataFusion(statement, text) => {
+                let is_query =
+                    matches!(&*statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
+                let rows = self.session.sql(&text).await.map_err(match is_query {
+                    true => Error::from,
+                    false => Error::from_statement,
+                })?;
                 keep_files_unnamed(&self.session)?;
                 Answer::query(rows).await
             }
@@ -143,7 +150,7 @@ impl AnonContext {
         self.session.register_table(name.as_str(), Arc::new(table))?;
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
-            let frame = self.session.sql(&statement).await?;
+            let frame = self.session.sql(&statement).await.map_err(Error::from_statement)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches: Vec<_> = frame
                 .execute_stream()

@@ -200,3 +200,48 @@ async fn no_row_of_adult_leaks_more_than_its_own_limit() {
     let checks = Numbers::of(&collect(&context, verify).await);
     assert!(checks.get("reached", 0) >= 4.0 && checks.get("reached", 1) == 0.0);
 }
+
+#[tokio::test]
+async fn metrics_count_the_rows_that_were_suppressed_for_their_own_limits() {
+    let scratch = tempfile::tempdir().unwrap();
+    let context = context(2);
+    census(&context).await;
+    collect(
+        &context,
+        "CREATE HIERARCHY occupation FROM 'data/hierarchies/occupation.csv'",
+    )
+    .await;
+    for (search, metric, shown) in [
+        ("mondrian", "dm", "sum(f * f) + SUPPRESSED * 30000"),
+        ("auto", "dm", "sum(f * f) + SUPPRESSED * 30000"),
+        ("adaptive_clustering", "c_avg", "sum(f) / CAST(count(*) AS DOUBLE) / 5"),
+    ] {
+        let target = scratch.path().join(format!("{search}_{metric}"));
+        let roles = "(SELECT age, zip, sex, occupation, CASE WHEN age % 3 = 0 THEN 0.01 ELSE 1.0 END AS max_leak FROM census \
+                     WHERE occupation IS NOT NULL) TO 'TARGET' QUASI IDENTIFIERS (age USING age, zip USING zip, sex) \
+                     SENSITIVE (occupation USING occupation) SATISFYING k_anonymity(5) AND personal_privacy(max_leak) \
+                     SUPPRESSING AT MOST 90 PERCENT";
+        let roles = roles.replace("TARGET", &target.display().to_string());
+        let statement = format!("ANONYMIZE {roles} MINIMIZING {metric} SEARCH USING {search}");
+        let summary = Numbers::of(&collect(&context, &statement).await);
+        let suppressed = summary.get("suppressed", 0);
+        assert!(suppressed > 1000.0, "{search}: {suppressed}");
+        let released = format!("{search}_{metric}");
+        table(&context, &released, &target).await;
+        let rows = summary.get("rows_in", 0);
+        let shown = shown
+            .replace("SUPPRESSED", &suppressed.to_string())
+            .replace("30000", &rows.to_string());
+        let recounted = format!("SELECT {shown} FROM (SELECT count(*) AS f FROM {released} GROUP BY age, zip, sex)");
+        let recounted = number(&collect(&context, &recounted).await);
+        let value = summary.get("value", 0);
+        assert!(
+            (value - recounted).abs() <= 1e-9 * recounted,
+            "{search}: {value}, not {recounted}"
+        );
+        let manifest = std::fs::read_to_string(target.join("_manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+        assert_eq!(manifest["metrics"][metric].as_f64(), Some(value));
+        assert!(manifest["metrics"]["glm"].as_f64().unwrap() >= suppressed / rows);
+    }
+}

@@ -4,7 +4,7 @@ use super::{Out, Sink, cell, unshown, unwritable};
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::csv::Writer;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::io::Write;
 use std::sync::Arc;
@@ -12,30 +12,29 @@ use std::sync::Arc;
 /// Writes CSV with a header. Nested columns, which CSV does not have, are written as text.
 pub struct Csv {
     writer: Writer<Out>,
-    schema: SchemaRef,
 }
 
 impl Csv {
     /// Writes the header.
     pub fn new(schema: &SchemaRef, out: Out) -> Result<Self> {
-        let fields: Vec<Field> = schema
-            .fields()
-            .iter()
-            .map(|f| match f.data_type().is_nested() {
-                true => Field::new(f.name(), arrow::datatypes::DataType::Utf8, true),
-                false => f.as_ref().clone().with_nullable(true),
-            })
-            .collect();
         let mut csv = Self {
             writer: Writer::new(out),
-            schema: Arc::new(Schema::new(fields)),
         };
         // An empty batch makes the header appear when there are no rows.
         csv.writer
-            .write(&RecordBatch::new_empty(Arc::clone(&csv.schema)))
+            .write(&RecordBatch::new_empty(flat(schema)))
             .map_err(unshown)?;
         Ok(csv)
     }
+}
+
+/// The columns as they are written.
+fn flat(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|f| match f.data_type().is_nested() {
+        true => Field::new(f.name(), DataType::Utf8, true),
+        false => f.as_ref().clone().with_nullable(true),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 impl Sink for Csv {
@@ -53,7 +52,8 @@ impl Sink for Csv {
                 Arc::new((0..column.len()).map(text).collect::<StringArray>())
             });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let flat = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns.collect(), &options);
+        // Of its own schema: strings may come as another type of strings than was planned.
+        let flat = RecordBatch::try_new_with_options(flat(&batch.schema()), columns.collect(), &options);
         self.writer.write(&flat.map_err(unshown)?).map_err(unshown)
     }
 

@@ -18,6 +18,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ pub struct Outcome {
     pub suppressed: u64,
     /// Classes that were suppressed.
     pub classes: u64,
+    /// The suppressed rows of each class that lost any, by its order key.
+    pub lost: BTreeMap<Vec<u64>, u64>,
     /// Rows that leak more than their limits, recounted on what was handed out.
     pub above: u64,
 }
@@ -215,7 +218,13 @@ impl Run {
         let mut kept: Vec<Range<usize>> = vec![];
         for class in classes(chunk) {
             let start = rows.len();
-            for (row, level) in self.class(class, &values, &limits) {
+            let (rows_of_class, first) = (class.len(), class.start);
+            let released = self.class(class, &values, &limits);
+            if released.len() < rows_of_class {
+                let lost = (rows_of_class - released.len()) as u64;
+                self.outcome.lost.insert(key(chunk, first), lost);
+            }
+            for (row, level) in released {
                 rows.push(row as u32);
                 nodes.push(self.columns.tree.node(values[row], level) as i32);
                 self.outcome.levels[usize::from(level)] += 1;

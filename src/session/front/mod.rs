@@ -6,6 +6,7 @@ mod objective;
 pub(super) use function::ParetoFront;
 pub use objective::OBJECTIVES;
 
+use super::lattice_of::no_personal;
 use super::{AnonContext, Answer};
 use crate::catalogue::{Argument, Call, Value};
 use crate::engine::{self, Front, Job, Objective, Property, Reached};
@@ -86,6 +87,7 @@ impl AnonContext {
         let bound = objectives.iter().map(|o| bind_objective(o, &anonymize.sensitive));
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
         let (job, _) = self.bind_any(&anonymize).await?;
+        no_personal(&job, "PARETO FRONT OF")?;
         weights_count(&job, &bound)?;
         let named = anonymize.choice != Choice::Default;
         let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
