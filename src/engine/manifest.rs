@@ -42,7 +42,7 @@ pub struct Manifest {
     pub suppressed_rows: SuppressedRows,
     /// Equivalence classes released.
     pub classes: u64,
-    /// The smallest released class.
+    /// The smallest released class; in entities where the request names them.
     pub reached_k: Option<u64>,
     /// What was checked on the written files.
     pub checks: Vec<Check>,

@@ -38,7 +38,7 @@ pub struct Release {
     pub rows_suppressed: u64,
     /// Equivalence classes released.
     pub classes: u64,
-    /// The smallest class, recounted on what was released.
+    /// The smallest class, recounted on what was released; in entities where the request names them.
     pub reached_k: Option<u64>,
     /// The node by column, or the number of labels by column.
     pub node: String,
