@@ -400,7 +400,10 @@ async fn people_are_counted_not_rows() {
     collect(&scene.context, &sql).await;
     let manifest = std::fs::read_to_string(scene.path("visits").join("_manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-    assert_eq!(manifest["reached_k"].as_f64(), manifest["checks"][0]["reached"].as_f64());
+    assert_eq!(
+        manifest["reached_k"].as_f64(),
+        manifest["checks"][0]["reached"].as_f64()
+    );
     let verify = |name: &str, entity: &str| {
         format!(
             "VERIFY '{}' QUASI IDENTIFIERS (sex, zip) SENSITIVE (diagnosis) {entity} SATISFYING k_anonymity(5) AGAINST '{}'",
