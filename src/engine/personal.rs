@@ -165,18 +165,19 @@ impl Decided {
     /// their own limits.
     pub(super) fn settled(&self) -> Result<(Arc<FrequencySet>, Verdict)> {
         let (classes, mut verdict) = (&self.decision.classes, self.decision.verdict.clone());
-        let outcome = self.outcome();
+        let mut outcome = self.outcome();
         if outcome.lost.is_empty() {
             return Ok((Arc::clone(classes), verdict));
         }
         let recipe = self.recipe(&[])?;
         let mut counts = classes.counts().to_vec();
         for (class, count) in counts.iter_mut().enumerate().filter(|(class, _)| verdict.kept[*class]) {
-            *count -= outcome
-                .lost
-                .get(&recipe.order_key(classes, class))
-                .copied()
-                .unwrap_or(0);
+            // Groups with the same labels were one class when rows were suppressed: each row is taken off once.
+            if let Some(left) = outcome.lost.get_mut(&recipe.order_key(classes, class)) {
+                let taken = (*left).min(*count);
+                *left -= taken;
+                *count -= taken;
+            }
         }
         verdict
             .kept
