@@ -10,6 +10,7 @@ mod groups;
 mod job;
 mod manifest;
 mod observe;
+mod partition_folder;
 mod personal;
 mod prepare;
 mod randomize;

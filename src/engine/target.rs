@@ -2,6 +2,7 @@
 
 use super::job::{Existing, Format, Job, Target, target_exists};
 use super::manifest::FileSummary;
+use super::partition_folder;
 use super::write::Written;
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -23,6 +24,7 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
                 .filter(|n| job.releases(n));
             return Err(Error::unknown("released column to partition by", column, released));
         }
+        partition_folder::check_column(column)?;
     }
     if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
         return Err(Error::usage(format!(

@@ -1,6 +1,7 @@
 //! Writing released batches to files, in parallel by column, with the same bytes whatever the threads.
 
 use super::job::{Format, Target};
+use super::partition_folder;
 use crate::error::{Error, Result};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -110,7 +111,10 @@ impl<'a> Files<'a> {
         for range in partition(&keys)?.ranges() {
             let mut path = String::new();
             for (name, key) in self.target.partitioned_by.iter().zip(&keys) {
-                path += &format!("{}={}/", encode(name), partition_value(key, range.start));
+                let values = key.as_string::<i32>();
+                let value = key.is_valid(range.start).then(|| values.value(range.start));
+                path += &partition_folder::name(name, value)?;
+                path.push('/');
             }
             self.add_run(&path, values.slice(range.start, range.len())).await?;
         }
@@ -353,38 +357,4 @@ impl Sink for CsvSink {
 
 fn plain_text(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(array, &DataType::Utf8)?)
-}
-
-/// A partition's folder name as Hive and DataFusion read it.
-fn partition_value(values: &ArrayRef, row: usize) -> String {
-    match values.is_null(row) {
-        true => "__HIVE_DEFAULT_PARTITION__".into(),
-        false => encode(values.as_string::<i32>().value(row)),
-    }
-}
-
-/// Percent-encodes what cannot stand in a folder name.
-fn encode(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z'
-            | b'A'..=b'Z'
-            | b'0'..=b'9'
-            | b'-'
-            | b'_'
-            | b'.'
-            | b'~'
-            | b'+'
-            | b'*'
-            | b' '
-            | b'<'
-            | b'>'
-            | b',' => {
-                out.push(char::from(byte));
-            }
-            _ => out += &format!("%{byte:02X}"),
-        }
-    }
-    out
 }
