@@ -14,6 +14,7 @@ use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use async_trait::async_trait;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use futures::TryStreamExt;
 use sqllogictest::harness::{self, Failed, Trial};
 use sqllogictest::{
     AsyncDB, ColumnType, Control, DBOutput, Record, Runner, default_normalizer, default_validator,
@@ -140,7 +141,8 @@ impl Session {
         for statement in sql::parse_each(text)? {
             let answer = self.context.execute(statement?).await?;
             let schema = SchemaRef::clone(&answer.schema);
-            last = Some((schema, answer.collect().await?));
+            // Read as they come: a VERIFY that fails has rows to compare too.
+            last = Some((schema, answer.rows.try_collect().await?));
         }
         Ok(last.unwrap_or_else(|| (SchemaRef::new(arrow::datatypes::Schema::empty()), vec![])))
     }

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What a statement did.
 struct Done {
     rows: u64,
-    verified: bool,
+    verified: Result<()>,
 }
 
 impl Runner {
@@ -122,14 +122,14 @@ impl Runner {
         let (context, printing) = (self.context.clone(), self.printing);
         let done = self.supervise(async move {
             let answer = context.execute(statement).await?;
-            let verified = answer.verified;
+            let verified = answer.verified();
             let rows = printing.print(answer).await?;
             Ok(Done { rows, verified })
         });
         let done = done.map_err(|e| Error::new(e.kind(), readable(&e)));
         let outcome = done.as_ref().map_or_else(
             |e| format!("{:?}", e.kind()).to_lowercase(),
-            |d| if d.verified { "done" } else { "verification" }.to_string(),
+            |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
         );
         self.log.event(
             "statement",
@@ -141,10 +141,7 @@ impl Runner {
                 ("seconds", started.elapsed().as_secs_f64().into()),
             ],
         );
-        if done?.verified {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::Verification, "a check of VERIFY does not hold"))
+        done?.verified
     }
 
     /// Prints a text that was asked for, which is a result like any other.

@@ -1,7 +1,7 @@
 //! What a statement answers: a schema and a stream of record batches.
 
 use crate::engine::{RandomizedColumn, Release};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -13,13 +13,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The answer to one statement.
+#[must_use = "a VERIFY that fails says so in its answer: collect it, or ask `verified`"]
 pub struct Answer {
     /// The columns.
     pub schema: SchemaRef,
     /// The rows.
     pub rows: SendableRecordBatchStream,
-    /// False when a check of VERIFY failed.
-    pub verified: bool,
+    /// The checks of VERIFY that failed, as its rows name them.
+    pub failed: Vec<String>,
 }
 
 impl Answer {
@@ -35,7 +36,7 @@ impl Answer {
         Ok(Self {
             schema,
             rows,
-            verified: true,
+            failed: vec![],
         })
     }
 
@@ -52,12 +53,24 @@ impl Answer {
         Ok(Self {
             schema,
             rows,
-            verified: true,
+            failed: vec![],
         })
     }
 
-    /// All rows at once.
+    /// An error of kind Verification where a check of VERIFY failed.
+    pub fn verified(&self) -> Result<()> {
+        let message = match self.failed.as_slice() {
+            [] => return Ok(()),
+            [one] => format!("a check of VERIFY does not hold: {one}"),
+            several => format!("{} checks of VERIFY do not hold: {}", several.len(), several.join("; ")),
+        };
+        Err(Error::new(ErrorKind::Verification, message))
+    }
+
+    /// All rows at once. A VERIFY that failed is an error here: its rows are for whoever reads them one by one and asks
+    /// [`Answer::verified`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
+        self.verified()?;
         let schema = self.schema;
         let batches: Vec<RecordBatch> = self.rows.try_collect().await.map_err(Error::from)?;
         Ok(if batches.is_empty() {

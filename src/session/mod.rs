@@ -87,7 +87,8 @@ impl AnonContext {
         self.hierarchies.read().keys().cloned().collect()
     }
 
-    /// Runs all statements of `text`, up to the first that fails, and answers the batches of the last.
+    /// Runs all statements of `text`, up to the first that fails, and answers the batches of the last. A VERIFY one of
+    /// whose checks does not hold is an error of kind [`crate::error::ErrorKind::Verification`].
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
         for statement in sql::parse_each(text)? {
@@ -96,7 +97,7 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Runs one statement.
+    /// Runs one statement. Whether the checks of a VERIFY hold is in its answer: [`Answer::verified`].
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         match statement {
             Statement::CreateHierarchy(create) => self.create_hierarchy(create).await,

@@ -18,3 +18,4 @@ mod risk;
 mod screenshot;
 mod sensitive;
 mod suggest;
+mod verify;

@@ -260,7 +260,7 @@ fn answer(checks: &[Check]) -> Result<Answer> {
         ("ok", Arc::new(ok), false),
     ])?;
     Ok(Answer {
-        verified: checks.iter().all(|c| c.ok),
+        failed: checks.iter().filter(|c| !c.ok).map(|c| c.check.clone()).collect(),
         ..Answer::of(batch)?
     })
 }

@@ -6,6 +6,7 @@ use anonsql::engine::{FileSummary, Manifest};
 use anonsql::generate::{Table, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
+use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -78,15 +79,18 @@ impl Scene {
         self.failing_of(&sql).await
     }
 
+    /// The checks that fail, as the rows of VERIFY have them.
     pub async fn failing_of(&self, sql: &str) -> BTreeSet<String> {
-        let batches = collect(&self.context, sql).await;
-        let mut failing = BTreeSet::new();
-        for batch in &batches {
-            let (check, ok) = (batch.column(0).as_string::<i32>(), batch.column(3).as_boolean());
-            let failed = (0..batch.num_rows()).filter(|i| !ok.value(*i));
-            failing.extend(failed.map(|i| check.value(i).to_string()));
-        }
-        failing
+        let rows = checks(&self.context, sql).await;
+        let failed = rows.into_iter().filter(|(_, ok)| *ok == Some(false));
+        failed.map(|(check, _)| check).collect()
+    }
+
+    /// What VERIFY says that it did not check.
+    pub async fn unchecked_of(&self, sql: &str) -> BTreeSet<String> {
+        let rows = checks(&self.context, sql).await;
+        let unchecked = rows.into_iter().filter(|(_, ok)| ok.is_none());
+        unchecked.map(|(check, _)| check).collect()
     }
 
     pub fn against(&self) -> String {
@@ -124,6 +128,23 @@ impl Scene {
     pub fn copy(&self, from: &str, name: &str) {
         copy_folder(&self.path(from), &self.path(name));
     }
+}
+
+/// The rows of a VERIFY: each check, and whether it holds.
+pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
+    let statement = anonsql::sql::parse(sql).unwrap().remove(0);
+    let answer = match context.execute(statement).await {
+        Ok(answer) => answer,
+        Err(e) => panic!("{e}\n{sql}"),
+    };
+    let says_failed = answer.verified().is_err();
+    let mut rows = vec![];
+    for batch in answer.rows.try_collect::<Vec<RecordBatch>>().await.unwrap() {
+        let (check, ok) = (batch.column(0).as_string::<i32>(), batch.column(3).as_boolean());
+        rows.extend((0..batch.num_rows()).map(|i| (check.value(i).to_string(), ok.is_valid(i).then(|| ok.value(i)))));
+    }
+    assert_eq!(says_failed, rows.iter().any(|(_, ok)| *ok == Some(false)), "{sql}");
+    rows
 }
 
 fn copy_folder(from: &Path, to: &Path) {
