@@ -43,6 +43,7 @@ pub fn job(
     let auto = Call::bare("auto");
     Job {
         statement: String::new(),
+        statement_sha256: String::new(),
         source,
         identifiers: vec![],
         quasi_identifiers: columns.iter().map(quasi_identifier).collect(),

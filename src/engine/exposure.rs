@@ -3,7 +3,7 @@
 //! Only numbers come back: how many classes have which size. The GROUP BYs are DataFusion's, with the session's memory
 //! pool, so a table of any size is measured in bounded memory.
 
-use super::manifest::{Manifest, SuppressedRows};
+use super::manifest::{Manifest, Role, SuppressedRows};
 use super::verify::{Answers, ReleasedTable, quote};
 use crate::error::{Error, Result};
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
@@ -26,8 +26,8 @@ impl ReleasedTable {
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         Self {
             name: name.into(),
-            quasi_identifiers: manifest.map_or(quasi_identifiers, |m| &m.quasi_identifiers).to_vec(),
-            sensitive: manifest.map_or(sensitive, |m| &m.sensitive).to_vec(),
+            quasi_identifiers: manifest.map_or(quasi_identifiers.to_vec(), |m| m.columns_of(Role::QuasiIdentifier)),
+            sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
             entity: None,
             starred: starred.map_or(0, |m| m.rows_suppressed),
             whole: None,

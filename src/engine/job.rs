@@ -244,12 +244,16 @@ pub struct Target {
     pub existing: Existing,
     /// Rows a file, at most.
     pub rows_per_file: Option<u64>,
+    /// Whether the manifest has the statement with the literals of its queries.
+    pub full_statement: bool,
 }
 
 /// A bound request.
 pub struct Job {
-    /// The statement, printed canonically. It holds no secret and no data value.
+    /// The statement, printed canonically, as the manifest may have it. It holds no secret.
     pub statement: String,
+    /// SHA-256 of the statement in full.
+    pub statement_sha256: String,
     /// The rows.
     pub source: Source,
     /// Columns that are removed or hashed.

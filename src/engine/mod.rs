@@ -36,11 +36,13 @@ pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,
 };
+pub(crate) use manifest::sha256;
 pub use manifest::{
-    Check, FileSummary, MANIFEST, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn, SearchSummary,
-    SuppressedRows,
+    Check, FileSummary, HierarchySummary, MANIFEST, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn,
+    ReleasedColumn, Role, SearchSummary, SuppressedRows,
 };
 pub use observe::{Observer, Phase, Silent};
+pub(crate) use partition_folder::NULL_FOLDER;
 pub use prepare::{Prepared, prepare};
 pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use datafusion::object_store::path::PathPart;
 
 /// What stands for NULL in a folder's name.
-const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
+pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The bytes that a name may have in a file system.
 const LONGEST: usize = 255;

@@ -107,6 +107,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let plan = decided
         .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
+    let schema = plan.schema();
     let state = decided.state();
     let context = table::sorting_context(&state, plan.as_ref());
     let rows = execute_stream(plan, context).map_err(Error::from_data)?;
@@ -140,7 +141,8 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let inputs = inputs
         .await
         .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
-    let manifest = decided.manifest(&release, inputs, summarise_outputs(stage.folder(), &written)?)?;
+    let outputs = summarise_outputs(stage.folder(), &written)?;
+    let manifest = decided.manifest(&release, (target, &schema), inputs, outputs)?;
     manifest.write(stage.folder())?;
     release.report = decided
         .staged_report(&session, &release, Some((target, &stage, &manifest)))

@@ -37,6 +37,13 @@ impl ReportFile {
         &self.path
     }
 
+    /// Its name where it is written into the folder of the release at `target`.
+    pub(super) fn name_in(&self, target: &Path) -> Result<Option<String>> {
+        let is_inside = resolved(&self.path)?.parent() == Some(resolved(target)?.as_path());
+        let name = self.path.file_name().filter(|_| is_inside);
+        Ok(name.map(|n| n.to_string_lossy().into_owned()))
+    }
+
     /// Fails where the report could not be written, before any work is done.
     pub(super) fn check(&self, job: &Job, target: Option<&Path>) -> Result<()> {
         let refused = |why: String| {

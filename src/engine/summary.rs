@@ -1,10 +1,16 @@
 //! What the manifest says of a release.
 
 use super::decide::Proof;
-use super::manifest::{FileSummary, Manifest, PartitionSummary, SearchSummary, SuppressedRows};
+use super::job::{Job, Target};
+use super::manifest::{
+    FileSummary, HierarchySummary, Manifest, PartitionSummary, ReleasedColumn, Role, SearchSummary, SuppressedRows,
+    hierarchy_key,
+};
 use super::release::{Decided, Release};
 use crate::error::Result;
+use crate::hierarchy::Hierarchy;
 use crate::metric::{self, Metric};
+use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 
 impl Decided {
@@ -22,9 +28,11 @@ impl Decided {
         }
     }
 
+    /// The manifest of a release whose rows have this schema and are written to `target`.
     pub(super) fn manifest(
         &self,
         release: &Release,
+        (target, schema): (&Target, &Schema),
         input: Vec<FileSummary>,
         output: Vec<FileSummary>,
     ) -> Result<Manifest> {
@@ -50,7 +58,9 @@ impl Decided {
         }
         Ok(Manifest {
             version: env!("CARGO_PKG_VERSION").into(),
+            sha256: String::new(),
             statement: job.statement.clone(),
+            statement_sha256: job.statement_sha256.clone(),
             seed: job.seed,
             node: job
                 .quasi_identifiers
@@ -67,8 +77,9 @@ impl Decided {
                     .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
                     .collect(),
             }),
-            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
-            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            columns: columns(job, schema)?,
+            partitioned_by: target.partitioned_by.clone(),
+            entity: job.entity.clone(),
             randomized: release.randomized.clone(),
             personal: release.personal.clone(),
             rows_in: release.rows_in,
@@ -90,6 +101,44 @@ impl Decided {
             },
             input,
             output,
+            report: job
+                .report
+                .as_ref()
+                .map(|r| r.name_in(&target.path))
+                .transpose()?
+                .flatten(),
         })
     }
+}
+
+/// The released columns as their rows have them.
+fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
+    let key = hierarchy_key(&job.statement_sha256, job.seed);
+    let fields = schema.fields().iter().filter(|f| job.releases(f.name()));
+    let column = |field: &Field| {
+        let name = field.name();
+        let summary = |hierarchy: &Hierarchy| HierarchySummary::of(hierarchy, &key);
+        let sensitive = job.sensitive.iter().find(|s| s.column == *name);
+        let (role, hierarchy) = match (job.quasi_identifier(name), sensitive) {
+            (Some(i), _) => (
+                Role::QuasiIdentifier,
+                Some(summary(&job.quasi_identifiers[i].hierarchy)?),
+            ),
+            (None, Some(s)) => (Role::Sensitive, s.hierarchy.as_deref().map(summary).transpose()?),
+            (None, None) if job.identifiers.iter().any(|i| i.column == *name) => (Role::Identifier, None),
+            (None, None) if job.class_label.as_ref() == Some(name) => (Role::Class, None),
+            (None, None) => (Role::Keep, None),
+        };
+        let data_type = match field.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            other => other,
+        };
+        Ok(ReleasedColumn {
+            name: name.clone(),
+            data_type: data_type.to_string(),
+            role,
+            hierarchy,
+        })
+    };
+    fields.map(|f| column(f)).collect()
 }

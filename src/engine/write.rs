@@ -184,8 +184,14 @@ impl<'a> Files<'a> {
 
     async fn finish(mut self) -> Result<Vec<Written>> {
         if self.open.is_none() && self.done.is_empty() {
-            // A release without rows still has its columns.
-            self.open = Some((String::new(), 0, self.create("")?));
+            // A release without rows still has its columns, those that are folders too.
+            let mut path = String::new();
+            for name in &self.target.partitioned_by {
+                path += &partition_folder::name(name, None)?;
+                path.push('/');
+            }
+            let sink = self.create(&path)?;
+            self.open = Some((path, 0, sink));
         }
         self.close().await?;
         Ok(self.done)

@@ -187,6 +187,10 @@ impl Ladder for Intervals {
         false
     }
 
+    fn is_rule(&self) -> bool {
+        true
+    }
+
     fn sql(&self) -> String {
         let widths: Vec<String> = self.widths.iter().map(|w| self.number(*w).to_string()).collect();
         let mut sql = format!("AS INTERVALS ({})", widths.join(", "));

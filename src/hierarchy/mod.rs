@@ -28,6 +28,8 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -88,6 +90,11 @@ pub trait Ladder: fmt::Debug + Send + Sync {
 
     /// Whether the last level of [`Ladder::labels`] is single-valued for whatever data.
     fn ends_in_top(&self) -> bool;
+
+    /// Whether [`Ladder::sql`] says all of it and holds nothing that was taken from data.
+    fn is_rule(&self) -> bool {
+        false
+    }
 
     /// The clause of CREATE HIERARCHY that makes it again, from `AS` or `FROM` on.
     fn sql(&self) -> String;
@@ -169,6 +176,10 @@ impl Hierarchy {
 
     /// What stands after the name in the CREATE HIERARCHY that makes it again.
     pub fn definition(&self) -> String {
+        format!("{}{}", self.ladder.sql(), self.exceptions())
+    }
+
+    fn exceptions(&self) -> String {
         let unmapped = match self.on_unmapped {
             OnUnmapped::Error => "",
             OnUnmapped::Suppress => " ON UNMAPPED SUPPRESS",
@@ -179,7 +190,32 @@ impl Hierarchy {
             OnNull::Top => " NULLS AS TOP",
             OnNull::Error => " NULLS ERROR",
         };
-        format!("{}{unmapped}{null}", self.ladder.sql())
+        format!("{unmapped}{null}")
+    }
+
+    /// HMAC-SHA-256 of all that it does: values with their labels in the order of the values, or the rule, and what
+    /// becomes of other values. The same whatever it was made from.
+    pub fn digest(&self, key: &[u8]) -> Result<String> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
+        let mut add = |text: &str| {
+            mac.update(&(text.len() as u64).to_le_bytes());
+            mac.update(text.as_bytes());
+        };
+        add(&self.exceptions());
+        match self.ladder.ground(&DataType::Utf8)? {
+            None => add(&self.ladder.sql()),
+            Some(ground) => {
+                let labels = self.ladder.labels(&ground)?;
+                let values = ground.as_string::<i32>();
+                let mut rows: Vec<usize> = (0..values.len()).collect();
+                rows.sort_by_key(|i| values.value(*i));
+                for row in rows {
+                    add(values.value(row));
+                    labels.iter().for_each(|level| add(level.value(row)));
+                }
+            }
+        }
+        Ok(hex::encode(mac.finalize().into_bytes()))
     }
 
     /// The rows of DESCRIBE HIERARCHY: `level`, `labels` (how many, where they are listed) and `rule`.

@@ -86,6 +86,10 @@ impl Ladder for Prefix {
         false
     }
 
+    fn is_rule(&self) -> bool {
+        true
+    }
+
     fn sql(&self) -> String {
         let kept: Vec<String> = self.kept.iter().map(ToString::to_string).collect();
         let mask = self.mask.to_string();

@@ -42,6 +42,10 @@ impl Ladder for Suppression {
         false
     }
 
+    fn is_rule(&self) -> bool {
+        true
+    }
+
     fn sql(&self) -> String {
         "AS SUPPRESSION".to_string()
     }

@@ -173,6 +173,10 @@ impl Ladder for Truncate {
         false
     }
 
+    fn is_rule(&self) -> bool {
+        true
+    }
+
     fn sql(&self) -> String {
         let units: Vec<String> = self.units.iter().map(ToString::to_string).collect();
         format!("AS TRUNCATE ({})", units.join(", "))

@@ -4,7 +4,7 @@ use super::AnonContext;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
     Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
-    ReportFile, Secret, Sensitive, SuppressionLimit, Target, check_partition,
+    ReportFile, Secret, Sensitive, SuppressionLimit, Target, check_partition, sha256,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
@@ -46,12 +46,20 @@ pub(super) const OPTIONS: Info = Info {
 const TARGET_OPTIONS: Info = Info {
     name: "OPTIONS",
     summary: "options of a target",
-    params: &[Param {
-        name: "rows_per_file",
-        summary: "rows a file, at most",
-        kind: Kind::Integer { min: 1, max: i64::MAX },
-        default: Some(""),
-    }],
+    params: &[
+        Param {
+            name: "rows_per_file",
+            summary: "rows a file, at most",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some(""),
+        },
+        Param {
+            name: "statement",
+            summary: "how the manifest has the statement: without the literals of its queries, or in full",
+            kind: Kind::Word(&["redacted", "full"]),
+            default: Some("redacted"),
+        },
+    ],
     example: "OPTIONS (rows_per_file 1000000)",
     reference: "",
 };
@@ -87,8 +95,16 @@ impl AnonContext {
             Some(population) => Some(self.source(population).await?),
             None => None,
         };
+        let target = statement.target.as_ref().map(target).transpose()?;
+        let in_full = statement.to_string();
         let job = Job {
-            statement: statement.to_string(),
+            statement_sha256: sha256(&in_full),
+            statement: match target {
+                Some(Target {
+                    full_statement: true, ..
+                }) => in_full,
+                _ => statement.redacted().to_string(),
+            },
             source,
             identifiers: statement.identifiers.iter().map(identifier).collect(),
             sensitive: self.sensitive(&statement.sensitive).await?,
@@ -117,7 +133,6 @@ impl AnonContext {
                 false => "POPULATION is named, but no model counts in it; k_map does",
             }));
         }
-        let target = statement.target.as_ref().map(target).transpose()?;
         Ok((job, target))
     }
 
@@ -301,7 +316,7 @@ fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result
         ast::Choice::Default => return searched(&Call::bare("auto")),
         ast::Choice::Search(call) => return searched(call),
         ast::Choice::Node(levels) => levels.clone(),
-        ast::Choice::Manifest(path) => manifest_levels(path)?,
+        ast::Choice::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
     };
     for (column, _) in &levels {
         if !quasi_identifiers.iter().any(|q| q.column == *column) {
@@ -347,8 +362,8 @@ fn searched(call: &Call) -> Result<Choice> {
     })
 }
 
-/// The node of an earlier release.
-fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
+/// The node of an earlier release of columns with the same hierarchies.
+fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
     let path = Path::new(path);
     let folder = match path.file_name() {
         Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
@@ -368,6 +383,14 @@ fn manifest_levels(path: &str) -> Result<Vec<(String, u32)>> {
             manifest.search.algorithm,
             manifest.search.algorithm
         )));
+    }
+    for q in quasi_identifiers
+        .iter()
+        .filter(|q| manifest.node.contains_key(&q.column))
+    {
+        manifest
+            .require_hierarchy(&q.column, &q.hierarchy)
+            .map_err(|e| e.context(format!("USING MANIFEST {:?}", folder.display().to_string())))?;
     }
     Ok(manifest
         .node
@@ -407,5 +430,6 @@ fn target(target: &ast::Target) -> Result<Target> {
             ast::Exists::Skip => Existing::Skip,
         },
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
+        full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
     })
 }

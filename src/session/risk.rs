@@ -202,7 +202,7 @@ impl AnonContext {
             let level = manifest.node.get(&q.column).copied().unwrap_or(0);
             columns.push(match &q.hierarchy {
                 Some(hierarchy) if level > 0 => {
-                    self.hierarchy(hierarchy)?;
+                    manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
                     let arguments = vec![lit(hierarchy), ident(&q.column), lit(i64::from(level))];
                     generalize.call(arguments).alias(&q.column)
                 }

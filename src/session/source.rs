@@ -1,10 +1,10 @@
 //! Where rows come from: a table of the session, a path, a query.
 
 use super::AnonContext;
-use crate::engine::Source;
+use crate::engine::{Manifest, Source};
 use crate::error::{Error, Result};
 use crate::sql::ast;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
@@ -87,9 +87,14 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
     let partitions = partitions(Path::new(path));
     let frame = if extension == "csv" {
         check_header(Path::new(path))?;
+        let schema = released_schema(Path::new(path), &partitions);
         let options = CsvReadOptions::new()
             .file_extension(&suffix)
             .table_partition_cols(partitions);
+        let options = match &schema {
+            Some(schema) => options.schema(schema),
+            None => options,
+        };
         session.read_csv(path, options).await
     } else {
         let options = ParquetReadOptions {
@@ -104,6 +109,35 @@ pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<Da
         return Err(Error::usage(format!("{path:?} names no file with columns")));
     }
     Ok(frame)
+}
+
+/// The schema of the CSV files of a release, as its manifest says: a guess from the first rows may be too narrow for
+/// others. `None` where the folder is no release, or its files do not begin as it says.
+fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<Schema> {
+    let manifest = Manifest::read(folder).ok()??;
+    let columns = manifest.columns.iter();
+    let columns = columns.filter(|c| partitions.iter().all(|(p, _)| *p != c.name));
+    // Other types are text in a CSV file.
+    let is_read = |t: &DataType| {
+        use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};
+        t.is_numeric() || matches!(t, Boolean | Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
+    };
+    let fields = columns.map(|c| {
+        let data_type: DataType = c.data_type.parse().ok()?;
+        let data_type = Some(data_type).filter(is_read).unwrap_or(DataType::Utf8);
+        Some(Field::new(&c.name, data_type, true))
+    });
+    let schema = Schema::new(fields.collect::<Option<Vec<Field>>>()?);
+    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    let mut files = manifest.output.iter().map(|f| folder.join(&f.name));
+    files.all(|file| has_header(&file, &names)).then_some(schema)
+}
+
+/// Whether a CSV file begins with these names.
+pub(super) fn has_header(file: &Path, names: &[&str]) -> bool {
+    let reader = csv::ReaderBuilder::new().from_path(file).ok();
+    let header = reader.and_then(|mut reader| reader.headers().ok().cloned());
+    header.is_some_and(|header| header.iter().eq(names.iter().copied()))
 }
 
 /// Why a path cannot be read: the file where it is one of a folder, and how it was read where its name says nothing.
@@ -205,7 +239,9 @@ fn partitions(folder: &Path) -> Vec<(String, DataType)> {
     paths.sort();
     for path in paths {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
-        if let Some((column, _)) = name.as_deref().and_then(|n| n.split_once('=')) {
+        // Readers pass over what begins so.
+        let name = name.as_deref().filter(|n| !n.starts_with(['.', '_']));
+        if let Some((column, _)) = name.and_then(|n| n.split_once('=')) {
             let mut found = vec![(column.to_string(), DataType::Utf8)];
             found.extend(partitions(&path));
             return found;

@@ -8,6 +8,7 @@ pub mod ast;
 mod clause;
 mod cursor;
 mod name;
+mod redact;
 #[cfg(test)]
 mod roundtrip;
 pub mod statement;

@@ -39,7 +39,7 @@ pub(super) async fn unchanged(
             .filter(|s| s.randomized.is_none() && is_kept(&s.column));
         kept.map(|s| s.column.clone()).collect()
     };
-    let columns: Vec<String> = evidence.and_then(Evidence::unchanged).unwrap_or_else(sensitive);
+    let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
     let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
         let found = table.schema().qualified_field_with_unqualified_name(column).ok();
@@ -73,7 +73,7 @@ pub(super) async fn check(
         };
         let Some(data_type) = data_type else { continue };
         there.push(converted(&quote(&known.column), data_type));
-        here.push(converted(&known.released(), data_type));
+        here.push(converted(&quote(&known.column), data_type));
         names.push(known.column.as_str());
         followed.push(known);
     }

@@ -1,25 +1,31 @@
 //! What a release says of itself in its manifest, held against what is there.
+//!
+//! What the manifest alone says of the source (levels that a hierarchy of the session does not confirm, rows, metrics) is
+//! checked with AGAINST or not at all; [`Evidence::unchecked`] names it.
 
-use super::none_of;
-use crate::engine::{Check, FileSummary, MANIFEST, Manifest, ReleasedTable, SuppressedRows, count, quote};
-use crate::error::{Error, Result};
-use crate::sql::ast::{self, Anonymize};
+use super::{WHOLE, files, none_of};
+use crate::engine::{Check, MANIFEST, Manifest, ReleasedTable, Role, SuppressedRows, count, quote};
+use crate::error::Result;
+use crate::sql::ast::Anonymize;
 use crate::sql::{Statement, parse};
 use datafusion::prelude::SessionContext;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The manifest of the release that is checked.
 pub(super) struct Evidence {
     folder: PathBuf,
     pub(super) manifest: Manifest,
+    /// Whether it is as it was written.
+    is_sealed: bool,
     /// The statement that it names, where it reads as one.
-    pub(super) statement: Option<Anonymize>,
+    statement: Option<Anonymize>,
 }
 
 impl Evidence {
     /// The manifest of the release in `folder`, where there is one.
     pub(super) fn of(folder: &Path) -> Result<Option<Self>> {
-        let Some(manifest) = Manifest::read(folder)? else {
+        let Some((manifest, is_sealed)) = Manifest::read_sealed(folder)? else {
             return Ok(None);
         };
         let statement = match parse(&manifest.statement).as_deref() {
@@ -29,30 +35,27 @@ impl Evidence {
         Ok(Some(Self {
             folder: folder.into(),
             manifest,
+            is_sealed,
             statement,
         }))
     }
 
-    /// A quasi-identifier as the release's statement has it.
-    pub(super) fn quasi_identifier(&self, column: &str) -> Option<&ast::QuasiIdentifier> {
-        let statement = self.statement.as_ref()?;
-        statement.quasi_identifiers.iter().find(|q| q.column == column)
-    }
-
-    /// The columns that the statement releases as they are.
-    pub(super) fn unchanged(&self) -> Option<Vec<String>> {
-        let statement = self.statement.as_ref()?;
+    /// The columns that are released as they are.
+    pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
-        let is_kept = |s: &&ast::Sensitive| s.randomized.is_none() && Some(&s.column) != generalized;
-        let sensitive = statement.sensitive.iter().filter(is_kept);
-        let sensitive = sensitive.map(|s| &s.column);
-        Some(
-            sensitive
-                .chain(&statement.class)
-                .chain(&statement.keep)
-                .cloned()
-                .collect(),
-        )
+        let randomized: HashSet<&String> = match &self.statement {
+            Some(statement) => {
+                let sensitive = statement.sensitive.iter().filter(|s| s.randomized.is_some());
+                sensitive.map(|s| &s.column).collect()
+            }
+            None => self.manifest.randomized.iter().map(|r| &r.column).collect(),
+        };
+        let is_kept = |column: &String| !randomized.contains(column) && Some(column) != generalized;
+        let mut columns = self.manifest.columns_of(Role::Sensitive);
+        columns.retain(is_kept);
+        columns.extend(self.manifest.columns_of(Role::Class));
+        columns.extend(self.manifest.columns_of(Role::Keep));
+        columns
     }
 
     /// Every number and name of the manifest that can be counted again.
@@ -64,7 +67,7 @@ impl Evidence {
     ) -> Result<Vec<Check>> {
         let manifest = &self.manifest;
         let entity = self.released_entity();
-        let has_hidden_entities = entity.is_none() && self.statement.as_ref().is_some_and(|s| s.entity.is_some());
+        let has_hidden_entities = entity.is_none() && manifest.entity.is_some();
         let released = ReleasedTable {
             entity,
             ..released.clone()
@@ -77,13 +80,13 @@ impl Evidence {
         };
         let mut same_classes = says("classes", Some(manifest.classes), Some(classes));
         // Groups of a local recoding may have the same labels, and are one class in the release then.
-        same_classes.ok |= manifest.node.is_empty() && classes <= manifest.classes;
+        same_classes.ok |= manifest.partition.is_some() && classes <= manifest.classes;
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities, and where those are not in the files their rows are, which are no fewer.
         same_smallest.ok |= has_hidden_entities && smallest >= manifest.reached_k;
         let mut checks = vec![
             says("rows", Some(manifest.rows_out), Some(rows)),
-            says("rows read", Some(manifest.rows_in), Some(rows + dropped)),
+            says("rows read", Some(manifest.rows_in), rows.checked_add(dropped)),
             same_classes,
             same_smallest,
         ];
@@ -99,79 +102,91 @@ impl Evidence {
             check.ok = starred >= manifest.rows_suppressed;
             checks.push(check);
         }
-        checks.extend(self.files()?);
-        if let Some(statement) = &self.statement {
-            let hashed = statement.identifiers.iter().filter(|i| i.hash.is_some());
-            let mut named: Vec<&String> = hashed.map(|i| &i.column).collect();
-            named.extend(statement.quasi_identifiers.iter().map(|q| &q.column));
-            named.extend(statement.sensitive.iter().map(|s| &s.column));
-            named.extend(statement.class.iter().chain(&statement.keep));
-            let beyond = columns.iter().filter(|c| !named.iter().any(|n| n == *c)).count();
-            checks.push(none_of(
-                "columns that the statement does not release".into(),
-                beyond as u64,
-            ));
+        checks.extend(files::check(&self.folder, manifest)?);
+        checks.extend(self.columns(columns));
+        checks.push(none_of(
+            format!("changes of {MANIFEST} since it was written"),
+            u64::from(!self.is_sealed),
+        ));
+        if released.whole.is_some() {
+            let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
+            checks.push(says("rows of the source", Some(manifest.rows_in), Some(read)));
         }
         Ok(checks)
     }
 
-    fn released_entity(&self) -> Option<String> {
-        let statement = self.statement.as_ref()?;
-        let entity = statement.entity.as_ref()?;
-        let is_quasi = statement.quasi_identifiers.iter().any(|q| q.column == *entity);
-        let is_sensitive = statement.sensitive.iter().any(|s| s.column == *entity);
-        let is_kept = statement.keep.contains(entity) || statement.class.as_ref() == Some(entity);
-        (is_quasi || is_sensitive || is_kept).then(|| entity.clone())
+    /// The columns by name and role, those that nothing names, and whether the statement can name any.
+    fn columns(&self, columns: &[&str]) -> [Check; 3] {
+        let manifest = &self.manifest;
+        let there: HashSet<&str> = columns.iter().copied().collect();
+        let named: HashMap<&str, Role> = manifest.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
+        let stated = self.statement.as_ref().map(roles);
+        let stated = stated.as_ref();
+        let is_as_stated = |name: &str, role: Role| stated.is_none_or(|s| s.get(name) == Some(&role));
+        let same = named
+            .iter()
+            .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
+        let is_named = |name: &str| named.contains_key(name) && stated.is_none_or(|s| s.contains_key(name));
+        [
+            says(
+                "columns",
+                Some(manifest.columns.len() as u64),
+                Some(same.count() as u64),
+            ),
+            none_of(
+                "columns that the statement does not release".into(),
+                columns.iter().filter(|c| !is_named(c)).count() as u64,
+            ),
+            none_of(
+                format!("statement of {MANIFEST} that does not parse"),
+                u64::from(stated.is_none()),
+            ),
+        ]
     }
 
-    /// The files by name, size and content.
-    fn files(&self) -> Result<[Check; 2]> {
-        let mut there = vec![];
-        data_files(&self.folder, &self.folder, &mut there)?;
-        let mut unchanged = 0;
-        for summary in &self.manifest.output {
-            let path = self.folder.join(&summary.name);
-            unchanged +=
-                u64::from(path.is_file() && FileSummary::of(&path, summary.name.clone(), summary.rows)? == *summary);
+    /// What nothing that is there can confirm.
+    pub(super) fn unchecked(&self, is_against: bool) -> Vec<String> {
+        let mut unchecked = vec![];
+        if !is_against {
+            unchecked.push(format!(
+                "rows, levels and order of the source as {MANIFEST} says (no AGAINST)"
+            ));
         }
-        let named = |name: &&String| !self.manifest.output.iter().any(|s| s.name == **name);
-        Ok([
-            says("files", Some(self.manifest.output.len() as u64), Some(unchanged)),
-            none_of(
-                format!("files that {MANIFEST} does not name"),
-                there.iter().filter(named).count() as u64,
-            ),
-        ])
+        unchecked.push(format!("metrics, search and input as {MANIFEST} says"));
+        unchecked
+    }
+
+    fn released_entity(&self) -> Option<String> {
+        let entity = self.manifest.entity.as_ref()?;
+        let mut columns = self.manifest.columns.iter();
+        let is_released = columns.any(|c| c.name == *entity && c.role != Role::Identifier);
+        is_released.then(|| entity.clone())
     }
 }
 
+/// The columns that a statement releases.
+fn roles(statement: &Anonymize) -> HashMap<String, Role> {
+    let hashed = statement.identifiers.iter().filter(|i| i.hash.is_some());
+    let quasi_identifiers = statement.quasi_identifiers.iter();
+    let sensitive = statement.sensitive.iter();
+    let class = statement.class.iter().map(|c| (c, Role::Class));
+    let keep = statement.keep.iter().map(|c| (c, Role::Keep));
+    hashed
+        .map(|i| (&i.column, Role::Identifier))
+        .chain(quasi_identifiers.map(|q| (&q.column, Role::QuasiIdentifier)))
+        .chain(sensitive.map(|s| (&s.column, Role::Sensitive)))
+        .chain(class)
+        .chain(keep)
+        .map(|(column, role)| (column.clone(), role))
+        .collect()
+}
+
 /// A check that what is there is what the manifest has.
-fn says(what: &str, required: Option<u64>, reached: Option<u64>) -> Check {
+pub(super) fn says(what: &str, required: Option<u64>, reached: Option<u64>) -> Check {
     Check {
         check: format!("{what} as {MANIFEST} says"),
         required: required.unwrap_or(0) as f64,
         reached: reached.map(|n| n as f64),
         ok: reached == required,
     }
-}
-
-/// The paths under `root` of the files in `folder` that a reader of the folder may take for data.
-fn data_files(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
-    let failed = |e| Error::io(format!("cannot read {}", folder.display()), e);
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
-            data_files(root, &path, found)?;
-            continue;
-        }
-        let hidden = path
-            .file_name()
-            .is_some_and(|n| n.to_string_lossy().starts_with(['.', '_']));
-        let is_data = path.extension().is_some_and(|e| e == "parquet" || e == "csv");
-        if is_data || !hidden {
-            let name = path.strip_prefix(root).unwrap_or(&path);
-            found.push(name.to_string_lossy().into_owned());
-        }
-    }
-    Ok(())
 }

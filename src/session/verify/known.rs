@@ -12,9 +12,6 @@ use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// How Hive, Spark and this crate write NULL as the name of a partition's folder.
-pub(super) const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
-
 /// A released quasi-identifier.
 pub(super) struct Known {
     pub(super) column: String,
@@ -54,14 +51,6 @@ impl Known {
     /// The level, where there is only one that it may be.
     pub(super) fn level(&self) -> Option<u8> {
         self.levels.filter(|(low, high)| low == high).map(|(low, _)| low)
-    }
-
-    /// The values of the released column, as SQL.
-    pub(super) fn released(&self) -> String {
-        match self.is_folder {
-            true => format!("nullif({}, '{NULL_FOLDER}')", quote(&self.column)),
-            false => quote(&self.column),
-        }
     }
 }
 

@@ -3,8 +3,9 @@
 //! A hierarchy that lists its values lists its labels too, and any other text is foreign. With AGAINST, the labels are
 //! those of the source's values. A rule without a source is applied to the label itself: what it generalizes further is
 //! no label of that level (`PREFIX (3)` leaves `123**` as it is, and makes `12345` to `123**`). Where the hierarchy is
-//! not known at all, a value of the source is taken for a raw one. `*` is a label of the top, and below it only where the
-//! hierarchy sends NULL or unmapped values there; the suppressed rows that the manifest counts are set aside before.
+//! not known at all, a value of the source is taken for a raw one. `*`, or the one label that the hierarchy's last level
+//! has of its own, is a label of the top, and below it only where the hierarchy sends NULL or unmapped values there; the
+//! suppressed rows that the manifest counts are set aside before.
 
 use super::known::{Known, bind};
 use super::{WHOLE, none_of};
@@ -78,7 +79,7 @@ async fn has_column(session: &SessionContext, table: &str, column: &str) -> Resu
 async fn labels(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<(StringArray, Vec<u64>)> {
     let sql = format!(
         "SELECT arrow_cast({}, 'Utf8') AS v, count(*) AS n FROM {} GROUP BY 1",
-        known.released(),
+        quote(&known.column),
         released.released()
     );
     let (mut labels, mut rows) = (vec![], vec![]);
@@ -135,10 +136,13 @@ fn of_levels(
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
     let below_top = low..=high.min(hierarchy.height() - 1);
     let texts: ArrayRef = Arc::new(labels.clone());
+    let mut top_label = None;
     let listed = match (source, hierarchy.ladder().ground(&DataType::Utf8)?) {
         (Some(labels), _) => Some(labels),
         (None, Some(ground)) => {
             let by_level = hierarchy.ladder().labels(&ground)?;
+            let last = by_level.last().filter(|_| hierarchy.ladder().ends_in_top());
+            top_label = last.and_then(|l| l.iter().flatten().next().map(str::to_string));
             let levels = below_top.clone().filter_map(|l| by_level.get(usize::from(l) - 1));
             Some(levels.flat_map(|l| l.iter().flatten().map(str::to_string)).collect())
         }
@@ -164,7 +168,7 @@ fn of_levels(
         .zip(is_label)
         .map(|(label, is_label)| match label {
             None => null,
-            Some(label) => is_label || (top && label == TOP),
+            Some(label) => is_label || (top && (label == TOP || top_label.as_deref() == Some(label))),
         })
         .collect())
 }

@@ -1,14 +1,18 @@
 //! VERIFY: promises recounted on any table, released by anonsql or not, and what else gives a release away.
 //!
-//! Every row of the answer is one check; a check that needs what is not there (a manifest, a source, a hierarchy) is
-//! not among them, so that what was checked is what is listed:
+//! Every row of the answer is one check:
 //! - every privacy model, recounted on the rows; NULL is a value like any other, suppressed rows are no class;
-//! - what the manifest says ([`evidence`]): rows, classes, the smallest class, files, columns;
+//! - what the manifest says ([`evidence`]): rows, classes, the smallest class, columns, and what is in its folder and in
+//!   its files ([`files`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), and rows left in its order ([`order`]).
+//!
+//! What a release says of itself and nothing that is there can confirm (no manifest, no source, a hierarchy that is not the
+//! release's) is a row too: it begins with `not checked:`, its `ok` is NULL, and it is no failure.
 
 mod against;
 mod evidence;
+mod files;
 mod known;
 mod labels;
 mod order;
@@ -17,16 +21,21 @@ use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
 use super::{AnonContext, Answer};
 use crate::engine::{
-    Answers, Check, Constraint, Phase, Promise, QuasiIdentifier, ReleasedTable, SuppressedRows, recounting_session,
+    Answers, Check, Constraint, MANIFEST, Manifest, NULL_FOLDER, Phase, Promise, QuasiIdentifier, ReleasedTable, Role,
+    SuppressedRows, recounting_session,
 };
 use crate::error::{Error, Result};
+use crate::hierarchy::Hierarchy;
 use crate::sql::ast::{self, Verify};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
+use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::SessionContext;
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::{LogicalPlan, cast};
+use datafusion::prelude::{Expr, SessionContext, lit};
 use evidence::Evidence;
 use known::Known;
 use std::sync::Arc;
@@ -81,17 +90,24 @@ impl AnonContext {
         let folder = released_folder(&verify.source, &source.rows);
         let evidence = folder.as_deref().map(Evidence::of).transpose()?.flatten();
         let folders = folder.as_deref().map(partition_columns).unwrap_or_default();
-        let known = self.known(&verify, evidence.as_ref(), &columns, &folders)?;
+        let mut found = Findings::default();
+        let known = self.known(&verify, evidence.as_ref(), &columns, &folders, &mut found)?;
         let manifest = evidence.as_ref().map(|e| &e.manifest);
+        for sensitive in &verify.sensitive {
+            let is_known = manifest.filter(|m| m.hierarchy_of(&sensitive.column).is_some());
+            if let (Some(manifest), Some(name)) = (is_known, &sensitive.hierarchy) {
+                found.same(manifest, &sensitive.column, self.hierarchy(name)?)?;
+            }
+        }
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         let mut released = ReleasedTable {
             name: CHECKED.into(),
             quasi_identifiers: match &manifest {
-                Some(manifest) => manifest.quasi_identifiers.clone(),
+                Some(manifest) => manifest.columns_of(Role::QuasiIdentifier),
                 None => quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
             },
             sensitive: match &manifest {
-                Some(manifest) => manifest.sensitive.clone(),
+                Some(manifest) => manifest.columns_of(Role::Sensitive),
                 None => verify.sensitive.iter().map(|s| s.column.clone()).collect(),
             },
             entity: verify.entity.clone(),
@@ -109,7 +125,7 @@ impl AnonContext {
                 "the manifest has the quasi-identifier {gone}, which the release lacks"
             )));
         }
-        let (state, checked) = source.rows.clone().into_parts();
+        let (state, checked) = with_nulls(source.rows.clone(), &folders)?.into_parts();
         let mut views = vec![(CHECKED, checked)];
         if let Some(against) = &verify.against {
             views.push((WHOLE, self.source(against).await?.rows.into_parts().1));
@@ -129,9 +145,16 @@ impl AnonContext {
 
         let promises = self.promises(&verify, &constraints, &quasi_identifiers)?;
         let mut checks = released.check(&own, &promises).await?;
-        if let Some(evidence) = &evidence {
-            checks.extend(evidence.check(&own, &released, &columns).await?);
+        match &evidence {
+            Some(evidence) => {
+                checks.extend(evidence.check(&own, &released, &columns).await?);
+                found.unchecked.extend(evidence.unchecked(released.whole.is_some()));
+            }
+            None => found
+                .unchecked
+                .push(format!("files, columns and levels (there is no {MANIFEST})")),
         }
+        checks.append(&mut found.checks);
         checks.extend(labels::check(&own, &released, &known).await?);
         if released.whole.is_some() {
             let unchanged = against::unchanged(&own, &verify, evidence.as_ref()).await?;
@@ -142,7 +165,8 @@ impl AnonContext {
             checks.extend(order::check(&in_order, &known, &folders, &unchanged).await?);
         }
         self.observer.end(Phase::Verify);
-        answer(&checks)
+        found.checks = checks;
+        found.answer()
     }
 
     fn promises<'a>(
@@ -186,9 +210,14 @@ impl AnonContext {
         evidence: Option<&Evidence>,
         columns: &[&str],
         folders: &[String],
+        found: &mut Findings,
     ) -> Result<Vec<Known>> {
+        let manifest = evidence.map(|e| &e.manifest);
+        let of_manifest = manifest
+            .map(|m| m.columns_of(Role::QuasiIdentifier))
+            .unwrap_or_default();
         let mut named: Vec<ast::QuasiIdentifier> = verify.quasi_identifiers.clone();
-        for column in evidence.iter().flat_map(|e| &e.manifest.quasi_identifiers) {
+        for column in &of_manifest {
             if columns.contains(&column.as_str()) && !named.iter().any(|q| q.column == *column) {
                 named.push(ast::QuasiIdentifier {
                     column: column.clone(),
@@ -201,19 +230,19 @@ impl AnonContext {
         let mut known = vec![];
         for named in named {
             // What the statement says goes before what the release says of itself.
-            let released = evidence.and_then(|e| e.quasi_identifier(&named.column));
             let levels = match named.levels {
                 Some((low, high)) => Some((level(low, &named.column)?, level(high, &named.column)?)),
-                None => evidence
-                    .and_then(|e| e.manifest.node.get(&named.column))
+                None => manifest
+                    .and_then(|m| m.node.get(&named.column))
                     .map(|level| (*level, *level)),
             };
-            let hierarchy = match (&named.hierarchy, released) {
-                (Some(name), _) => Some(self.hierarchy(name)?),
-                (None, Some(released)) => match &released.hierarchy {
-                    Some(name) => self.hierarchy(name).ok(),
-                    None => Some(suppression_of(&named.column)?),
-                },
+            let hierarchy = match (
+                &named.hierarchy,
+                manifest.filter(|_| of_manifest.contains(&named.column)),
+            ) {
+                (Some(name), None) => Some(self.hierarchy(name)?),
+                (Some(name), Some(manifest)) => found.same(manifest, &named.column, self.hierarchy(name)?)?,
+                (None, Some(manifest)) => self.hierarchy_of(manifest, &named.column, levels, found)?,
                 (None, None) if named.levels.is_some() => Some(suppression_of(&named.column)?),
                 (None, None) => None,
             };
@@ -226,6 +255,105 @@ impl AnonContext {
         }
         Ok(known)
     }
+
+    /// The hierarchy that the manifest names for a column, where this session has it.
+    fn hierarchy_of(
+        &self,
+        manifest: &Manifest,
+        column: &str,
+        levels: Option<(u8, u8)>,
+        found: &mut Findings,
+    ) -> Result<Option<Arc<Hierarchy>>> {
+        let suppression = suppression_of(column)?;
+        if manifest.used(column, &suppression)? {
+            return Ok(Some(suppression));
+        }
+        let mut unknown = |why: String| {
+            let is_raw = levels == Some((0, 0));
+            if !is_raw && manifest.partition.is_none() {
+                found.unchecked.push(format!("labels of {column} ({why})"));
+            }
+            Ok(None)
+        };
+        let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
+            return unknown(format!("{MANIFEST} names no hierarchy"));
+        };
+        if levels.is_none() {
+            return unknown(format!("{MANIFEST} has no level"));
+        }
+        let known = self.hierarchies.read().get(name).cloned();
+        match known {
+            None => unknown(format!("there is no hierarchy {name} in this session")),
+            Some(hierarchy) if manifest.used(column, &hierarchy)? => Ok(Some(hierarchy)),
+            Some(_) => unknown(format!(
+                "hierarchy {name} of this session is not the one that {MANIFEST} has"
+            )),
+        }
+    }
+}
+
+/// What VERIFY found.
+#[derive(Default)]
+struct Findings {
+    checks: Vec<Check>,
+    /// What was not checked, and why.
+    unchecked: Vec<String>,
+}
+
+impl Findings {
+    /// The hierarchy that the statement names for a column, where it is the manifest's; else a failed check.
+    fn same(&mut self, manifest: &Manifest, column: &str, hierarchy: Arc<Hierarchy>) -> Result<Option<Arc<Hierarchy>>> {
+        let is_same = manifest.used(column, &hierarchy)?;
+        let what = format!("hierarchy {} of {column}", hierarchy.name());
+        self.checks
+            .push(evidence::says(&what, Some(1), Some(u64::from(is_same))));
+        Ok(is_same.then_some(hierarchy))
+    }
+
+    /// One row for each.
+    fn answer(self) -> Result<Answer> {
+        let Self { checks, unchecked } = self;
+        let none = || unchecked.iter().map(|_| None);
+        let texts = checks.iter().map(|c| c.check.clone());
+        let name: StringArray = texts
+            .chain(unchecked.iter().map(|u| format!("not checked: {u}")))
+            .map(Some)
+            .collect();
+        let required: Float64Array = checks.iter().map(|c| Some(c.required)).chain(none()).collect();
+        let reached: Float64Array = checks.iter().map(|c| c.reached).chain(none()).collect();
+        let ok: BooleanArray = checks
+            .iter()
+            .map(|c| Some(c.ok))
+            .chain(unchecked.iter().map(|_| None))
+            .collect();
+        let batch = RecordBatch::try_from_iter_with_nullable([
+            ("check", Arc::new(name) as ArrayRef, false),
+            ("required", Arc::new(required), true),
+            ("reached", Arc::new(reached), true),
+            ("ok", Arc::new(ok), true),
+        ])?;
+        let failed = checks.into_iter().filter(|c| !c.ok).map(|c| c.check);
+        Ok(Answer {
+            failed: failed.collect(),
+            ..Answer::of(batch)?
+        })
+    }
+}
+
+/// The rows with NULL where the name of a folder says so.
+fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
+    if folders.is_empty() {
+        return Ok(rows);
+    }
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::from((table, field));
+        match folders.contains(field.name()) {
+            true => nullif(cast(column, DataType::Utf8), lit(NULL_FOLDER)).alias(field.name()),
+            false => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
 }
 
 /// A session of its own with these rows under these names, which tells how many it has read.
@@ -245,22 +373,4 @@ fn none_of(check: String, found: u64) -> Check {
         reached: Some(found as f64),
         ok: found == 0,
     }
-}
-
-/// One row per check.
-fn answer(checks: &[Check]) -> Result<Answer> {
-    let name: StringArray = checks.iter().map(|c| Some(c.check.as_str())).collect();
-    let required: Float64Array = checks.iter().map(|c| Some(c.required)).collect();
-    let reached: Float64Array = checks.iter().map(|c| c.reached).collect();
-    let ok: BooleanArray = checks.iter().map(|c| Some(c.ok)).collect();
-    let batch = RecordBatch::try_from_iter_with_nullable([
-        ("check", Arc::new(name) as ArrayRef, false),
-        ("required", Arc::new(required), false),
-        ("reached", Arc::new(reached), true),
-        ("ok", Arc::new(ok), false),
-    ])?;
-    Ok(Answer {
-        failed: checks.iter().filter(|c| !c.ok).map(|c| c.check.clone()).collect(),
-        ..Answer::of(batch)?
-    })
 }

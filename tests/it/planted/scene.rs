@@ -8,9 +8,13 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 
 /// A released row, all text.
 pub type Row = Vec<Option<String>>;
@@ -35,21 +39,35 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// A copy of the only scene, which is made once.
     pub async fn new() -> Self {
+        static ONLY: OnceCell<Scene> = OnceCell::const_new();
+        let only = ONLY.get_or_init(Self::made).await;
+        let scene = Self::empty().await;
+        std::fs::copy(only.path("census.parquet"), scene.path("census.parquet")).unwrap();
+        copy_folder(&only.path("plain"), &scene.path("plain"));
+        scene
+    }
+
+    async fn made() -> Self {
+        let scene = Self::empty().await;
+        generate(Table::Census, 4_000, 11, &scene.path("census.parquet")).unwrap();
+        scene.release("plain", "", ROLES, "").await;
+        scene
+    }
+
+    async fn empty() -> Self {
         let scratch = tempfile::tempdir().unwrap();
-        generate(Table::Census, 4_000, 11, &scratch.path().join("census.parquet")).unwrap();
         let context = context(2);
         collect(&context, HIERARCHIES).await;
         let paths = AnonContext::new(anonsql::session::enable_path_tables(
             datafusion::prelude::SessionContext::new(),
         ));
-        let scene = Self {
+        Self {
             scratch,
             context,
             paths,
-        };
-        scene.release("plain", "", ROLES, "").await;
-        scene
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -159,6 +177,18 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// A Parquet file with nothing but rows, as a release writes it.
+pub fn writer(path: &Path, batch: &RecordBatch) -> ArrowWriter<File> {
+    let properties = WriterProperties::builder()
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_created_by(format!("anonsql {}", env!("CARGO_PKG_VERSION")));
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties.build())
+        .with_skip_arrow_metadata(true);
+    ArrowWriter::try_new_with_options(File::create(path).unwrap(), batch.schema(), options).unwrap()
+}
+
 /// Released rows, all text.
 pub struct Rows {
     pub header: Vec<String>,
@@ -189,7 +219,7 @@ impl Rows {
             (name.as_str(), Arc::new(values) as ArrayRef, true)
         });
         let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+        let mut writer = writer(path, &batch);
         writer.write(&batch).unwrap();
         writer.close().unwrap();
     }

@@ -1,0 +1,275 @@
+//! What is planted in a manifest.
+
+use super::scene::{HIERARCHIES, Scene};
+use super::{AGE, BEYOND, COLUMNS, FILES, SOURCE, set};
+use crate::common::{collect, context};
+use anonsql::engine::{Manifest, ReleasedColumn, Role};
+use anonsql::error::ErrorKind;
+use std::collections::BTreeSet;
+use std::fs;
+
+const CHANGED: &str = "changes of _manifest.json since it was written";
+const UNREADABLE: &str = "statement of _manifest.json that does not parse";
+const NAMED: &str = "columns as _manifest.json says";
+const NO_SOURCE: &str = "not checked: rows, levels and order of the source as _manifest.json says (no AGAINST)";
+
+fn verify(scene: &Scene, name: &str, more: &str) -> String {
+    format!(
+        "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip) SENSITIVE (occupation) SATISFYING k_anonymity(5) {more}",
+        scene.path(name).display()
+    )
+}
+
+/// A copy of the release with a column `name` that no statement releases.
+async fn with_names(scene: &Scene, name: &str) {
+    scene
+        .plant("plain", name, |r| {
+            r.header.push("name".into());
+            r.rows.iter_mut().for_each(|row| row.push(Some("Ann".into())));
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_column_is_found_whatever_the_statement_of_the_manifest_is() {
+    let scene = Scene::new().await;
+    with_names(&scene, "garbled").await;
+    scene.seal("garbled", |m| m.statement = "ANONYMIZE nothing that reads".into());
+    for more in ["", &scene.against()] {
+        assert_eq!(scene.failing("garbled", "", more).await, set(&[COLUMNS, UNREADABLE]));
+    }
+    // Named as kept in the manifest, but not by the statement that it has.
+    with_names(&scene, "named").await;
+    scene.seal("named", |m| {
+        m.columns.push(ReleasedColumn {
+            name: "name".into(),
+            data_type: "Utf8".into(),
+            role: Role::Keep,
+            hierarchy: None,
+        });
+    });
+    assert_eq!(scene.failing("named", "", "").await, set(&[COLUMNS, NAMED]));
+    // A role that the statement does not give, and a column that is gone.
+    scene.copy("plain", "role");
+    scene.seal("role", |m| {
+        let column = m.columns.iter_mut().find(|c| c.role == Role::Keep).unwrap();
+        column.role = Role::Class;
+    });
+    assert_eq!(scene.failing("role", "", "").await, set(&[NAMED]));
+    scene
+        .plant("plain", "gone", |r| {
+            let column = r.column("marital_status");
+            r.header.remove(column);
+            r.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        })
+        .await;
+    assert_eq!(scene.failing("gone", "", "").await, set(&[NAMED]));
+}
+
+#[tokio::test]
+async fn what_is_not_checked_is_said() {
+    let scene = Scene::new().await;
+    let unchecked = async |name: &str, more: &str| scene.unchecked_of(&verify(&scene, name, more)).await;
+    assert!(unchecked("plain", "").await.contains(NO_SOURCE));
+    assert!(!unchecked("plain", &scene.against()).await.contains(NO_SOURCE));
+    // Raw values, and a manifest that calls them level 0: only the source tells.
+    let zip = "values of zip that are not of level 2";
+    scene.copy("plain", "node");
+    scene.seal("node", |m| {
+        m.node.insert("zip".into(), 0);
+    });
+    assert!(unchecked("node", "").await.contains(NO_SOURCE));
+    let found = scene.failing("node", "", &scene.against()).await;
+    assert!(found.contains(BEYOND) && !found.contains(zip), "{found:?}");
+    // A level that is left out.
+    scene.copy("plain", "level");
+    scene.seal("level", |m| {
+        m.node.remove("zip");
+    });
+    let said = unchecked("level", "").await;
+    assert!(
+        said.contains("not checked: labels of zip (_manifest.json has no level)"),
+        "{said:?}"
+    );
+    // No manifest at all.
+    scene.copy("plain", "bare");
+    fs::remove_file(scene.path("bare").join("_manifest.json")).unwrap();
+    let said = unchecked("bare", "").await;
+    assert_eq!(
+        said.into_iter().collect::<Vec<_>>(),
+        ["not checked: files, columns and levels (there is no _manifest.json)"]
+    );
+}
+
+#[tokio::test]
+async fn another_hierarchy_of_the_same_name_is_told() {
+    let scene = Scene::new().await;
+    let other = context(1);
+    collect(&other, &HIERARCHIES.replace("(5, 10, 20)", "(5, 25)")).await;
+    let said = super::scene::checks(&other, &verify(&scene, "plain", "")).await;
+    let unchecked: BTreeSet<&str> = said
+        .iter()
+        .filter(|(_, ok)| ok.is_none())
+        .map(|(c, _)| c.as_str())
+        .collect();
+    let labels = "not checked: labels of age (hierarchy age of this session is not the one that _manifest.json has)";
+    assert!(unchecked.contains(labels), "{unchecked:?}");
+    assert!(
+        !said
+            .iter()
+            .any(|(check, _)| check == AGE || check.contains("age that are not of"))
+    );
+    // Named in the statement, it is a claim.
+    let named = verify(&scene, "plain", "").replace("(age,", "(age USING age,");
+    let said = super::scene::checks(&other, &named).await;
+    let failed: Vec<&str> = said
+        .iter()
+        .filter(|(_, ok)| *ok == Some(false))
+        .map(|(c, _)| c.as_str())
+        .collect();
+    assert_eq!(failed, ["hierarchy age of age as _manifest.json says"]);
+    assert_eq!(scene.failing_of(&named).await, set(&[]));
+}
+
+#[tokio::test]
+async fn any_change_of_the_text_is_found() {
+    let scene = Scene::new().await;
+    let text = fs::read_to_string(scene.path("plain").join("_manifest.json")).unwrap();
+    let manifest = scene.manifest("plain");
+    let glm = manifest.metrics["glm"];
+    for (name, from, to) in [
+        ("seed", "\"seed\": 0".to_string(), "\"seed\": 1".to_string()),
+        ("metric", format!("\"glm\": {glm}"), format!("\"glm\": {}", glm / 2.0)),
+        (
+            "proof",
+            "\"proof\": \"given\"".into(),
+            "\"proof\": \"proven optimal\"".into(),
+        ),
+        ("input", manifest.input[0].sha256.clone(), "0".repeat(64)),
+        ("space", "{\n".into(), "{\n\n".into()),
+    ] {
+        assert_eq!(text.matches(&from).count().min(1), 1, "{name}");
+        scene.copy("plain", name);
+        fs::write(scene.path(name).join("_manifest.json"), text.replacen(&from, &to, 1)).unwrap();
+        assert_eq!(
+            scene.failing(name, "", &scene.against()).await,
+            set(&[CHANGED]),
+            "{name}"
+        );
+    }
+    // More rows read, and as many more suppressed: the source tells.
+    scene.copy("plain", "read");
+    scene.seal("read", |m| {
+        m.rows_in += 1;
+        m.rows_suppressed += 1;
+    });
+    assert_eq!(scene.failing("read", "", &scene.against()).await, set(&[SOURCE]));
+}
+
+#[tokio::test]
+async fn a_manifest_that_is_none_is_an_error_that_quotes_nothing() {
+    let scene = Scene::new().await;
+    let text = fs::read_to_string(scene.path("plain").join("_manifest.json")).unwrap();
+    for (name, changed) in [
+        ("more", text.replacen("{\n", "{\n  \"names\": [\"Ann Smith\"],\n", 1)),
+        ("type", text.replacen("\"seed\": 0", "\"seed\": \"Ann Smith\"", 1)),
+        ("older", text.replacen("\"columns\"", "\"Ann Smith\"", 1)),
+        ("cut", text[..text.len() / 2].to_string()),
+    ] {
+        scene.copy("plain", name);
+        fs::write(scene.path(name).join("_manifest.json"), changed).unwrap();
+        let error = scene.context.sql(&verify(&scene, name, "")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data, "{name}: {error}");
+        assert!(
+            error.to_string().contains("is not a manifest of anonsql"),
+            "{name}: {error}"
+        );
+        assert!(!error.to_string().contains("Ann"), "{name}: {error}");
+    }
+    scene.copy("plain", "large");
+    let file = fs::File::create(scene.path("large").join("_manifest.json")).unwrap();
+    file.set_len(1 << 27).unwrap();
+    let error = scene.context.sql(&verify(&scene, "large", "")).await.unwrap_err();
+    assert!(error.to_string().contains("more than 64 MB"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_or_column_that_is_named_again_and_again_is_found_at_once() {
+    const TIMES: usize = 50_000;
+    let scene = Scene::new().await;
+    scene.copy("plain", "files");
+    scene.seal("files", |m: &mut Manifest| {
+        let file = m.output[0].clone();
+        m.output = vec![file; TIMES];
+    });
+    assert_eq!(scene.failing("files", "", "").await, set(&[FILES]));
+    scene.copy("plain", "columns");
+    scene.seal("columns", |m: &mut Manifest| {
+        let age = m.columns.iter().find(|c| c.name == "age").unwrap().clone();
+        m.columns.extend(vec![age; TIMES]);
+    });
+    assert_eq!(scene.failing("columns", "", "").await, set(&[NAMED]));
+}
+
+#[tokio::test]
+async fn no_literal_of_a_query_is_in_the_manifest_unless_it_was_asked_for() {
+    let scene = Scene::new().await;
+    let source = scene.path("census.parquet");
+    let listed = "CREATE HIERARCHY listed AS VALUES ('female', 'Ann Smith'), ('male', 'other') ON UNMAPPED TOP";
+    collect(&scene.context, listed).await;
+    collect(
+        &scene.context,
+        &format!(
+            "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION '{}'",
+            source.display()
+        ),
+    )
+    .await;
+    let release = async |name: &str, options: &str, person: &str| {
+        let sql = format!(
+            "ANONYMIZE (SELECT age, sex, occupation FROM census WHERE name <> '{person}' AND age <> 12321) TO '{}' {options} \
+             QUASI IDENTIFIERS (age USING age, sex USING listed) SENSITIVE (occupation) SATISFYING k_anonymity(5) \
+             AT NODE (age 3, sex 1) REPORT TO '{}'",
+            scene.path(name).display(),
+            scene.path(name).with_extension("json").display()
+        );
+        collect(&scene.context, &sql).await;
+        let report = fs::read_to_string(scene.path(name).with_extension("json")).unwrap();
+        let manifest = fs::read_to_string(scene.path(name).join("_manifest.json")).unwrap();
+        assert!(!report.contains("Smith") && !report.contains("12321"), "{name}");
+        let verify = format!(
+            "VERIFY '{}' QUASI IDENTIFIERS (age, sex) SATISFYING k_anonymity(5) AGAINST census",
+            scene.path(name).display()
+        );
+        assert_eq!(scene.failing_of(&verify).await, set(&[]), "{name}");
+        (manifest, scene.manifest(name))
+    };
+    let (text, redacted) = release("redacted", "", "Bob Smith").await;
+    assert!(!text.contains("Smith") && !text.contains("12321"), "{text}");
+    assert!(
+        redacted.statement.contains("name <> '?' AND age <> ?"),
+        "{}",
+        redacted.statement
+    );
+    let (text, full) = release("full", "OPTIONS (statement 'full')", "Bob Smith").await;
+    assert!(
+        full.statement.contains("name <> 'Bob Smith' AND age <> 12321"),
+        "{}",
+        full.statement
+    );
+    // Labels of a hierarchy are in neither.
+    assert!(!text.contains("Ann"), "{text}");
+    let sha = anonsql_sha256(&full.statement);
+    assert_eq!(full.statement_sha256, sha);
+    // Another literal is another statement, and the digest of a hierarchy depends on it.
+    let (_, other) = release("other", "", "Cid Smith").await;
+    let digest = |m: &Manifest| m.hierarchy_of("sex").unwrap().digest.clone().unwrap();
+    assert_ne!(other.statement_sha256, redacted.statement_sha256);
+    assert_ne!(digest(&other), digest(&redacted));
+    assert_eq!(other.hierarchy_of("age"), redacted.hierarchy_of("age"));
+}
+
+fn anonsql_sha256(text: &str) -> String {
+    let bytes = <sha2::Sha256 as sha2::Digest>::digest(text);
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
