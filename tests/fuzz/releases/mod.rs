@@ -1,8 +1,124 @@
-//! Releases: a random statement over random tables, and every way out judged.
+//! Releases: a random statement over random tables, every way out, and a judge.
 
-use crate::Outcome;
+mod arrays;
+mod case;
+mod execute;
+mod generate;
+mod judge;
+mod shrink;
+mod verify;
+mod watch;
 
-/// Runs `cases` cases from number `seed` on.
-pub fn run(_cases: u64, _seed: u64, _threads: usize) -> Outcome {
-    Outcome::default()
+pub use watch::run;
+
+use anonsql::error::ErrorKind;
+use case::{Case, Choice, Way};
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+
+/// What is wrong, and of what kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub kind: &'static str,
+    pub what: String,
+}
+
+impl Failure {
+    pub fn new(kind: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            kind,
+            what: what.into(),
+        }
+    }
+}
+
+/// How a case ended where nothing is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    Released,
+    /// The statement was refused, with this message.
+    Refused(&'static str, String),
+}
+
+/// Runs a case and judges it. A panic on this thread is a failure.
+pub fn attempt(runtime: &tokio::runtime::Runtime, case: &Case) -> Result<Ended, Failure> {
+    let work = || {
+        let scratch = tempfile::Builder::new()
+            .prefix("anonsql-fuzz-")
+            .tempdir_in(scratch_root());
+        let scratch = scratch.map_err(|e| Failure::new("harness", e.to_string()))?;
+        runtime.block_on(judged(case, scratch.path()))
+    };
+    match std::panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(ended) => ended,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("a panic");
+            Err(Failure::new("panic", format!("{text} at {}", watch::last_panic())))
+        }
+    }
+}
+
+/// Where scratch folders are made: in memory where the machine has such a place.
+fn scratch_root() -> std::path::PathBuf {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        memory.to_path_buf()
+    } else {
+        std::env::temp_dir()
+    }
+}
+
+async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
+    let scene = match execute::scene(case, folder).await {
+        Ok(scene) => scene,
+        // What DataFusion itself cannot read is no case.
+        Err(e) => return Ok(Ended::Refused("source", e.to_string())),
+    };
+    let (context, leaves) = match execute::run(case, &scene).await {
+        Ok(done) => done,
+        Err(error) => return refused(case, &scene, &error),
+    };
+    judge::release(case, &scene, &leaves)?;
+    if let Way::To { .. } = case.way {
+        verify::untouched(case, &scene, &context).await?;
+    }
+    Ok(Ended::Released)
+}
+
+/// An error is an answer where the request or its data ask for it, and where it says nothing of a person.
+fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
+    let said = format!("{error} {error:?}");
+    if let Some(marker) = judge::bytes::markers(said.as_bytes()).first() {
+        let in_statement = case.statement(&scene.folder).contains(marker.as_str())
+            || case.setup(&scene.folder).iter().any(|s| s.contains(marker.as_str()));
+        if !in_statement {
+            return Err(Failure::new("error", format!("an error tells {marker}: {error}")));
+        }
+    }
+    if scene.folder.join("out").exists() {
+        return Err(Failure::new("left", format!("a target was left behind by: {error}")));
+    }
+    let kind = match error.kind() {
+        ErrorKind::Usage => "usage",
+        ErrorKind::Data => "data",
+        ErrorKind::Infeasible => "infeasible",
+        _ => return Err(Failure::new("error", format!("{:?}: {error}", error.kind()))),
+    };
+    if kind == "infeasible" && is_complete(&case.request.choice) {
+        judge::infeasible(case, scene)?;
+    }
+    Ok(Ended::Refused(kind, error.to_string()))
+}
+
+/// Whether a search that finds nothing says that there is nothing.
+fn is_complete(choice: &Choice) -> bool {
+    match choice {
+        Choice::Default | Choice::Node(_) => true,
+        Choice::Search(call) => ["auto", "flash", "exhaustive", "ola", "incognito"]
+            .iter()
+            .any(|s| call.starts_with(s)),
+    }
 }

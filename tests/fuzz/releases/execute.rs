@@ -1,0 +1,442 @@
+//! Running a case: its tables and hierarchies in a fresh session, its statement, and what left by which way.
+
+use super::arrays;
+use super::case::*;
+use super::judge::table::Rows;
+use anonsql::AnonContext;
+use anonsql::error::Error;
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The secret of hashed identifiers.
+pub const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+/// The tables of a case on disk and in memory, and the rows that its statement names.
+pub struct Scene {
+    pub folder: PathBuf,
+    /// The rows that the statement names.
+    pub source: Rows,
+    /// The whole table.
+    pub table: Rows,
+    /// The population.
+    pub people: Rows,
+}
+
+/// What left.
+pub struct Leaves {
+    pub schema: SchemaRef,
+    /// The released rows, in their order.
+    pub batches: Vec<RecordBatch>,
+    /// Whether the batches are what a user of the library has in hand.
+    pub answered: bool,
+    /// Whether they were read from text, as CSV and JSON.
+    pub untyped: bool,
+    /// Whether NULL and the empty text are one, as in CSV.
+    pub no_null: bool,
+    pub files: Vec<PathBuf>,
+    pub manifest: Option<serde_json::Value>,
+    pub summary: Option<RecordBatch>,
+}
+
+/// A session with the tables of a case.
+pub async fn session(case: &Case, folder: &Path) -> datafusion::error::Result<SessionContext> {
+    let config = SessionConfig::new().with_target_partitions(case.partitions);
+    let config = config.with_batch_size([7, 64, 8192][case.seed as usize % 3]);
+    let session = anonsql::session::enable_path_tables(SessionContext::new_with_config(config));
+    let whole = arrays::batch(&case.table);
+    match case.storage {
+        Storage::Memory(batches) => {
+            session.register_table("t", Arc::new(memory(&whole, batches)?))?;
+        }
+        Storage::Parquet(_) => {
+            let path = folder.join("in").display().to_string();
+            session
+                .register_parquet("t", path, ParquetReadOptions::default())
+                .await?;
+        }
+        Storage::Csv => {
+            let path = folder.join("in/t.csv").display().to_string();
+            session.register_csv("t", path, CsvReadOptions::default()).await?;
+        }
+    }
+    if case.request.population {
+        let t = session.table("t").await?.collect().await?;
+        let schema = session.table("t").await?.schema().as_arrow().clone().into();
+        let t = arrow::compute::concat_batches(&schema, &t)?;
+        let more: arrow::array::UInt32Array = case.more_people.iter().map(|i| Some(*i as u32)).collect();
+        let people = arrow::compute::take_record_batch(&t, &more)?;
+        session.register_table("people", Arc::new(MemTable::try_new(schema, vec![vec![t, people]])?))?;
+    }
+    if case.request.sensitive().any(|(.., r)| r == Some(&Randomize::Matrix)) {
+        session.register_batch("matrix", matrix(case.table.rows())?)?;
+    }
+    if let Source::Join(column) = &case.source {
+        let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
+        session.sql(&sql).await?.collect().await?;
+    }
+    Ok(session)
+}
+
+/// A square matrix with ties.
+fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
+    let column = |j: usize| {
+        (0..rows)
+            .map(|i| ((i * 31 + j * 17) % 11) as f64)
+            .collect::<arrow::array::Float64Array>()
+    };
+    let columns = (0..rows).map(|j| (format!("m{j}"), Arc::new(column(j)) as ArrayRef));
+    RecordBatch::try_from_iter(columns.collect::<Vec<_>>())
+}
+
+/// A table in memory with its rows in so many batches and partitions.
+fn memory(whole: &RecordBatch, batches: usize) -> datafusion::error::Result<MemTable> {
+    let rows = whole.num_rows();
+    let cut = |i: usize| rows * i / batches;
+    let partitions = (0..batches)
+        .map(|i| vec![whole.slice(cut(i), cut(i + 1) - cut(i))])
+        .collect();
+    MemTable::try_new(whole.schema(), partitions)
+}
+
+impl Case {
+    /// How a statement names the rows.
+    pub fn from(&self, folder: &Path) -> String {
+        let path = match self.storage {
+            Storage::Parquet(_) => Some(folder.join("in")),
+            Storage::Csv => Some(folder.join("in/t.csv")),
+            Storage::Memory(_) => None,
+        };
+        let path = path.filter(|_| self.seed % 2 == 0);
+        match (&self.source, path) {
+            (Source::Whole, Some(path)) => literal(&path.display().to_string()),
+            (Source::Whole, None) => "t".into(),
+            (Source::Where(condition), _) => format!("(SELECT * FROM t WHERE {condition})"),
+            (Source::Join(column), _) => format!(
+                "(SELECT t.*, concat('extra ', CAST(keys.key AS VARCHAR)) AS extra FROM t JOIN keys ON t.{} = keys.key)",
+                quote(column)
+            ),
+        }
+    }
+
+    /// The ANONYMIZE of the case with its way out around it, for targets in `folder`.
+    pub fn statement(&self, folder: &Path) -> String {
+        let (from, clauses) = (self.from(folder), self.request.clauses(folder));
+        let out = |name: &str| literal(&folder.join(name).display().to_string());
+        match &self.way {
+            Way::To {
+                format,
+                partitioned_by,
+                rows_per_file,
+                report,
+            } => {
+                let mut to = format!("TO {}", out("out"));
+                if *format == Format::Csv {
+                    to += " STORED AS CSV";
+                }
+                if !partitioned_by.is_empty() {
+                    let columns: Vec<String> = partitioned_by.iter().map(|c| quote(c)).collect();
+                    to += &format!(" PARTITIONED BY ({})", columns.join(", "));
+                }
+                if let Some(rows) = rows_per_file {
+                    to += &format!(" OPTIONS (rows_per_file {rows})");
+                }
+                let report = if *report {
+                    format!(" REPORT TO {}", out("report.html"))
+                } else {
+                    String::new()
+                };
+                format!("ANONYMIZE {from} {to}{clauses}{report}")
+            }
+            Way::Rows => format!("ANONYMIZE {from}{clauses}"),
+            Way::CreateTable => format!("CREATE TABLE released AS ANONYMIZE {from}{clauses}"),
+            Way::Copy(format) => format!("COPY (ANONYMIZE {from}{clauses}) TO {}", out(copied(*format))),
+            Way::Insert => format!("INSERT INTO released ANONYMIZE {from}{clauses}"),
+        }
+    }
+
+    /// The statements that make the hierarchies.
+    pub fn setup(&self, folder: &Path) -> Vec<String> {
+        self.hierarchies.iter().map(|h| h.sql(folder)).collect()
+    }
+}
+
+fn copied(format: Format) -> &'static str {
+    match format {
+        Format::Parquet => "out.parquet",
+        Format::Csv => "out.csv",
+        Format::Json => "out.json",
+        Format::Arrow => "out.arrow",
+    }
+}
+
+/// Writes the files of a case, and reads the rows that its statement names, without anonsql.
+pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::error::Error>> {
+    std::fs::create_dir_all(folder.join("in"))?;
+    std::fs::write(folder.join("secret"), SECRET)?;
+    let whole = arrays::batch(&case.table);
+    match case.storage {
+        Storage::Memory(_) => {}
+        Storage::Parquet(files) => {
+            let rows = whole.num_rows();
+            for i in 0..files {
+                let (from, to) = (rows * i / files, rows * (i + 1) / files);
+                let file = File::create(folder.join(format!("in/{i}.parquet")))?;
+                let mut writer = ArrowWriter::try_new(file, whole.schema(), None)?;
+                writer.write(&whole.slice(from, to - from))?;
+                writer.close()?;
+            }
+        }
+        Storage::Csv => {
+            arrow::csv::Writer::new(File::create(folder.join("in/t.csv"))?).write(&whole)?;
+        }
+    }
+    for hierarchy in &case.hierarchies {
+        if let Rule::Listed(rows, Listing::File) = &hierarchy.rule {
+            let mut writer = csv::WriterBuilder::new()
+                .delimiter(b';')
+                .from_path(folder.join(format!("{}.csv", hierarchy.name)))?;
+            rows.iter().try_for_each(|row| writer.write_record(row))?;
+            writer.flush()?;
+        }
+    }
+    let plain = session(case, folder).await?;
+    let source = match &case.source {
+        Source::Whole => "SELECT * FROM t".to_string(),
+        _ => format!("SELECT * FROM {} AS s", case.from(folder)),
+    };
+    let rows = async |sql: &str| {
+        let frame = plain.sql(sql).await?;
+        let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
+        let batches = frame.collect().await?;
+        Ok::<_, datafusion::error::DataFusionError>(Rows::of(&schema, &batches, |_| None))
+    };
+    Ok(Scene {
+        folder: folder.to_path_buf(),
+        source: rows(&source).await?,
+        table: rows("SELECT * FROM t").await?,
+        people: rows(if case.request.population {
+            "SELECT * FROM people"
+        } else {
+            "SELECT * FROM t"
+        })
+        .await?,
+    })
+}
+
+/// Runs the statement of a case in a fresh session, and gathers what left.
+pub async fn run(case: &Case, scene: &Scene) -> Result<(AnonContext, Leaves), Error> {
+    let folder = &scene.folder;
+    let context = AnonContext::new(session(case, folder).await?);
+    for statement in case.setup(folder) {
+        context.sql(&statement).await?;
+    }
+    if case.way == Way::Insert {
+        let like = Case {
+            way: Way::CreateTable,
+            ..case.clone()
+        };
+        context.sql(&like.statement(folder)).await?;
+        let empty = "CREATE TABLE like_it AS SELECT * FROM released LIMIT 0; DROP TABLE released; \
+             CREATE TABLE released AS SELECT * FROM like_it";
+        for statement in empty.split("; ") {
+            context.sql(statement).await?;
+        }
+    }
+    let answer = context.sql(&case.statement(folder)).await?;
+    let leaves = leaves(case, scene, &context, answer).await?;
+    Ok((context, leaves))
+}
+
+async fn leaves(case: &Case, scene: &Scene, context: &AnonContext, answer: Vec<RecordBatch>) -> Result<Leaves, Error> {
+    let mut leaves = Leaves {
+        schema: Arc::new(Schema::empty()),
+        batches: vec![],
+        answered: false,
+        untyped: false,
+        no_null: false,
+        files: vec![],
+        manifest: None,
+        summary: None,
+    };
+    match &case.way {
+        Way::To { .. } => {
+            leaves.summary = answer.into_iter().next();
+            of_folder(&scene.folder.join("out"), &mut leaves).map_err(broken)?;
+            leaves
+                .files
+                .extend(Some(scene.folder.join("report.html")).filter(|p| p.exists()));
+        }
+        Way::Rows => (leaves.batches, leaves.answered) = (answer, true),
+        Way::CreateTable | Way::Insert => {
+            leaves.batches = context.session().table("released").await?.collect().await?;
+            leaves.schema = Arc::new(context.session().table("released").await?.schema().as_arrow().clone());
+            leaves.answered = true;
+        }
+        Way::Copy(format) => {
+            let path = scene.folder.join(copied(*format));
+            if path.exists() {
+                leaves.untyped = matches!(format, Format::Csv | Format::Json);
+                leaves.no_null = *format == Format::Csv;
+                leaves.batches = match format {
+                    Format::Json => lines(case, scene, &path),
+                    _ => read(&path),
+                }
+                .map_err(broken)?;
+                leaves.files.push(path);
+            }
+        }
+    }
+    if let Some(first) = leaves.batches.first() {
+        leaves.schema = first.schema();
+    }
+    Ok(leaves)
+}
+
+fn broken(e: Box<dyn std::error::Error>) -> Error {
+    Error::internal(format!("what was written cannot be read: {e}"))
+}
+
+/// The rows of a target's files in the order that its manifest names them, with the values of folder names.
+fn of_folder(folder: &Path, leaves: &mut Leaves) -> Result<(), Box<dyn std::error::Error>> {
+    let manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("_manifest.json"))?)?;
+    leaves.files = super::judge::bytes::files(folder);
+    let mut named = BTreeSet::from([folder.join("_manifest.json")]);
+    for output in manifest["output"].as_array().into_iter().flatten() {
+        let path = folder.join(output["name"].as_str().unwrap_or_default());
+        leaves.untyped = path.extension().is_some_and(|e| e == "csv");
+        leaves.no_null = leaves.untyped;
+        for batch in read(&path)? {
+            leaves
+                .batches
+                .push(with_folders(&batch, output["name"].as_str().unwrap_or_default())?);
+        }
+        named.insert(path);
+    }
+    if let Some(other) = leaves.files.iter().find(|f| !named.contains(*f)) {
+        return Err(format!(
+            "{} is in the target, and the manifest does not name it",
+            other.display()
+        )
+        .into());
+    }
+    leaves.manifest = Some(manifest);
+    Ok(())
+}
+
+/// A file's rows with the values that the names of its folders say.
+fn with_folders(batch: &RecordBatch, name: &str) -> Result<RecordBatch, Box<dyn std::error::Error>> {
+    let mut fields: Vec<Arc<Field>> = batch.schema().fields().to_vec();
+    let mut columns = batch.columns().to_vec();
+    for part in name.split('/').rev().skip(1) {
+        let Some((column, value)) = part.split_once('=') else {
+            continue;
+        };
+        let value = decoded(value);
+        let value = (value != "__HIVE_DEFAULT_PARTITION__").then_some(value);
+        fields.push(Arc::new(Field::new(decoded(column), DataType::Utf8, true)));
+        columns.push(Arc::new(StringArray::from(vec![value; batch.num_rows()])) as ArrayRef);
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+}
+
+/// A percent-encoded text.
+fn decoded(text: &str) -> String {
+    let (bytes, mut out, mut i) = (text.as_bytes(), vec![], 0);
+    while i < bytes.len() {
+        let code = text
+            .get(i + 1..i + 3)
+            .filter(|_| bytes[i] == b'%')
+            .and_then(|h| u8::from_str_radix(h, 16).ok());
+        out.push(code.unwrap_or(bytes[i]));
+        i += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The rows of one file.
+pub fn read(path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("parquet") => {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+            let schema = Arc::clone(builder.schema());
+            let mut batches = builder.build()?.collect::<Result<Vec<_>, _>>()?;
+            if batches.is_empty() {
+                batches.push(RecordBatch::new_empty(schema));
+            }
+            Ok(batches)
+        }
+        Some("arrow") => {
+            let reader = arrow::ipc::reader::FileReader::try_new(File::open(path)?, None)?;
+            let schema = reader.schema();
+            let mut batches = reader.collect::<Result<Vec<_>, _>>()?;
+            if batches.is_empty() {
+                batches.push(RecordBatch::new_empty(schema));
+            }
+            Ok(batches)
+        }
+        Some("csv") => {
+            let mut reader = csv::Reader::from_path(path)?;
+            let names: Vec<String> = reader.headers()?.iter().map(str::to_string).collect();
+            let rows = reader.records().collect::<Result<Vec<_>, _>>()?;
+            let column = |i: usize| Arc::new(rows.iter().map(|r| r.get(i)).collect::<StringArray>()) as ArrayRef;
+            let fields: Vec<Field> = names.iter().map(|n| Field::new(n, DataType::Utf8, true)).collect();
+            let columns = (0..names.len()).map(column).collect();
+            Ok(vec![RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?])
+        }
+        _ => Ok(vec![]),
+    }
+}
+
+/// The rows of a file of JSON, one a line, as text. What is NULL is left out there.
+fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string(path)?;
+    let rows: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let is_released = |name: &&String| !matches!(case.request.role(name), Some(Role::Dropped | Role::Unlisted) | None);
+    let names: Vec<&String> = scene.source.names.iter().filter(is_released).collect();
+    let other = |row: &serde_json::Value| row.as_object().is_some_and(|o| o.keys().any(|k| !names.contains(&k)));
+    if rows.iter().any(other) {
+        return Err("a line has a column that is not released".into());
+    }
+    let column = |name: &&String| {
+        Arc::new(
+            rows.iter()
+                .map(|row| shown(&row[name.as_str()]))
+                .collect::<StringArray>(),
+        ) as ArrayRef
+    };
+    let fields: Vec<Field> = names
+        .iter()
+        .map(|n| Field::new(n.as_str(), DataType::Utf8, true))
+        .collect();
+    let columns: Vec<ArrayRef> = names.iter().map(column).collect();
+    Ok(vec![RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?])
+}
+
+/// A value of JSON as Arrow writes it as text.
+fn shown(value: &serde_json::Value) -> Option<String> {
+    use serde_json::Value as Json;
+    match value {
+        Json::Null => None,
+        Json::String(text) => Some(text.clone()),
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(|i| shown(i).unwrap_or_default()).collect();
+            Some(format!("[{}]", items.join(", ")))
+        }
+        Json::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(k, v)| format!("{k}: {}", shown(v).unwrap_or_default()))
+                .collect();
+            Some(format!("{{{}}}", fields.join(", ")))
+        }
+        other => Some(other.to_string()),
+    }
+}

@@ -1,0 +1,313 @@
+//! Requests: roles, models, metrics, searches and ways out. What the catalogues list comes in by itself.
+
+use super::Draw;
+use super::data::{Planned, Purpose};
+use crate::releases::case::*;
+use anonsql::catalogue::{Info, Kind};
+use anonsql::{metric, model, partition, search};
+
+/// A request over a table, and how its rows leave.
+pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request, Way) {
+    let columns = &planned.table.columns;
+    let with = |purpose: Purpose| {
+        let named = columns.iter().zip(&planned.purposes);
+        named
+            .filter(|(_, p)| **p == purpose)
+            .map(|(c, _)| c.name.clone())
+            .collect::<Vec<_>>()
+    };
+    let (quasi, sensitive) = (with(Purpose::Quasi), with(Purpose::Sensitive));
+    let limits = with(Purpose::Limits);
+    let choice = choice(draw, planned, !with(Purpose::Class).is_empty());
+    let metric = metrics(draw, &choice, !with(Purpose::Class).is_empty(), !sensitive.is_empty());
+    let weighted = metric
+        .iter()
+        .all(|(_, m)| ["glm", "entropy", "infoloss", "precision", "ileft"].contains(&m.as_str()));
+    let mut request = Request {
+        roles: vec![],
+        entity: None,
+        population: false,
+        models: vec![],
+        limit: match draw.below(10) {
+            0..4 => None,
+            4..8 => Some(Limit::Percent(*draw.pick(&[1, 5, 10, 20, 30, 50, 100]))),
+            _ => Some(Limit::Rows(draw.below(20) as u64)),
+        },
+        starred: draw.chance(20),
+        metric,
+        choice,
+        seed: draw.chance(30).then(|| draw.number() >> 1),
+    };
+    let attribute = sensitive.first().cloned();
+    let hierarchy_of = |name: &str| {
+        let at = columns.iter().position(|c| c.name == name)?;
+        planned.hierarchies[at].clone()
+    };
+    // A promise to each row is about a sensitive column with a hierarchy.
+    let personal = attribute
+        .as_deref()
+        .filter(|a| !limits.is_empty() && hierarchy_of(a).is_some());
+    request.models = models(
+        draw,
+        request.is_local(),
+        &sensitive,
+        &quasi,
+        personal.zip(limits.first()).map(|(a, l)| (a, l.as_str())),
+    );
+    request.population = request.models.iter().any(|m| m.name == "k_map");
+    let is_personal = request.personal().is_some();
+    if is_personal {
+        request.starred = false;
+    }
+    let within: Vec<String> = quasi.iter().chain(&with(Purpose::Class)).cloned().collect();
+    for (column, purpose) in columns.iter().zip(&planned.purposes) {
+        let name = column.name.clone();
+        let hierarchy = hierarchy_of(&name);
+        let role = match purpose {
+            Purpose::Quasi => Role::Quasi {
+                hierarchy,
+                levels: (draw.chance(10) && !request.is_local()).then(|| *draw.pick(&[(0, 1), (1, 1), (1, 2), (0, 0)])),
+                weight: (weighted && draw.chance(15)).then(|| *draw.pick(&[2.0, 0.5, 3.25])),
+            },
+            Purpose::Sensitive => {
+                let promised: Vec<&Model> = request
+                    .models
+                    .iter()
+                    .filter(|m| m.on.as_deref() == Some(name.as_str()))
+                    .collect();
+                let randomize = match draw.below(100) {
+                    _ if is_personal || !promised.is_empty() && draw.chance(90) => None,
+                    0..15 => Some(Randomize::Table),
+                    15..28 => Some(Randomize::Class),
+                    28..31 => Some(Randomize::Matrix),
+                    31..40 => Some(Randomize::Columns(vec![draw.pick(&within).clone()])),
+                    _ => None,
+                };
+                Role::Sensitive { hierarchy, randomize }
+            }
+            Purpose::Class => Role::Class,
+            Purpose::Keep => Role::Keep,
+            Purpose::Identifier => draw.pick(&[Role::Dropped, Role::Hashed]).clone(),
+            Purpose::Entity if is_personal => Role::Dropped,
+            Purpose::Entity => {
+                request.entity = Some(name.clone());
+                draw.weighted(&[
+                    (40, Role::Unlisted),
+                    (20, Role::Keep),
+                    (20, Role::Hashed),
+                    (20, Role::Dropped),
+                ])
+                .clone()
+            }
+            Purpose::Limits if is_personal => Role::Unlisted,
+            Purpose::Limits => Role::Keep,
+        };
+        request.roles.push((name, role));
+    }
+    if let Source::Join(_) = source {
+        request
+            .roles
+            .push(("extra".into(), draw.pick(&[Role::Keep, Role::Dropped]).clone()));
+    }
+    let way = way(draw, planned, &request);
+    (request, way)
+}
+
+fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
+    let released = |role: &Role| {
+        matches!(
+            role,
+            Role::Quasi { .. } | Role::Keep | Role::Class | Role::Sensitive { .. }
+        )
+    };
+    let names: Vec<String> = request
+        .roles
+        .iter()
+        .filter(|(_, r)| released(r))
+        .map(|(c, _)| c.clone())
+        .collect();
+    // CSV has no place for lists.
+    let (format, copied) = match planned.table.columns.iter().any(|c| c.data_type.is_nested()) {
+        true => (
+            Format::Parquet,
+            *draw.pick(&[Format::Parquet, Format::Json, Format::Arrow]),
+        ),
+        false => (
+            *draw.weighted(&[(70, Format::Parquet), (30, Format::Csv)]),
+            *draw.pick(&[Format::Parquet, Format::Csv, Format::Json, Format::Arrow]),
+        ),
+    };
+    let to = Way::To {
+        format,
+        partitioned_by: match draw.chance(20) && names.len() > 1 {
+            true => vec![draw.pick(&names).clone()],
+            false => vec![],
+        },
+        rows_per_file: draw.chance(15).then(|| draw.between(1, 20) as u64),
+        report: draw.chance(5),
+    };
+    draw.weighted(&[
+        (55, to),
+        (15, Way::Rows),
+        (8, Way::CreateTable),
+        (17, Way::Copy(copied)),
+        (5, Way::Insert),
+    ])
+    .clone()
+}
+
+/// Arguments by name, small ones where a parameter says how long something works.
+fn call(draw: &mut Draw, info: &Info) -> String {
+    let mut arguments = vec![];
+    for param in info.params {
+        let value = match param.kind {
+            Kind::Integer { min, .. } => (min + draw.between(1, 6) as i64).to_string(),
+            Kind::Word(words) => draw.pick(words).to_string(),
+            Kind::Boolean => draw.chance(50).to_string(),
+            _ => continue,
+        };
+        // What works for long by default is always given.
+        if matches!(param.kind, Kind::Integer { .. }) || draw.chance(60) {
+            arguments.push(format!("{} => {value}", param.name));
+        }
+    }
+    match arguments.is_empty() {
+        true => info.name.into(),
+        false => format!("{} ({})", info.name, arguments.join(", ")),
+    }
+}
+
+fn choice(draw: &mut Draw, planned: &Planned, has_class: bool) -> Choice {
+    let named = planned
+        .table
+        .columns
+        .iter()
+        .zip(&planned.purposes)
+        .zip(&planned.heights);
+    let quasi: Vec<(&str, usize)> = named
+        .filter(|((_, p), _)| **p == Purpose::Quasi)
+        .map(|((c, _), h)| (c.name.as_str(), *h))
+        .collect();
+    match draw.below(100) {
+        0..25 => Choice::Default,
+        25..40 => {
+            let beyond = usize::from(draw.chance(3));
+            Choice::Node(
+                quasi
+                    .iter()
+                    .map(|(q, height)| (q.to_string(), draw.between(0, *height + beyond)))
+                    .collect(),
+            )
+        }
+        40..72 => {
+            let info = draw.pick(search::SEARCHES).info;
+            Choice::Search(call(draw, &info))
+        }
+        _ => {
+            let info = draw.pick(partition::PARTITIONERS).info;
+            match info.name == "top_down" && !has_class {
+                true => Choice::Default,
+                false => Choice::Search(call(draw, &info)),
+            }
+        }
+    }
+}
+
+fn metrics(draw: &mut Draw, choice: &Choice, has_class: bool, has_sensitive: bool) -> Vec<(f64, String)> {
+    let known = metric::METRICS.iter().map(|e| &e.info);
+    let is_local =
+        matches!(choice, Choice::Search(c) if partition::PARTITIONERS.iter().any(|e| c.starts_with(e.info.name)));
+    let fits = |i: &&Info| match i.name {
+        "cm" => has_class,
+        "s_l" => has_sensitive,
+        // Groups of local recoding have no levels.
+        "precision" | "height" => !is_local,
+        _ => true,
+    };
+    let names: Vec<&Info> = known.filter(fits).collect();
+    match draw.below(10) {
+        0..4 => vec![],
+        4..9 => vec![(1.0, draw.pick(&names).name.to_string())],
+        _ => vec![
+            (0.7, draw.pick(&names).name.to_string()),
+            (0.3, draw.pick(&names).name.to_string()),
+        ],
+    }
+}
+
+fn models(
+    draw: &mut Draw,
+    is_local: bool,
+    sensitive: &[String],
+    quasi: &[String],
+    personal: Option<(&str, &str)>,
+) -> Vec<Model> {
+    let mut models: Vec<Model> = vec![];
+    let simple = |name: &str, arguments: &[String]| Model {
+        name: name.into(),
+        arguments: arguments.to_vec(),
+        on: None,
+        subset: vec![],
+    };
+    if let Some((attribute, limit)) = personal {
+        models.push(simple("k_anonymity", &[draw.between(2, 4).to_string()]));
+        let mut promise = simple("personal_privacy", &[limit.to_string()]);
+        promise.on = Some(attribute.into());
+        models.push(promise);
+        return models;
+    }
+    let count = *draw.weighted(&[(55, 1), (35, 2), (10, 3)]);
+    for i in 0..count {
+        let name = match i == 0 && draw.chance(45) {
+            true => "k_anonymity",
+            false => draw.pick(model::MODELS).info.name,
+        };
+        let info = model::MODELS
+            .iter()
+            .map(|e| &e.info)
+            .find(|i| i.name == name)
+            .expect("a model");
+        let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
+        let refused = name == "personal_privacy" || (is_local && name == "k_map");
+        if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
+            continue;
+        }
+        let mut model = simple(name, &arguments(draw, name));
+        if reads_values {
+            model.on = Some(draw.pick(sensitive).clone());
+        }
+        if quasi.len() > 1 && !is_local && draw.chance(12) {
+            let kept: Vec<String> = quasi.iter().filter(|_| draw.chance(50)).cloned().collect();
+            model.subset = kept;
+        }
+        models.push(model);
+    }
+    if models.is_empty() {
+        models.push(simple("k_anonymity", &["2".into()]));
+    }
+    models
+}
+
+fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
+    let texts: &[&[&str]] = match name {
+        "k_anonymity" | "k_map" => &[&["2"], &["2"], &["3"], &["4"], &["5"], &["1"], &["8"]],
+        "l_diversity" | "p_sensitive" => &[&["2"], &["2"], &["3"], &["1"]],
+        "entropy_l_diversity" => &[&["1.5"], &["2"], &["1.2"], &["2.5"]],
+        "recursive_l_diversity" => &[&["2", "2"], &["4", "2"], &["1.5", "1"], &["3", "3"]],
+        "t_closeness" => &[
+            &["0.3"],
+            &["0.5", "ordered"],
+            &["0.4", "hierarchical"],
+            &["0.2", "categorical"],
+            &["0.15", "ordered"],
+            &["0.25", "hierarchical"],
+        ],
+        "delta_disclosure" => &[&["1"], &["2"], &["1.5"], &["3"]],
+        "beta_likeness" | "enhanced_beta_likeness" => &[&["1"], &["2"], &["0.5"], &["4"]],
+        "alpha_k" => &[&["0.5", "2"], &["0.8", "3"], &["0.7", "2"]],
+        "max_risk" => &[&["0.5"], &["0.34"], &["0.2"], &["0.09"]],
+        "average_risk" => &[&["0.5"], &["0.3"], &["0.2"], &["0.7"]],
+        other => unreachable!("no arguments for {other} are known to the generator: add them"),
+    };
+    draw.pick(texts).iter().map(|t| t.to_string()).collect()
+}

@@ -1,0 +1,120 @@
+//! Bytes of values that no released row has: in buffers, in files, in words.
+//!
+//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. One that is in no released row
+//! may be in nothing that leaves.
+
+use arrow::array::{Array, ArrayData, AsArray, RecordBatch};
+use arrow::datatypes::DataType;
+use parquet::column::page::Page;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// How a marker starts, and how long it is.
+pub const MARK: &str = "ZQX";
+pub const LENGTH: usize = 9;
+
+/// The markers in some bytes.
+pub fn markers(bytes: &[u8]) -> BTreeSet<String> {
+    let found = memchr::memmem::find_iter(bytes, MARK.as_bytes());
+    let whole = found.filter_map(|at| bytes.get(at..at + LENGTH));
+    whole
+        .filter(|m| m.iter().all(u8::is_ascii_alphanumeric))
+        .map(|m| String::from_utf8_lossy(m).into_owned())
+        .collect()
+}
+
+/// The markers in every buffer of batches, used by a row or not.
+pub fn in_batches(batches: &[RecordBatch]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for column in batches.iter().flat_map(RecordBatch::columns) {
+        in_data(&column.to_data(), &mut found);
+    }
+    let schemas = batches.iter().map(|b| format!("{:?}", b.schema()));
+    schemas.for_each(|s| found.extend(markers(s.as_bytes())));
+    found
+}
+
+fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
+    data.buffers().iter().for_each(|b| found.extend(markers(b.as_slice())));
+    data.child_data().iter().for_each(|child| in_data(child, found));
+}
+
+/// Dictionary entries that no row has, by column: values of rows that are not released, whatever their type.
+pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
+    let mut unused = vec![];
+    for batch in batches {
+        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+            if let DataType::Dictionary(..) = field.data_type() {
+                let dictionary = column.as_any_dictionary();
+                let keys = dictionary.normalized_keys();
+                let used: BTreeSet<usize> = (0..column.len())
+                    .filter(|i| !column.is_null(*i))
+                    .map(|i| keys[i])
+                    .collect();
+                let entries = dictionary.values().len();
+                if used.len() < entries {
+                    unused.push(format!(
+                        "{}: {} of {entries} entries",
+                        field.name(),
+                        entries - used.len()
+                    ));
+                }
+            }
+        }
+    }
+    unused
+}
+
+/// Every file under a folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut left) = (vec![], vec![folder.to_path_buf()]);
+    while let Some(next) = left.pop() {
+        for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
+            match entry.path() {
+                path if path.is_dir() => left.push(path),
+                path => found.push(path),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The markers in the names and the bytes of files, and in the pages of Parquet as they are when decompressed.
+pub fn in_files(files: &[PathBuf]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for path in files {
+        found.extend(markers(path.display().to_string().as_bytes()));
+        found.extend(markers(&std::fs::read(path).unwrap_or_default()));
+        if path.extension().is_some_and(|e| e == "parquet") {
+            in_pages(path, &mut found);
+        }
+    }
+    found
+}
+
+fn in_pages(path: &Path, found: &mut BTreeSet<String>) {
+    let Some(reader) = std::fs::File::open(path)
+        .ok()
+        .and_then(|f| SerializedFileReader::new(f).ok())
+    else {
+        return;
+    };
+    for group in 0..reader.num_row_groups() {
+        let Ok(group) = reader.get_row_group(group) else {
+            continue;
+        };
+        for column in 0..group.num_columns() {
+            let Ok(mut pages) = group.get_column_page_reader(column) else {
+                continue;
+            };
+            while let Ok(Some(page)) = pages.get_next_page() {
+                let bytes = match &page {
+                    Page::DataPage { buf, .. } | Page::DataPageV2 { buf, .. } | Page::DictionaryPage { buf, .. } => buf,
+                };
+                found.extend(markers(bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Values as the judge compares them: by what they are, or by their text where a release has them as text.
+
+use arrow::array::*;
+use arrow::compute::cast;
+use arrow::datatypes::*;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use chrono::{DateTime, NaiveDateTime};
+use std::cmp::Ordering;
+
+/// A number as it is written: `digits` times ten to the power of `exponent`.
+#[derive(Debug, Clone, Copy)]
+pub struct Exact {
+    pub digits: i128,
+    pub exponent: i32,
+}
+
+impl Exact {
+    /// The number of a decimal text such as `-12.50` or `1e-7`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let exponent = exponent.parse::<i32>().ok()? - fraction.len() as i32;
+        let mut exact = Self { digits, exponent };
+        while exact.digits != 0 && exact.digits % 10 == 0 {
+            (exact.digits, exact.exponent) = (exact.digits / 10, exact.exponent + 1);
+        }
+        Some(exact)
+    }
+
+    /// The greatest whole number of units of 10^-`scale` that is not above it; `None` where that is too large.
+    pub fn floor(self, scale: i32) -> Option<i128> {
+        let shift = self.exponent + scale;
+        match 10i128.checked_pow(shift.unsigned_abs()) {
+            _ if self.digits == 0 => Some(0),
+            Some(power) if shift >= 0 => self.digits.checked_mul(power),
+            Some(power) => Some(self.digits.div_euclid(power)),
+            None if shift >= 0 => None,
+            None => Some(if self.digits < 0 { -1 } else { 0 }),
+        }
+    }
+
+    pub fn as_f64(self) -> f64 {
+        format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::NAN)
+    }
+}
+
+/// What a value is to a hierarchy.
+#[derive(Debug, Clone)]
+pub enum Ground {
+    Null,
+    /// A number with its place among others.
+    Number(Exact),
+    /// NaN and infinity.
+    NotFinite,
+    /// A date, time or timestamp: its ticks, and its calendar time where it lies on a calendar.
+    Instant(i64, Option<NaiveDateTime>),
+    /// Text and truth values.
+    Text,
+    /// What cannot be generalized.
+    Other,
+}
+
+/// A value of the source or of a release.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// What it is, whatever type it is kept in.
+    pub key: Option<String>,
+    /// How it is written.
+    pub text: Option<String>,
+    pub ground: Ground,
+}
+
+impl Cell {
+    /// Where the value stands among others of its column, NULL last.
+    pub fn order(&self, other: &Self) -> Ordering {
+        match (&self.ground, &other.ground) {
+            (Ground::Null, Ground::Null) => Ordering::Equal,
+            (Ground::Null, _) => Ordering::Greater,
+            (_, Ground::Null) => Ordering::Less,
+            (Ground::Number(a), Ground::Number(b)) => match a.exponent == b.exponent {
+                true => a.digits.cmp(&b.digits),
+                false => {
+                    let scale = -a.exponent.min(b.exponent);
+                    match (a.floor(scale), b.floor(scale)) {
+                        (Some(a), Some(b)) => a.cmp(&b),
+                        _ => a.as_f64().total_cmp(&b.as_f64()),
+                    }
+                }
+            },
+            (Ground::Instant(a, _), Ground::Instant(b, _)) => a.cmp(b),
+            _ => self.text.cmp(&other.text),
+        }
+    }
+}
+
+/// The type of the values, whatever they are encoded as.
+pub fn plain_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain_type(values),
+        other => other,
+    }
+}
+
+/// Whether a column of this type is text.
+pub fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        plain_type(data_type),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    )
+}
+
+/// Whether a column of this type holds whole numbers only.
+pub fn is_whole(data_type: &DataType) -> bool {
+    match plain_type(data_type) {
+        DataType::Decimal32(_, s)
+        | DataType::Decimal64(_, s)
+        | DataType::Decimal128(_, s)
+        | DataType::Decimal256(_, s) => *s <= 0,
+        other => other.is_integer(),
+    }
+}
+
+/// The values of a column. `source` is the type that the column has in the source: formats that lack a type keep its
+/// ticks as numbers.
+pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
+    let plain = cast(values, plain_type(values.data_type())).expect("a dictionary has values");
+    let ticks = plain.data_type().is_integer() && plain_type(source).is_temporal();
+    let plain = match ticks {
+        true => cast(&cast(&plain, &DataType::Int64).expect("integers"), plain_type(source)).unwrap_or(plain),
+        false => plain,
+    };
+    let options = FormatOptions::default();
+    let shown = ArrayFormatter::try_new(plain.as_ref(), &options).expect("values have a text");
+    let grounds = grounds(&plain);
+    (0..plain.len())
+        .zip(grounds)
+        .map(|(i, ground)| {
+            let text = (!plain.is_null(i)).then(|| shown.value(i).to_string());
+            let key = match &ground {
+                Ground::Null => None,
+                Ground::Number(n) => Some(format!("{}e{}", n.digits, if n.digits == 0 { 0 } else { n.exponent })),
+                Ground::Instant(ticks, _) => Some(format!("t{}", i128::from(*ticks) * nanoseconds(plain.data_type()))),
+                _ => text.clone(),
+            };
+            Cell { key, text, ground }
+        })
+        .collect()
+}
+
+fn nanoseconds(data_type: &DataType) -> i128 {
+    match data_type {
+        DataType::Date32 => 86_400_000_000_000,
+        DataType::Date64 => 1_000_000,
+        DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
+            match unit {
+                TimeUnit::Second => 1_000_000_000,
+                TimeUnit::Millisecond => 1_000_000,
+                TimeUnit::Microsecond => 1_000,
+                TimeUnit::Nanosecond => 1,
+            }
+        }
+        _ => 1,
+    }
+}
+
+fn grounds(values: &ArrayRef) -> Vec<Ground> {
+    let data_type = values.data_type();
+    let one = |i: usize, texts: &StringArray, ticks: &Int64Array| match data_type {
+        _ if values.is_null(i) => Ground::Null,
+        t if t.is_floating() => {
+            // The shortest decimal that is this number.
+            let x: f64 = texts.value(i).parse().unwrap_or(f64::NAN);
+            match x.is_finite() {
+                true => number(texts.value(i)),
+                false => Ground::NotFinite,
+            }
+        }
+        t if t.is_numeric() => number(texts.value(i)),
+        t if t.is_temporal() => Ground::Instant(ticks.value(i), calendar(data_type, ticks.value(i))),
+        DataType::Boolean => Ground::Text,
+        t if is_text(t) => Ground::Text,
+        _ => Ground::Other,
+    };
+    let nothing = || StringArray::from(vec![None::<&str>; values.len()]);
+    let texts = match data_type.is_numeric() {
+        true => cast(values, &DataType::Utf8).map_or_else(|_| nothing(), |t| t.as_string::<i32>().clone()),
+        false => nothing(),
+    };
+    let ticks = match data_type {
+        DataType::Date32 | DataType::Time32(_) => {
+            cast(values, &DataType::Int32).and_then(|t| cast(&t, &DataType::Int64))
+        }
+        t if t.is_temporal() => cast(values, &DataType::Int64),
+        _ => Ok(std::sync::Arc::new(Int64Array::from(vec![0; values.len()])) as ArrayRef),
+    };
+    let ticks = ticks.map_or_else(
+        |_| Int64Array::from(vec![0; values.len()]),
+        |t| t.as_primitive::<Int64Type>().clone(),
+    );
+    (0..values.len()).map(|i| one(i, &texts, &ticks)).collect()
+}
+
+fn number(text: &str) -> Ground {
+    Exact::parse(text).map_or(Ground::Other, Ground::Number)
+}
+
+/// The local calendar time of a date or timestamp.
+fn calendar(data_type: &DataType, ticks: i64) -> Option<NaiveDateTime> {
+    let nanos = i128::from(ticks) * nanoseconds(data_type);
+    let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).ok()?;
+    let at = DateTime::from_timestamp(seconds, nanos.rem_euclid(1_000_000_000) as u32)?.naive_utc();
+    match data_type {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, None) => Some(at),
+        DataType::Timestamp(_, Some(zone)) => at.checked_add_signed(offset(zone)?),
+        _ => None,
+    }
+}
+
+/// The offset of a zone that is written as one, such as `+02:00`.
+fn offset(zone: &str) -> Option<chrono::TimeDelta> {
+    if zone == "UTC" {
+        return Some(chrono::TimeDelta::zero());
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+    chrono::TimeDelta::try_minutes(sign * (hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?))
+}

@@ -1,0 +1,333 @@
+//! From released rows to the source rows they are: classes of a node whole, groups of local recoding row by row.
+
+use super::cover::{covers, matching};
+use super::models::Seen;
+use super::table::Judged;
+use crate::releases::Failure;
+use crate::releases::case::Randomize;
+use std::collections::BTreeMap;
+
+/// A released class.
+#[derive(Debug, Clone)]
+pub struct Class {
+    /// Its labels.
+    pub labels: Vec<Seen>,
+    /// Positions of its rows in the release.
+    pub released: Vec<usize>,
+    /// The source rows that they are.
+    pub source: Vec<usize>,
+}
+
+/// What was released.
+#[derive(Debug)]
+pub struct Found {
+    /// The level of each quasi-identifier; `None` for local recoding.
+    pub node: Option<Vec<usize>>,
+    pub classes: Vec<Class>,
+}
+
+/// Rows by the labels that `of` says.
+fn grouped(rows: impl Iterator<Item = usize>, of: impl Fn(usize) -> Vec<Seen>) -> BTreeMap<Vec<Seen>, Vec<usize>> {
+    let mut groups: BTreeMap<Vec<Seen>, Vec<usize>> = BTreeMap::new();
+    for row in rows {
+        groups.entry(of(row)).or_default().push(row);
+    }
+    groups
+}
+
+fn sorted(mut values: Vec<Vec<Seen>>) -> Vec<Vec<Seen>> {
+    values.sort();
+    values
+}
+
+impl Judged<'_> {
+    /// Rows that look like suppressed ones that stay: every quasi-identifier `*`, every sensitive column NULL.
+    pub fn looks_starred(&self, row: usize) -> bool {
+        let star = |q: &super::table::Quasi| self.released[&q.name][row].as_deref() == Some("*");
+        let mut sensitive = self.case.request.sensitive();
+        let is_null = |name: &str| self.released[name][row] == self.forms[name].seen(None);
+        self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
+    }
+
+    /// Finds the classes of a release. `node` is what the release says of itself, `starred` how many suppressed rows
+    /// stay, as it says; where it says nothing, what fits is taken.
+    pub fn find(&self, node: Option<&[usize]>, starred: Option<usize>) -> Result<Found, Failure> {
+        let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
+        let mut last = None;
+        for starred in (starred.unwrap_or(0)..=starred.unwrap_or(looks.len())).rev() {
+            match self.find_beside(node, &looks[..starred.min(looks.len())]) {
+                Ok(found) => return Ok(found),
+                Err(failure) => last = last.or(Some(failure)),
+            }
+        }
+        Err(last.unwrap_or(Failure::new("rows", "no row is released")))
+    }
+
+    /// The same beside these suppressed rows that stay.
+    fn find_beside(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
+        let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
+        let groups = grouped(rows.iter().copied(), |row| self.labels(row));
+        if self.case.request.is_local() {
+            let classes = self.local(&groups, looks)?;
+            return Ok(Found { node: None, classes });
+        }
+        let candidates = match node {
+            Some(node) => vec![node.to_vec()],
+            None => self.candidates(&groups),
+        };
+        let mut last = Failure::new("label", "no level of some column has all its released labels");
+        for node in candidates {
+            match self.at_node(&groups, &node) {
+                Ok(classes) => {
+                    self.randomized(&classes)?;
+                    self.kept_of_starred(&classes, looks)?;
+                    return Ok(Found {
+                        node: Some(node),
+                        classes,
+                    });
+                }
+                Err(failure) => last = failure,
+            }
+        }
+        Err(last)
+    }
+
+    /// The nodes at which every released label is a label.
+    fn candidates(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>) -> Vec<Vec<usize>> {
+        let mut nodes: Vec<Vec<usize>> = vec![vec![]];
+        for (i, q) in self.quasi.iter().enumerate() {
+            let fits = |level: &usize| {
+                let labels: Vec<Seen> = (0..self.source.len).map(|row| self.label(q, row, *level)).collect();
+                groups.keys().all(|key| labels.contains(&key[i]))
+            };
+            let levels: Vec<usize> = (0..=q.ladder.height()).filter(fits).collect();
+            nodes = nodes
+                .iter()
+                .flat_map(|n| levels.iter().map(|l| [&n[..], &[*l]].concat()))
+                .collect();
+        }
+        nodes
+    }
+
+    /// The classes of a node: every class of the release is a class of the source, whole, with its kept values.
+    fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
+        let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
+        let there = grouped(eligible, |row| {
+            self.quasi
+                .iter()
+                .zip(node)
+                .map(|(q, level)| self.label(q, row, *level))
+                .collect()
+        });
+        let unchanged = self.unchanged();
+        let personal = self.case.request.personal().is_some();
+        let mut classes = vec![];
+        for (labels, released) in groups {
+            let Some(source) = there.get(labels) else {
+                return Err(Failure::new(
+                    "label",
+                    format!("no source row has the labels {labels:?} at node {node:?}"),
+                ));
+            };
+            let mut source = source.clone();
+            let of_source = |row: usize| unchanged.iter().map(|c| self.source_value(c, row)).collect::<Vec<_>>();
+            let of_release = |row: usize| {
+                unchanged
+                    .iter()
+                    .map(|c| self.released[*c][row].clone())
+                    .collect::<Vec<_>>()
+            };
+            if personal {
+                // Rows whose limit nothing meets are suppressed out of their class.
+                let fits = |l: usize, r: usize| {
+                    of_release(released[l]) == of_source(source[r])
+                        && self.leaks(released[l], source[r])
+                        && self.bearable(released, source[r])
+                };
+                let found = matching(released.len(), source.len(), fits);
+                let found = found
+                    .map_err(|l| Failure::new("kept", format!("released row {} is no source row", released[l])))?;
+                source = found.into_iter().map(|r| source[r]).collect();
+            }
+            if source.len() != released.len() {
+                let (had, has) = (source.len(), released.len());
+                return Err(Failure::new(
+                    "rows",
+                    format!("class {labels:?} has {has} rows, the source has {had}"),
+                ));
+            }
+            let here = sorted(released.iter().map(|r| of_release(*r)).collect());
+            if here != sorted(source.iter().map(|r| of_source(*r)).collect()) {
+                return Err(Failure::new(
+                    "kept",
+                    format!("class {labels:?} has other values in {unchanged:?} than the source"),
+                ));
+            }
+            classes.push(Class {
+                labels: labels.clone(),
+                released: released.clone(),
+                source,
+            });
+        }
+        Ok(classes)
+    }
+
+    /// Whether the released value of a promise to each row is the source's value or above it.
+    fn leaks(&self, released: usize, source: usize) -> bool {
+        let Some((attribute, _)) = self.case.request.personal() else {
+            return true;
+        };
+        let Some(ladder) = self.attribute_ladder(attribute) else {
+            return true;
+        };
+        let value = &self.released[attribute][released];
+        let cell = &self.source.column(attribute)[source];
+        (0..=ladder.height()).any(|level| self.forms[attribute].seen(ladder.label(cell, level)) == *value)
+    }
+
+    /// Groups of local recoding: each released row is a source row of its own that its labels cover.
+    fn local(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, starred: &[usize]) -> Result<Vec<Class>, Failure> {
+        let unchanged = self.unchanged();
+        let rows: Vec<usize> = groups.values().flatten().chain(starred).copied().collect();
+        let plain = rows.len() - starred.len();
+        let fits = |l: usize, r: usize| {
+            let row = rows[l];
+            let kept = |c: &&str| self.released[*c][row] == self.source_value(c, r);
+            let is_starred_null = |c: &&str| l >= plain && self.case.request.sensitive().any(|(s, ..)| s == *c);
+            unchanged.iter().all(|c| is_starred_null(c) || kept(c))
+                && (l >= plain
+                    || (!self.suppressed_unmapped(r)
+                        && self.covered(row, r)
+                        && self.leaks(row, r)
+                        && self.bearable(&groups[&self.labels(row)], r)))
+        };
+        let found = matching(rows.len(), self.source.len, fits);
+        let found = found.map_err(|l| {
+            let row = rows[l];
+            let uncovered = (0..self.source.len).all(|r| !self.covered(row, r)) && l < plain;
+            let kind = if uncovered { "label" } else { "kept" };
+            Failure::new(
+                kind,
+                format!("released row {row} {:?} is no source row of its own", self.labels(row)),
+            )
+        })?;
+        let mut at = 0;
+        let classes = groups.iter().map(|(labels, released)| {
+            let source = found[at..at + released.len()].to_vec();
+            at += released.len();
+            Class {
+                labels: labels.clone(),
+                released: released.clone(),
+                source,
+            }
+        });
+        let classes: Vec<Class> = classes.collect();
+        self.randomized_values(&classes)?;
+        Ok(classes)
+    }
+
+    fn covered(&self, row: usize, source: usize) -> bool {
+        self.quasi.iter().all(|q| {
+            let cell = &self.source.column(&q.name)[source];
+            let label = &self.released[&q.name][row];
+            let of_null = self.forms[&q.name].no_null && label.as_deref() == Some("");
+            covers(if of_null { None } else { label.as_deref() }, cell, &q.ladder)
+                || covers(label.as_deref(), cell, &q.ladder)
+        })
+    }
+
+    /// RANDOMIZED columns of the classes of a node: the values of the source's rows, permuted within their scope.
+    fn randomized(&self, classes: &[Class]) -> Result<(), Failure> {
+        for (column, _, randomize) in self.case.request.sensitive() {
+            let Some(randomize) = randomize else { continue };
+            let scopes: Vec<(Vec<usize>, Vec<usize>)> = match randomize {
+                Randomize::Class => classes.iter().map(|c| (c.released.clone(), c.source.clone())).collect(),
+                Randomize::Table | Randomize::Matrix => vec![all_rows(classes)],
+                // The released rows with equal values in released columns; of the source only those of classes can be
+                // told where a column is generalized.
+                Randomize::Columns(columns) => {
+                    let (released, source) = all_rows(classes);
+                    let here = grouped(released.into_iter(), |r| {
+                        columns.iter().map(|c| self.released[c][r].clone()).collect()
+                    });
+                    let mut label: BTreeMap<usize, &Class> = BTreeMap::new();
+                    label.extend(classes.iter().flat_map(|c| c.source.iter().map(move |s| (*s, c))));
+                    let of = |s: usize, c: &String| match self.quasi.iter().position(|q| q.name == *c) {
+                        Some(i) => label[&s].labels[i].clone(),
+                        None => self.source_value(c, s),
+                    };
+                    let mut there = grouped(source.into_iter(), |s| columns.iter().map(|c| of(s, c)).collect());
+                    here.into_iter()
+                        .map(|(key, rows)| (rows, there.remove(&key).unwrap_or_default()))
+                        .collect()
+                }
+            };
+            for (released, source) in scopes {
+                let here = sorted(
+                    released
+                        .iter()
+                        .map(|r| vec![self.released[column][*r].clone()])
+                        .collect(),
+                );
+                let there = sorted(source.iter().map(|r| vec![self.source_value(column, *r)]).collect());
+                if here != there {
+                    return Err(Failure::new(
+                        "randomized",
+                        format!("{column} is no permutation within {randomize:?}"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of local recoding it is certain only that every value is some source row's, as often as there at most.
+    fn randomized_values(&self, classes: &[Class]) -> Result<(), Failure> {
+        let (released, _) = all_rows(classes);
+        for (column, ..) in self.case.request.sensitive().filter(|(.., r)| r.is_some()) {
+            let fits = |l: usize, r: usize| self.released[column][released[l]] == self.source_value(column, r);
+            matching(released.len(), self.source.len, fits).map_err(|_| {
+                Failure::new(
+                    "randomized",
+                    format!("{column} has a value that the source does not have so often"),
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Suppressed rows that stay keep the values of the rows that were suppressed.
+    fn kept_of_starred(&self, classes: &[Class], starred: &[usize]) -> Result<(), Failure> {
+        let (_, released) = all_rows(classes);
+        let left: Vec<usize> = (0..self.source.len).filter(|row| !released.contains(row)).collect();
+        let is_sensitive = |c: &&str| self.case.request.sensitive().any(|(s, ..)| s == *c);
+        let columns: Vec<&str> = self.unchanged().into_iter().filter(|c| !is_sensitive(c)).collect();
+        let here = sorted(
+            starred
+                .iter()
+                .map(|r| columns.iter().map(|c| self.released[*c][*r].clone()).collect())
+                .collect(),
+        );
+        let there = sorted(
+            left.iter()
+                .map(|r| columns.iter().map(|c| self.source_value(c, *r)).collect())
+                .collect(),
+        );
+        match self.case.request.starred && here != there {
+            true => Err(Failure::new(
+                "starred",
+                format!("{} rows stay as *, {} were suppressed", here.len(), there.len()),
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The rows of all classes, in the release and in the source.
+pub fn all_rows(classes: &[Class]) -> (Vec<usize>, Vec<usize>) {
+    let released = classes.iter().flat_map(|c| c.released.iter().copied()).collect();
+    (
+        released,
+        classes.iter().flat_map(|c| c.source.iter().copied()).collect(),
+    )
+}

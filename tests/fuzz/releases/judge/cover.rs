@@ -1,0 +1,82 @@
+//! Whether every released row is a row of the source: kept values equal, labels covering, each source row at most once.
+
+/// For each of `left` one of `right` of its own that it fits, or the first of `left` that gets none (Kuhn's algorithm).
+pub fn matching(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
+    let edges: Vec<Vec<usize>> = (0..left)
+        .map(|l| (0..right).filter(|r| fits(l, *r)).collect())
+        .collect();
+    let mut owner: Vec<Option<usize>> = vec![None; right];
+    for l in 0..left {
+        let mut seen = vec![false; right];
+        if !assign(l, &edges, &mut owner, &mut seen) {
+            return Err(l);
+        }
+    }
+    let mut found = vec![0; left];
+    for (r, l) in owner.iter().enumerate() {
+        if let Some(l) = l {
+            found[*l] = r;
+        }
+    }
+    Ok(found)
+}
+
+fn assign(l: usize, edges: &[Vec<usize>], owner: &mut [Option<usize>], seen: &mut [bool]) -> bool {
+    for &r in &edges[l] {
+        if std::mem::replace(&mut seen[r], true) {
+            continue;
+        }
+        if owner[r].is_none_or(|other| assign(other, edges, owner, seen)) {
+            owner[r] = Some(l);
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a label of local recoding covers a value: it is the value, one of its labels, or a range around it.
+pub fn covers(label: Option<&str>, cell: &super::cell::Cell, ladder: &super::ladder::Ladder) -> bool {
+    let of_hierarchy = (0..=ladder.height()).any(|level| ladder.label(cell, level).as_deref() == label);
+    of_hierarchy || label.is_some_and(|label| in_range(label, cell))
+}
+
+/// `[a, b]` with both ends, `[a, b)` without the upper one.
+fn in_range(label: &str, cell: &super::cell::Cell) -> bool {
+    let Some(inner) = label.strip_prefix('[') else {
+        return false;
+    };
+    let (inner, closed) = match (inner.strip_suffix(']'), inner.strip_suffix(')')) {
+        (Some(inner), _) => (inner, true),
+        (_, Some(inner)) => (inner, false),
+        _ => return false,
+    };
+    let Some((low, high)) = inner.split_once(", ") else {
+        return false;
+    };
+    let place = |end: &str| compare(cell, end);
+    match (place(low), place(high)) {
+        (Some(low), Some(high)) => low.is_ge() && (high.is_lt() || (closed && high.is_eq())),
+        _ => false,
+    }
+}
+
+/// Where a value stands to the end of a range, as it is written.
+fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
+    use super::cell::{Cell, Exact, Ground};
+    match &cell.ground {
+        Ground::Number(_) => {
+            let ground = Ground::Number(Exact::parse(end)?);
+            Some(cell.order(&Cell {
+                key: None,
+                text: None,
+                ground,
+            }))
+        }
+        // Dates and times are written so that their texts are in their order.
+        Ground::Instant(..) => {
+            let plain = |text: &str| text.trim_end_matches('Z').to_string();
+            Some(plain(cell.text.as_deref()?).cmp(&plain(end)))
+        }
+        _ => None,
+    }
+}

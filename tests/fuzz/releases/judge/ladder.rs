@@ -1,0 +1,286 @@
+//! Hierarchies once more, from what the README and the language say of each kind, value by value.
+
+use super::cell::{Cell, Exact, Ground};
+use crate::releases::case::{Hierarchy, Nulls, Rule, Unmapped};
+use chrono::{Datelike, NaiveDateTime};
+
+/// The label of a suppressed cell, and of a top level that is added where it is missing.
+pub const TOP: &str = "*";
+
+/// A hierarchy over one column.
+#[derive(Debug, Clone)]
+pub struct Ladder {
+    rule: Rule,
+    pub unmapped: Unmapped,
+    pub nulls: Nulls,
+    /// Whether the column holds whole numbers only.
+    whole: bool,
+    /// The cuts of QUANTILES, ascending, each the least value of the group above it.
+    cuts: Vec<Cell>,
+}
+
+impl Ladder {
+    /// The hierarchy over a column whose values are whole numbers or not; `column` are the values that QUANTILES is of.
+    pub fn new(hierarchy: &Hierarchy, whole: bool, column: &[Cell]) -> Self {
+        let cuts = match &hierarchy.rule {
+            Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, column),
+            _ => vec![],
+        };
+        Self {
+            rule: hierarchy.rule.clone(),
+            unmapped: hierarchy.unmapped,
+            nulls: hierarchy.nulls,
+            whole,
+            cuts,
+        }
+    }
+
+    /// The hierarchy of a quasi-identifier that names none.
+    pub fn suppression() -> Self {
+        Self {
+            rule: Rule::Suppression,
+            unmapped: Unmapped::Error,
+            nulls: Nulls::Value,
+            whole: false,
+            cuts: vec![],
+        }
+    }
+
+    /// The highest level.
+    pub fn height(&self) -> usize {
+        match &self.rule {
+            Rule::Intervals { widths, .. } => widths.len() + 1,
+            Rule::Prefix { kept, .. } => kept.len() + 1,
+            Rule::Truncate(units) => units.len() + 1,
+            Rule::Quantiles { groups, .. } => groups.len() + 1,
+            Rule::Suppression => 1,
+            Rule::Listed(rows, _) => {
+                let own = rows[0].len() - 1;
+                let topped = own > 0 && rows.iter().all(|r| r[own] == rows[0][own]);
+                own + usize::from(!topped)
+            }
+        }
+    }
+
+    /// The label of the top.
+    pub fn top(&self) -> &str {
+        match &self.rule {
+            Rule::Listed(rows, _) if self.height() + 1 == rows[0].len() => rows[0].last().map_or(TOP, String::as_str),
+            _ => TOP,
+        }
+    }
+
+    /// The ground values, where they are listed.
+    pub fn listed(&self) -> Option<&[Vec<String>]> {
+        match &self.rule {
+            Rule::Listed(rows, _) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// Whether the hierarchy knows the value; NULL is not asked for.
+    pub fn knows(&self, cell: &Cell) -> bool {
+        self.own(cell, 1).is_some() || matches!(cell.ground, Ground::Null)
+    }
+
+    /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says nothing of use.
+    pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
+        match level {
+            0 => cell.text.clone(),
+            l if l >= self.height() => Some(self.top().to_string()),
+            _ if matches!(cell.ground, Ground::Null) => (self.nulls == Nulls::Top).then(|| self.top().to_string()),
+            l => Some(self.own(cell, l).unwrap_or_else(|| self.top().to_string())),
+        }
+    }
+
+    /// The label of a known value at a level above the ground.
+    fn own(&self, cell: &Cell, level: usize) -> Option<String> {
+        let text = cell.text.as_deref()?;
+        match &self.rule {
+            Rule::Suppression => Some(TOP.into()),
+            Rule::Intervals {
+                widths,
+                origin,
+                bottom,
+                top,
+            } => {
+                let Ground::Number(n) = cell.ground else { return None };
+                // The widest group says whether a value is mapped.
+                let of = |width: &str| interval(n, width, widths, origin, bottom, top, self.whole);
+                of(widths.last()?)?;
+                widths.get(level - 1).map_or(Some(TOP.into()), |w| of(w))
+            }
+            Rule::Prefix { kept, mask } => {
+                let Some(kept) = kept.get(level - 1) else {
+                    return Some(TOP.into());
+                };
+                let mask = mask.unwrap_or('*');
+                Some(
+                    text.chars()
+                        .enumerate()
+                        .map(|(i, c)| if (i as u64) < *kept { c } else { mask })
+                        .collect(),
+                )
+            }
+            Rule::Truncate(units) => {
+                let Ground::Instant(_, Some(at)) = cell.ground else {
+                    return None;
+                };
+                Some(units.get(level - 1).map_or(TOP.into(), |unit| truncated(unit, &at)))
+            }
+            Rule::Listed(rows, _) => {
+                let row = rows.iter().find(|row| same_value(&row[0], cell))?;
+                Some(row.get(level).cloned().unwrap_or_else(|| TOP.into()))
+            }
+            Rule::Quantiles { groups, .. } => {
+                if matches!(cell.ground, Ground::NotFinite) {
+                    return None;
+                }
+                let Some(n) = groups.get(level - 1) else {
+                    return Some(TOP.into());
+                };
+                Some(self.quantile(cell, (groups[0] / n) as usize))
+            }
+        }
+    }
+
+    /// The group of a value where every `step`-th cut counts.
+    fn quantile(&self, cell: &Cell, step: usize) -> String {
+        let mut at: Vec<&Cell> = self.cuts.iter().skip(step - 1).step_by(step).collect();
+        at.dedup_by(|a, b| a.order(b).is_eq());
+        let group = at.iter().filter(|cut| cut.order(cell).is_le()).count();
+        let text = |c: &Cell| c.text.clone().unwrap_or_default();
+        match (
+            group.checked_sub(1).map(|g| text(at[g])),
+            at.get(group).map(|c| text(c)),
+        ) {
+            (None, None) => TOP.into(),
+            (None, Some(high)) => format!("<{high}"),
+            (Some(low), None) => format!(">={low}"),
+            (Some(low), Some(high)) => match (self.whole, low.parse::<i128>(), high.parse::<i128>()) {
+                (true, Ok(first), Ok(end)) if end - 1 == first => low,
+                (true, Ok(first), Ok(end)) if first < 0 => format!("{low} to {}", end - 1),
+                (true, Ok(_), Ok(end)) => format!("{low}-{}", end - 1),
+                _ => format!("[{low}, {high})"),
+            },
+        }
+    }
+}
+
+/// Whether a listed text is this value, compared as a value of the column's type.
+fn same_value(listed: &str, cell: &Cell) -> bool {
+    let text = cell.text.as_deref().unwrap_or_default();
+    match &cell.ground {
+        Ground::Number(n) => {
+            Exact::parse(listed).is_some_and(|l| l.digits == n.digits && (l.digits == 0 || l.exponent == n.exponent))
+        }
+        _ => listed == text,
+    }
+}
+
+fn scale_of(text: &str) -> i32 {
+    Exact::parse(text).map_or(0, |n| (-n.exponent).max(0))
+}
+
+/// Level of INTERVALS: the group of floor((x - origin) / width), cut off at the codes.
+fn interval(
+    x: Exact,
+    width: &str,
+    widths: &[String],
+    origin: &Option<String>,
+    bottom: &Option<String>,
+    top: &Option<String>,
+    whole: bool,
+) -> Option<String> {
+    let all = widths.iter().chain(origin).chain(bottom).chain(top);
+    let scale = all.map(|t| scale_of(t)).max().unwrap_or(0);
+    let units = |t: &str| Exact::parse(t).and_then(|n| n.floor(scale));
+    let inclusive = scale == 0 && whole;
+    let show = |n: i128| if inclusive { n.to_string() } else { decimal(n, scale) };
+    let x = x.floor(scale)?;
+    let (width, origin) = (units(width)?, origin.as_deref().map_or(Some(0), units)?);
+    let bottom = bottom.as_deref().map(|t| units(t)).unwrap_or_default();
+    let top = top.as_deref().map(|t| units(t)).unwrap_or_default();
+    if let Some(b) = bottom.filter(|b| x < *b) {
+        return Some(format!("<{}", show(b)));
+    }
+    if let Some(t) = top.filter(|t| x >= *t) {
+        return Some(format!(">={}", show(t)));
+    }
+    let low = x
+        .checked_sub(origin)?
+        .div_euclid(width)
+        .checked_mul(width)?
+        .checked_add(origin)?;
+    let high = low.checked_add(width)?;
+    let (low, high) = (bottom.map_or(low, |b| b.max(low)), top.map_or(high, |t| t.min(high)));
+    Some(match inclusive {
+        true if high - low == 1 => low.to_string(),
+        true if low < 0 => format!("{low} to {}", high - 1),
+        true => format!("{low}-{}", high - 1),
+        false => format!("[{}, {})", show(low), show(high)),
+    })
+}
+
+/// A number of units of 10^-`scale` with at least one digit after the point.
+fn decimal(units: i128, scale: i32) -> String {
+    let scale = scale.max(0) as usize;
+    let digits = format!("{:0>width$}", units.unsigned_abs(), width = scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if units < 0 { "-" } else { "" };
+    match fraction {
+        "" => format!("{sign}{whole}.0"),
+        fraction => format!("{sign}{whole}.{fraction}"),
+    }
+}
+
+/// A calendar time to a unit.
+fn truncated(unit: &str, at: &NaiveDateTime) -> String {
+    let year = at.year();
+    let format = |f: &str| at.format(f).to_string();
+    match unit {
+        "SECOND" => format("%Y-%m-%dT%H:%M:%S"),
+        "MINUTE" => format("%Y-%m-%dT%H:%M"),
+        "HOUR" => format("%Y-%m-%dT%H"),
+        "DAY" => format("%Y-%m-%d"),
+        "WEEK" => format("%G-W%V"),
+        "MONTH" => format("%Y-%m"),
+        "QUARTER" => format!("{}-Q{}", format("%Y"), at.month0() / 3 + 1),
+        "YEAR" => format("%Y"),
+        "DECADE" => format!("{:04}s", year.div_euclid(10) * 10),
+        _ => format!(
+            "{:04}-{:04}",
+            year.div_euclid(100) * 100,
+            year.div_euclid(100) * 100 + 99
+        ),
+    }
+}
+
+/// The cuts of QUANTILES: the i-th of n - 1 lies between the two neighbouring distinct values where the number of rows
+/// below comes nearest to i N / n, the lower of two equally near.
+fn cuts(n: usize, column: &[Cell]) -> Vec<Cell> {
+    let mut sorted: Vec<&Cell> = column
+        .iter()
+        .filter(|c| !matches!(c.ground, Ground::Null | Ground::NotFinite))
+        .collect();
+    sorted.sort_by(|a, b| a.order(b));
+    let rows = sorted.len() as i128;
+    // Every distinct value with the number of rows below it.
+    let mut distinct: Vec<(i128, &Cell)> = vec![];
+    for (below, cell) in sorted.iter().enumerate() {
+        if distinct.last().is_none_or(|(_, last)| last.order(cell).is_ne()) {
+            distinct.push((below as i128, cell));
+        }
+    }
+    // A cut before the least value would only make an empty group.
+    let candidates = if distinct.len() > 1 {
+        &distinct[1..]
+    } else {
+        &distinct[..]
+    };
+    let cut = |i: usize| {
+        let far = |(below, _): &&(i128, &Cell)| (below * n as i128 - i as i128 * rows).abs();
+        candidates.iter().min_by_key(far).map(|(_, cell)| (*cell).clone())
+    };
+    (1..n).filter_map(cut).collect()
+}

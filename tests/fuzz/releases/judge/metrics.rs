@@ -1,0 +1,127 @@
+//! The metrics, from definitions.md, "Quality metrics", over the classes of a node.
+
+use super::cell::Ground;
+use super::ladder::Ladder;
+use super::models::Seen;
+use super::node::Weighed;
+use super::table::{Judged, Quasi};
+use crate::releases::case::{Role, Unmapped};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Judged<'_> {
+    /// The value of a metric at a node; `None` for one that has no definition here.
+    pub fn metric(&self, name: &str, weighed: &Weighed) -> Option<f64> {
+        let rows = self.source.len as f64;
+        let suppressed = weighed.suppressed as f64;
+        let sizes: Vec<f64> = weighed.kept.iter().map(|(_, rows)| rows.len() as f64).collect();
+        let released: f64 = sizes.iter().sum();
+        match name {
+            "dm" => Some(sizes.iter().map(|f| f * f).sum::<f64>() + suppressed * rows),
+            "height" => Some(weighed.node.iter().sum::<usize>() as f64),
+            "s_k" => Some(sizes.iter().map(|f| f * f).sum()),
+            "precision" => Some(1.0 - self.cells(weighed, |q, level, _| level as f64 / q.ladder.height() as f64)),
+            "glm" => Some(self.cells(weighed, |q, level, row| {
+                let (under, all) = self.leaves(&q.name, &q.ladder, level, row);
+                if all > 1.0 { (under - 1.0) / (all - 1.0) } else { 0.0 }
+            })),
+            "cm" => {
+                let (label, _) = self.case.request.roles.iter().find(|(_, role)| *role == Role::Class)?;
+                let minority = |rows: &Vec<usize>| {
+                    let mut counts: BTreeMap<Seen, usize> = BTreeMap::new();
+                    rows.iter()
+                        .for_each(|r| *counts.entry(self.source.column(label)[*r].key.clone()).or_default() += 1);
+                    rows.len() - counts.values().max().copied().unwrap_or(0)
+                };
+                let wrong: usize = weighed.kept.iter().map(|(_, rows)| minority(rows)).sum();
+                Some(if rows == 0.0 {
+                    0.0
+                } else {
+                    (wrong as f64 + suppressed) / rows
+                })
+            }
+            "c_avg" => {
+                let k = self.least_size()?;
+                Some(match sizes.is_empty() {
+                    true => rows / k,
+                    false => released / sizes.len() as f64 / k,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The k of c_avg, where one model of class sizes says it.
+    fn least_size(&self) -> Option<f64> {
+        match self.case.request.models.as_slice() {
+            [only] if only.name == "k_anonymity" => only.arguments[0].parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The weighted mean over cells of what they lose, a suppressed cell losing 1.
+    fn cells(&self, weighed: &Weighed, loss: impl Fn(&Quasi, usize, usize) -> f64) -> f64 {
+        let rows = self.source.len as f64;
+        let weights: f64 = self.quasi.iter().map(|q| q.weight).sum();
+        if rows == 0.0 {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for (q, level) in self.quasi.iter().zip(&weighed.node) {
+            let kept = weighed.kept.iter().flat_map(|(_, rows)| rows);
+            sum += q.weight * kept.map(|row| loss(q, *level, *row)).sum::<f64>();
+            sum += q.weight * weighed.suppressed as f64;
+        }
+        sum / (rows * weights)
+    }
+
+    /// Leaves under the label of a row at a level, and of the hierarchy: the listed values, or those of the column where
+    /// the hierarchy is a rule; NULL is one more where the column has it.
+    pub fn leaves(&self, name: &str, ladder: &Ladder, level: usize, row: usize) -> (f64, f64) {
+        let column = self.source.column(name);
+        let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
+        let top = ladder.top();
+        let own: BTreeSet<(Option<&String>, Option<String>)> = match ladder.listed() {
+            Some(listed) => {
+                let label = |r: &Vec<String>| r.get(level).cloned().or(Some(top.to_string()));
+                listed
+                    .iter()
+                    .map(|r| (Some(&r[0]), if level == 0 { Some(r[0].clone()) } else { label(r) }))
+                    .collect()
+            }
+            None => {
+                let known = column
+                    .iter()
+                    .filter(|c| !matches!(c.ground, Ground::Null) && ladder.knows(c));
+                known
+                    .map(|c| {
+                        (
+                            c.key.as_ref(),
+                            if level == 0 {
+                                c.key.clone()
+                            } else {
+                                ladder.label(c, level)
+                            },
+                        )
+                    })
+                    .collect()
+            }
+        };
+        let all = own.len() as f64 + f64::from(u8::from(has_null));
+        let cell = &column[row];
+        let is_null = matches!(cell.ground, Ground::Null);
+        if level == 0 {
+            return (1.0, all);
+        }
+        let label = ladder.label(cell, level);
+        // Under the top's label lies everything where NULL or an unknown value was raised to it.
+        let raises = |c: &super::cell::Cell| match c.ground {
+            Ground::Null => ladder.label(c, level).is_some(),
+            _ => !ladder.knows(c) && ladder.unmapped != Unmapped::Error,
+        };
+        if label.as_deref() == Some(top) && (level >= ladder.height() || column.iter().any(raises)) {
+            return (all, all);
+        }
+        let under = own.iter().filter(|(_, l)| *l == label && label.is_some()).count() as f64;
+        (under + f64::from(u8::from(is_null)), all)
+    }
+}

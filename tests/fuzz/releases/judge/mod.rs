@@ -1,0 +1,168 @@
+//! What a release must be, in plain Rust from definitions.md, over decoded rows. Nothing here calls a model, a metric or
+//! a hierarchy of the product.
+
+pub mod bytes;
+pub mod cell;
+mod classes;
+mod cover;
+mod figures;
+pub mod ladder;
+mod metrics;
+pub mod models;
+mod node;
+mod promises;
+pub mod table;
+
+use crate::releases::Failure;
+use crate::releases::case::{Case, Role, Way};
+use crate::releases::execute::{Leaves, Scene};
+use ladder::Ladder;
+use table::{Judged, Rows};
+
+/// Judges what left.
+pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failure> {
+    let of_source = |name: &str| scene.source.data_type(name).cloned();
+    let rows = Rows::of(&leaves.schema, &leaves.batches, of_source);
+    columns(case, scene, &rows)?;
+    let judged = Judged::new(case, &scene.source, &scene.table, &rows, leaves.untyped, leaves.no_null);
+    let said = leaves.manifest.as_ref();
+    let node = said.and_then(|m| figures::node(m, &judged));
+    let found = judged.find(node.as_deref(), said.and_then(figures::starred))?;
+    let whole = judged.whole(&scene.table);
+    judged.promises(&found, &whole, &scene.people)?;
+    judged.limit(&found)?;
+    judged.hashes(&found)?;
+    judged.only_failing_are_suppressed(&found, &whole, &scene.people)?;
+    if let Some(manifest) = said {
+        figures::check(&judged, &found, manifest, leaves.summary.as_ref())?;
+    }
+    bytes_of(scene, leaves, &rows)
+}
+
+/// Every released column is there, and no other.
+fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
+    // A release without rows has no folders, and so no columns that are in their names.
+    let in_folders = |name: &String| matches!(&case.way, Way::To { partitioned_by, .. } if rows.len == 0 && partitioned_by.contains(name));
+    let is_released = |name: &&String| match case.request.role(name) {
+        Some(Role::Dropped | Role::Unlisted) | None => false,
+        Some(_) => !in_folders(name),
+    };
+    let mut wanted: Vec<&String> = scene.source.names.iter().filter(is_released).collect();
+    let mut there: Vec<&String> = rows.names.iter().collect();
+    wanted.sort();
+    there.sort();
+    match wanted == there {
+        true => Ok(()),
+        false => Err(Failure::new("columns", format!("released {there:?}, not {wanted:?}"))),
+    }
+}
+
+/// No byte of a value that no released row has.
+fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> {
+    let mut allowed = std::collections::BTreeSet::new();
+    for text in rows.columns.iter().flatten().filter_map(|c| c.text.as_deref()) {
+        allowed.extend(bytes::markers(text.as_bytes()));
+        // Binary values are shown in hexadecimal.
+        allowed.extend(hex::decode(text).map(|b| bytes::markers(&b)).unwrap_or_default());
+    }
+    // Of the bytes of a compressed file, some look like a marker by chance.
+    let planted = marks(scene);
+
+    let in_buffers = if leaves.answered {
+        bytes::in_batches(&leaves.batches)
+    } else {
+        Default::default()
+    };
+    let in_answer = leaves
+        .summary
+        .as_ref()
+        .map(|s| bytes::in_batches(std::slice::from_ref(s)))
+        .unwrap_or_default();
+    let in_files = bytes::in_files(&leaves.files);
+    for (place, found) in [
+        ("a buffer", in_buffers),
+        ("the summary", in_answer),
+        ("a file", in_files),
+    ] {
+        if let Some(leaked) = found.intersection(&planted).find(|m| !allowed.contains(*m)) {
+            return Err(Failure::new(
+                "leak",
+                format!("{place} has {leaked}, which no released row has"),
+            ));
+        }
+    }
+    if leaves.answered
+        && let Some(unused) = bytes::unused_entries(&leaves.batches).first()
+    {
+        return Err(Failure::new("dictionary", format!("entries that no row has: {unused}")));
+    }
+    Ok(())
+}
+
+/// The markers of the tables of a case.
+pub fn marks(scene: &Scene) -> std::collections::BTreeSet<String> {
+    let texts = scene.table.columns.iter().flatten().filter_map(|c| c.text.as_deref());
+    texts
+        .flat_map(|t| {
+            [
+                bytes::markers(t.as_bytes()),
+                hex::decode(t).map(|b| bytes::markers(&b)).unwrap_or_default(),
+            ]
+        })
+        .flatten()
+        .collect()
+}
+
+impl Judged<'_> {
+    /// The hierarchy of a sensitive column.
+    fn attribute_ladder(&self, column: &str) -> Option<Ladder> {
+        let (_, hierarchy, _) = self.case.request.sensitive().find(|(c, ..)| *c == column)?;
+        Some(table::ladder(
+            self.case,
+            self.source,
+            self.source,
+            column,
+            Some(hierarchy?),
+        ))
+    }
+}
+
+/// A request that was said to be infeasible is: no node that it may choose meets it.
+pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
+    let source = &scene.source;
+    let form = |i: usize| table::Form {
+        text: cell::is_text(&source.types[i]),
+        no_null: false,
+    };
+    let judged = Judged {
+        case,
+        source,
+        released: Default::default(),
+        forms: source
+            .names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (name.clone(), form(i)))
+            .collect(),
+        len: 0,
+        quasi: table::quasi(case, source, &scene.table),
+    };
+    if source.len == 0 {
+        return Ok(());
+    }
+    let whole = judged.whole(&scene.table);
+    let meets = match &case.request.choice {
+        crate::releases::case::Choice::Node(node) => {
+            let level = |q: &table::Quasi| node.iter().find(|(c, _)| *c == q.name).map_or(0, |(_, l)| *l);
+            let node: Vec<usize> = judged.quasi.iter().map(level).collect();
+            let weighed = || judged.weigh(&node, &whole, &scene.people);
+            let met = || weighed().anonymous == models::Verdict::Holds && !weighed().kept.is_empty();
+            Some(judged.can_weigh() && met())
+        }
+        _ => judged.feasible(&whole, &scene.people),
+    };
+    match meets {
+        Some(true) => Err(Failure::new("infeasible", "said to be infeasible, and a node meets it")),
+        _ => Ok(()),
+    }
+}

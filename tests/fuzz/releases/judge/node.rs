@@ -1,0 +1,138 @@
+//! Nodes of the lattice by brute force: which classes fail, what is suppressed, whether a request can be met at all.
+
+use super::classes::Found;
+use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
+use super::table::{Judged, Rows};
+use crate::releases::Failure;
+use std::collections::BTreeMap;
+
+/// A node, judged.
+pub struct Weighed {
+    pub node: Vec<usize>,
+    /// Source rows of the classes that hold.
+    pub kept: Vec<(Vec<Seen>, Vec<usize>)>,
+    pub suppressed: usize,
+    /// Whether it may be released; `Close` where rounding decides.
+    pub anonymous: Verdict,
+}
+
+impl Judged<'_> {
+    /// Judges a node. Models ON a part of the columns are not judged here.
+    pub fn weigh(&self, node: &[usize], whole: &Whole, people: &Rows) -> Weighed {
+        let mut classes: BTreeMap<Vec<Seen>, Vec<usize>> = BTreeMap::new();
+        let eligible: Vec<usize> = (0..self.source.len)
+            .filter(|row| !self.suppressed_unmapped(*row))
+            .collect();
+        for row in &eligible {
+            let labels = self
+                .quasi
+                .iter()
+                .zip(node)
+                .map(|(q, level)| self.label(q, *row, *level))
+                .collect();
+            classes.entry(labels).or_default().push(*row);
+        }
+        let (mut kept, mut close, mut released) = (vec![], false, 0);
+        let mut sizes = vec![];
+        for (labels, rows) in classes {
+            let members: Vec<Member> = rows
+                .iter()
+                .map(|r| self.member(*r, |c| self.source_value(c, *r)))
+                .collect();
+            let mut verdict = Verdict::Holds;
+            for model in &self.case.request.models {
+                let people = self.people(model, &labels, Some(node), people);
+                match holds(model, &members, whole, people) {
+                    Verdict::Fails => verdict = Verdict::Fails,
+                    Verdict::Close => close = true,
+                    Verdict::Holds => {}
+                }
+            }
+            if verdict == Verdict::Holds {
+                sizes.push(size(&members));
+                released += rows.len();
+                kept.push((labels, rows));
+            }
+        }
+        let suppressed = self.source.len - released;
+        let most = self.case.request.limit.map_or(0, |l| l.rows(self.source.len));
+        let average = self
+            .case
+            .request
+            .models
+            .iter()
+            .filter(|m| m.name == "average_risk")
+            .all(|m| average_holds(m, &sizes));
+        let anonymous = match close {
+            true => Verdict::Close,
+            false => (suppressed <= most && average).into(),
+        };
+        Weighed {
+            node: node.to_vec(),
+            kept,
+            suppressed,
+            anonymous,
+        }
+    }
+
+    /// Whether nodes can be judged by brute force: models over all columns, and no rule that suppresses rows later.
+    pub fn can_weigh(&self) -> bool {
+        self.case.request.models.iter().all(|m| m.subset.is_empty()) && self.case.request.personal().is_none()
+    }
+
+    /// Every node that LEVELS allows, least first.
+    pub fn nodes(&self) -> Vec<Vec<usize>> {
+        let mut nodes: Vec<Vec<usize>> = vec![vec![]];
+        for q in &self.quasi {
+            let levels = q.levels.0..=q.levels.1.min(q.ladder.height());
+            nodes = nodes
+                .iter()
+                .flat_map(|n| levels.clone().map(move |l| [&n[..], &[l]].concat()))
+                .collect();
+        }
+        nodes
+    }
+
+    /// At the node of a release, the classes that hold are released and no other.
+    pub fn only_failing_are_suppressed(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
+        let Some(node) = found.node.as_deref().filter(|_| self.can_weigh()) else {
+            return Ok(());
+        };
+        let weighed = self.weigh(node, whole, people);
+        if weighed.anonymous == Verdict::Close {
+            return Ok(());
+        }
+        let mut there: Vec<&Vec<Seen>> = weighed.kept.iter().map(|(labels, _)| labels).collect();
+        let mut here: Vec<&Vec<Seen>> = found.classes.iter().map(|c| &c.labels).collect();
+        there.sort();
+        here.sort();
+        match here == there {
+            true => Ok(()),
+            false => Err(Failure::new(
+                "suppressed",
+                format!(
+                    "{} classes are released, {} hold at node {node:?}",
+                    here.len(),
+                    there.len()
+                ),
+            )),
+        }
+    }
+
+    /// Whether some node meets the request and keeps a row; `None` where it is too close to tell or cannot be judged.
+    pub fn feasible(&self, whole: &Whole, people: &Rows) -> Option<bool> {
+        if !self.can_weigh() {
+            return None;
+        }
+        let mut close = false;
+        for node in self.nodes() {
+            let weighed = self.weigh(&node, whole, people);
+            match weighed.anonymous {
+                Verdict::Holds if !weighed.kept.is_empty() => return Some(true),
+                Verdict::Close => close = true,
+                _ => {}
+            }
+        }
+        (!close).then_some(false)
+    }
+}

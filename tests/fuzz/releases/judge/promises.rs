@@ -1,0 +1,237 @@
+//! Every promise of a request, over the classes that were released.
+
+use super::classes::{Class, Found};
+use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
+use super::table::{Judged, Rows};
+use crate::releases::Failure;
+use crate::releases::case::{Model, Role};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+
+impl Judged<'_> {
+    /// A source row as a member of its class, with the values that `value` says its sensitive columns have.
+    pub fn member(&self, row: usize, value: impl Fn(&str) -> Seen) -> Member {
+        let who = match &self.case.request.entity {
+            Some(entity) => self.source.column(entity)[row].key.clone(),
+            None => Some(row.to_string()),
+        };
+        let values = self
+            .case
+            .request
+            .sensitive()
+            .map(|(c, ..)| (c.to_string(), value(c)))
+            .collect();
+        Member { who, values }
+    }
+
+    /// The members of a released class, with the values that it was released with.
+    fn members(&self, class: &Class) -> Vec<Member> {
+        let pairs = class.source.iter().zip(&class.released);
+        // Under ENTITY it is the source that says who has which value.
+        let entity = self.case.request.entity.is_some();
+        pairs
+            .map(|(source, released)| {
+                self.member(*source, |c| match entity {
+                    true => self.source_value(c, *source),
+                    false => self.released[c][*released].clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// The distributions of the whole table, suppressed rows included, and the hierarchies of sensitive columns.
+    pub fn whole(&self, table: &Rows) -> Whole {
+        let members: Vec<Member> = (0..self.source.len)
+            .map(|row| self.member(row, |c| self.source_value(c, row)))
+            .collect();
+        let (mut counts, mut paths) = (BTreeMap::new(), BTreeMap::new());
+        for (column, hierarchy, _) in self.case.request.sensitive() {
+            let histogram = super::models::histogram(&members, column);
+            // Ascending by value, NULL last.
+            let cells = self.source.column(column);
+            let form = self.forms[column];
+            let mut order: Vec<usize> = (0..self.source.len).collect();
+            order.sort_by(|a, b| cells[*a].order(&cells[*b]));
+            let mut ascending: Vec<(Seen, i128)> = vec![];
+            for row in order {
+                let value = form.value(&cells[row]);
+                if ascending.iter().all(|(v, _)| *v != value) {
+                    let n = histogram[&value];
+                    ascending.push((value, n));
+                }
+            }
+            counts.insert(column.to_string(), ascending);
+            if let Some(hierarchy) = hierarchy {
+                let ladder = super::table::ladder(self.case, self.source, table, column, Some(hierarchy));
+                let path = |row: usize| {
+                    let labels = (1..=ladder.height())
+                        .map(|level| ladder.label(&cells[row], level))
+                        .collect();
+                    (form.value(&cells[row]), labels)
+                };
+                paths.insert(column.to_string(), (0..self.source.len).map(path).collect());
+            }
+        }
+        Whole { counts, paths }
+    }
+
+    /// Members by the columns of a model's ON, or by all quasi-identifiers.
+    pub fn groups(&self, model: &Model, classes: &[(Vec<Seen>, Vec<Member>)]) -> Vec<(Vec<Seen>, Vec<Member>)> {
+        if model.subset.is_empty() {
+            return classes.to_vec();
+        }
+        let places: Vec<usize> = (0..self.quasi.len())
+            .filter(|i| model.subset.contains(&self.quasi[*i].name))
+            .collect();
+        let mut groups: BTreeMap<Vec<Seen>, Vec<Member>> = BTreeMap::new();
+        for (labels, members) in classes {
+            let key = places.iter().map(|i| labels[*i].clone()).collect();
+            groups.entry(key).or_default().extend(members.clone());
+        }
+        groups.into_iter().collect()
+    }
+
+    /// How many of the population a class has.
+    pub fn people(&self, model: &Model, labels: &[Seen], node: Option<&[usize]>, people: &Rows) -> Option<i128> {
+        let node = node?;
+        let is_asked = |name: &String| model.subset.is_empty() || model.subset.contains(name);
+        let asked: Vec<usize> = (0..self.quasi.len())
+            .filter(|i| is_asked(&self.quasi[*i].name))
+            .collect();
+        let labels: Vec<&Seen> = match labels.len() == asked.len() {
+            true => labels.iter().collect(),
+            false => asked.iter().map(|i| &labels[*i]).collect(),
+        };
+        let has = |row: usize| {
+            asked.iter().zip(&labels).all(|(i, label)| {
+                let q = &self.quasi[*i];
+                let cell = &people.column(&q.name)[row];
+                let form = self.forms[&q.name];
+                let own = match node[*i] {
+                    0 => form.value(cell),
+                    level => form.seen(q.ladder.label(cell, level)),
+                };
+                own == **label
+            })
+        };
+        Some((0..people.len).filter(|row| has(*row)).count() as i128)
+    }
+
+    /// Every model holds for every released class, and the release as a whole.
+    pub fn promises(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
+        let classes: Vec<(Vec<Seen>, Vec<Member>)> = found
+            .classes
+            .iter()
+            .map(|c| (c.labels.clone(), self.members(c)))
+            .collect();
+        for model in &self.case.request.models {
+            let groups = self.groups(model, &classes);
+            for (labels, members) in &groups {
+                let people = self.people(model, labels, found.node.as_deref(), people);
+                if model.name == "k_map" && people.is_none() {
+                    continue;
+                }
+                if holds(model, members, whole, people) == Verdict::Fails {
+                    return Err(Failure::new(
+                        "model",
+                        format!("{model} does not hold in class {labels:?} of {} rows", members.len()),
+                    ));
+                }
+            }
+            let sizes: Vec<i128> = groups.iter().map(|(_, m)| size(m)).collect();
+            if model.name == "average_risk" && !average_holds(model, &sizes) {
+                return Err(Failure::new(
+                    "model",
+                    format!("{model} does not hold over classes of {sizes:?}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// personal_privacy: whether a source row may be in a class with these released rows. Pleak(t) = (1 / b) * sum over
+    /// the rows i of the group of DCorrelate(t, i) is at most t's limit, where DCorrelate is 1 for t's own value,
+    /// 1 / leaves for one above it, else 0.
+    pub fn bearable(&self, released: &[usize], source: usize) -> bool {
+        let Some((attribute, limit)) = self.case.request.personal() else {
+            return true;
+        };
+        let Some(ladder) = self.attribute_ladder(attribute) else {
+            return true;
+        };
+        let own = &self.source.column(attribute)[source];
+        let form = self.forms[attribute];
+        let tells = |row: &usize| {
+            let value = &self.released[attribute][*row];
+            // The label of the highest level where it is that of several: what it tells least.
+            let level = (0..=ladder.height())
+                .rev()
+                .find(|level| form.seen(ladder.label(own, *level)) == *value);
+            level.map_or(0.0, |level| {
+                1.0 / self.leaves(attribute, &ladder, level, source).0.max(1.0)
+            })
+        };
+        let leak = released.iter().map(tells).sum::<f64>() / released.len() as f64;
+        let limit = self.source.column(limit)[source]
+            .text
+            .as_deref()
+            .and_then(|t| t.parse::<f64>().ok());
+        limit.is_some_and(|limit| leak <= limit + 1e-9)
+    }
+
+    /// Rows that are not in a class are at most as many as may be suppressed.
+    pub fn limit(&self, found: &Found) -> Result<(), Failure> {
+        let released: usize = found.classes.iter().map(|c| c.released.len()).sum();
+        let suppressed = self.source.len.saturating_sub(released);
+        let most = self.case.request.limit.map_or(0, |l| l.rows(self.source.len));
+        let of_limits = self.case.request.personal().is_some();
+        if released > self.source.len {
+            return Err(Failure::new("rows", format!("{released} rows of {}", self.source.len)));
+        }
+        match suppressed <= most || of_limits {
+            true => Ok(()),
+            false => Err(Failure::new(
+                "limit",
+                format!("{suppressed} rows are suppressed, {most} may be"),
+            )),
+        }
+    }
+
+    /// Hashed identifiers are the keyed hashes of the source's values, NULL is NULL.
+    pub fn hashes(&self, found: &Found) -> Result<(), Failure> {
+        let hashed = self.case.request.roles.iter().filter(|(_, role)| *role == Role::Hashed);
+        let hash = |text: &str| {
+            let mut mac = Hmac::<Sha256>::new_from_slice(crate::releases::execute::SECRET.as_bytes()).expect("a key");
+            mac.update(text.as_bytes());
+            hex::encode(mac.finalize().into_bytes())
+        };
+        for (column, _) in hashed {
+            let form = self.forms[column];
+            let cells = self.source.column(column);
+            let of = |row: &usize| form.seen(cells[*row].text.as_deref().map(hash));
+            // Of local recoding which row is whose is not certain.
+            let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
+                Some(_) if self.case.request.personal().is_none() => found
+                    .classes
+                    .iter()
+                    .map(|c| (c.released.clone(), c.source.clone()))
+                    .collect(),
+                _ => vec![],
+            };
+            for (released, source) in wholes {
+                let mut here: Vec<Seen> = released.iter().map(|r| self.released[column][*r].clone()).collect();
+                let mut there: Vec<Seen> = source.iter().map(of).collect();
+                here.sort();
+                there.sort();
+                if here != there {
+                    return Err(Failure::new(
+                        "hash",
+                        format!("{column} has other hashes than its class's values"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

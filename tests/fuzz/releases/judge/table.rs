@@ -1,0 +1,181 @@
+//! The source's rows and the released ones, as the judge compares them.
+
+use super::cell::{Cell, cells, is_text, is_whole};
+use super::ladder::Ladder;
+use super::models::Seen;
+use crate::releases::case::{Case, Role};
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::{DataType, SchemaRef};
+use std::collections::BTreeMap;
+
+/// Rows as cells, column by column.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    pub names: Vec<String>,
+    pub types: Vec<DataType>,
+    pub columns: Vec<Vec<Cell>>,
+    pub len: usize,
+}
+
+impl Rows {
+    /// The rows of batches; `of` says the type that a column has in the source.
+    pub fn of(schema: &SchemaRef, batches: &[RecordBatch], of: impl Fn(&str) -> Option<DataType>) -> Self {
+        let all = concat_batches(schema, batches).expect("batches of one schema");
+        let fields = schema.fields().iter().zip(all.columns());
+        let columns = fields.map(|(f, c)| cells(c, &of(f.name()).unwrap_or_else(|| f.data_type().clone())));
+        Self {
+            names: schema.fields().iter().map(|f| f.name().clone()).collect(),
+            types: schema.fields().iter().map(|f| f.data_type().clone()).collect(),
+            columns: columns.collect(),
+            len: all.num_rows(),
+        }
+    }
+
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+
+    pub fn column(&self, name: &str) -> &[Cell] {
+        self.position(name).map_or(&[], |i| &self.columns[i])
+    }
+
+    pub fn data_type(&self, name: &str) -> Option<&DataType> {
+        self.position(name).map(|i| &self.types[i])
+    }
+}
+
+/// How values are compared: as a release has them.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// By their text: the column is text in the release.
+    pub text: bool,
+    /// NULL and the empty text are one: the release is CSV.
+    pub no_null: bool,
+}
+
+impl Form {
+    pub fn value(self, cell: &Cell) -> Seen {
+        self.seen(if self.text { cell.text.clone() } else { cell.key.clone() })
+    }
+
+    pub fn seen(self, value: Seen) -> Seen {
+        match (value, self.no_null) {
+            (None, true) => Some(String::new()),
+            (value, _) => value,
+        }
+    }
+}
+
+/// A quasi-identifier with its hierarchy over the source's column.
+pub struct Quasi {
+    pub name: String,
+    pub ladder: Ladder,
+    pub levels: (usize, usize),
+    pub weight: f64,
+}
+
+/// What is judged: a request over rows, and what was released of them.
+pub struct Judged<'a> {
+    pub case: &'a Case,
+    pub source: &'a Rows,
+    /// Column by column, by name.
+    pub released: BTreeMap<String, Vec<Seen>>,
+    pub forms: BTreeMap<String, Form>,
+    /// Released rows, suppressed ones that stay included.
+    pub len: usize,
+    pub quasi: Vec<Quasi>,
+}
+
+/// The quasi-identifiers of a case over its source.
+pub fn quasi(case: &Case, source: &Rows, table: &Rows) -> Vec<Quasi> {
+    let one = |(name, hierarchy, levels, weight): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
+        let ladder = ladder(case, source, table, name, hierarchy);
+        let levels = levels.unwrap_or((0, ladder.height()));
+        Quasi {
+            name: name.to_string(),
+            ladder,
+            levels,
+            weight,
+        }
+    };
+    case.request.quasi().map(one).collect()
+}
+
+/// The hierarchy of a column, as the session has it.
+pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy: Option<&str>) -> Ladder {
+    let Some(hierarchy) = hierarchy.and_then(|h| case.hierarchies.iter().find(|d| d.name == h)) else {
+        return Ladder::suppression();
+    };
+    let whole = source.data_type(column).is_some_and(is_whole);
+    let of = match &hierarchy.rule {
+        crate::releases::case::Rule::Quantiles { column, .. } => table.column(column),
+        _ => &[],
+    };
+    Ladder::new(hierarchy, whole, of)
+}
+
+impl<'a> Judged<'a> {
+    /// What `rows` is of the source, in a format with types or as text, with NULL or, as CSV, without.
+    pub fn new(case: &'a Case, source: &'a Rows, table: &Rows, rows: &Rows, untyped: bool, no_null: bool) -> Self {
+        let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
+        for (i, name) in rows.names.iter().enumerate() {
+            let form = Form {
+                text: untyped || is_text(&rows.types[i]),
+                no_null,
+            };
+            released.insert(name.clone(), rows.columns[i].iter().map(|c| form.value(c)).collect());
+            forms.insert(name.clone(), form);
+        }
+        Self {
+            case,
+            source,
+            released,
+            forms,
+            len: rows.len,
+            quasi: quasi(case, source, table),
+        }
+    }
+
+    /// A value of the source in the form of the released column of this name.
+    pub fn source_value(&self, column: &str, row: usize) -> Seen {
+        let form = self.forms.get(column).copied().unwrap_or(Form {
+            text: false,
+            no_null: false,
+        });
+        form.value(&self.source.column(column)[row])
+    }
+
+    /// The label of a source row at a level, in the form of the release.
+    pub fn label(&self, q: &Quasi, row: usize, level: usize) -> Seen {
+        let cell = &self.source.column(&q.name)[row];
+        match level {
+            0 => self.source_value(&q.name, row),
+            level => self.forms[&q.name].seen(q.ladder.label(cell, level)),
+        }
+    }
+
+    /// The released labels of a row.
+    pub fn labels(&self, row: usize) -> Vec<Seen> {
+        self.quasi.iter().map(|q| self.released[&q.name][row].clone()).collect()
+    }
+
+    /// The columns that are released as they are in the source.
+    pub fn unchanged(&self) -> Vec<&str> {
+        let attribute = self.case.request.personal().map(|(attribute, _)| attribute);
+        let roles = self.case.request.roles.iter().filter(|(column, role)| match role {
+            Role::Keep | Role::Class => true,
+            Role::Sensitive { randomize, .. } => randomize.is_none() && attribute != Some(column),
+            _ => false,
+        });
+        roles.map(|(column, _)| column.as_str()).collect()
+    }
+
+    /// Source rows whose value in some quasi-identifier its hierarchy does not know, and which are suppressed for it.
+    pub fn suppressed_unmapped(&self, row: usize) -> bool {
+        self.quasi.iter().any(|q| {
+            let cell = &self.source.column(&q.name)[row];
+            q.ladder.unmapped == crate::releases::case::Unmapped::Suppress && !q.ladder.knows(cell)
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! VERIFY over releases: it passes those that nobody touched.
+
+use super::Failure;
+use super::case::{Case, Role};
+use super::execute::Scene;
+use anonsql::AnonContext;
+use arrow::array::{Array, AsArray, RecordBatch};
+use std::path::Path;
+
+/// VERIFY of the release in `folder`, with the source to compare with or without.
+pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> String {
+    let request = &case.request;
+    let mut sql = format!(
+        "VERIFY {} {}{}",
+        super::case::literal(&folder.display().to_string()),
+        request.quasi_clause(false),
+        request.sensitive_clause(false)
+    );
+    if let Some(entity) = request.entity.as_ref().filter(|e| is_in_files(case, e)) {
+        sql += &format!(" ENTITY ({})", super::case::quote(entity));
+    }
+    if request.population {
+        sql += " POPULATION people";
+    }
+    sql += &format!(" {}", request.satisfying());
+    if against {
+        sql += &format!(" AGAINST {}", case.from(&scene.folder));
+    }
+    sql
+}
+
+fn is_in_files(case: &Case, column: &str) -> bool {
+    matches!(
+        case.request.role(column),
+        Some(Role::Keep | Role::Class | Role::Sensitive { .. } | Role::Quasi { .. })
+    )
+}
+
+/// Whether VERIFY can be asked for all that was promised: the files alone do not tell entities that they lack, nor the
+/// limits of single rows.
+fn can_be_asked(case: &Case) -> bool {
+    let request = &case.request;
+    request.personal().is_none() && request.entity.as_ref().is_none_or(|e| is_in_files(case, e))
+}
+
+/// The checks that failed.
+pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
+    let mut failing = vec![];
+    for batch in batches {
+        let (Some(check), Some(ok)) = (batch.column_by_name("check"), batch.column_by_name("ok")) else {
+            continue;
+        };
+        let (check, ok) = (check.as_string::<i32>(), ok.as_boolean());
+        let failed = (0..batch.num_rows()).filter(|row| !ok.is_null(*row) && !ok.value(*row));
+        failing.extend(failed.map(|row| check.value(row).to_string()));
+    }
+    failing
+}
+
+/// An untouched release passes.
+pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext) -> Result<(), Failure> {
+    if !can_be_asked(case) {
+        return Ok(());
+    }
+    for against in [false, true] {
+        // Distributions are compared with the source's, and suppressed rows are missing in the files.
+        let compares = case.request.models.iter().any(|m| m.on.is_some());
+        if compares && !against {
+            continue;
+        }
+        let sql = statement(case, scene, &scene.folder.join("out"), against);
+        match context.sql(&sql).await {
+            Ok(batches) => {
+                let failing = failing(&batches);
+                if !failing.is_empty() {
+                    return Err(Failure::new("verify", format!("{failing:?} by {sql}")));
+                }
+            }
+            Err(e) => return Err(Failure::new("verify", format!("{:?} {e} by {sql}", e.kind()))),
+        }
+    }
+    Ok(())
+}
