@@ -8,9 +8,7 @@ use super::manifest::MANIFEST;
 use super::stage::Stage;
 use crate::error::{Error, Result};
 use crate::report::{Format, Report};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Where the report of a release goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,40 +92,27 @@ impl ReportFile {
     pub(super) fn stage(&self, report: &Report, release: Option<(&Path, &Stage)>) -> Result<StagedReport> {
         let text = report.render(self.format)?;
         let failed = |e| Error::io(format!("cannot write the report {}", self.path.display()), e);
-        let own = resolved(&self.path)?;
-        if let (Some((target, stage)), Some(name)) = (release, self.path.file_name())
-            && own.parent() == Some(resolved(target)?.as_path())
+        if let Some((target, stage)) = release
+            && let Some(name) = self.name_in(target)?
         {
             std::fs::write(stage.folder().join(name), text).map_err(failed)?;
             return Ok(StagedReport(None));
         }
-        let folder = own.parent().unwrap_or(Path::new("/"));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".anonsql-report-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(folder).map_err(failed)?;
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.as_file().sync_all())
-            .map_err(failed)?;
-        Ok(StagedReport(Some((file, own))))
+        let stage = Stage::open(&resolved(&self.path)?)?;
+        std::fs::write(stage.output(), text).map_err(failed)?;
+        Ok(StagedReport(Some(stage)))
     }
 }
 
 /// A report that was written and is not in its place yet. Dropped, it leaves nothing.
 #[derive(Debug)]
 #[must_use]
-pub struct StagedReport(Option<(NamedTempFile, PathBuf)>);
+pub struct StagedReport(Option<Stage>);
 
 impl StagedReport {
     /// Puts the report in its place, also where there is one.
     pub fn publish(self) -> Result<()> {
-        let Some((file, path)) = self.0 else {
-            return Ok(());
-        };
-        file.persist(&path)
-            .map(|_| ())
-            .map_err(|e| Error::io(format!("cannot write the report {}", path.display()), e.error))
+        self.0.map_or(Ok(()), Stage::publish_output)
     }
 }
 

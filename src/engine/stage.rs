@@ -1,23 +1,62 @@
 //! Staging and swap: the target is as it was, or complete, at every moment.
 //!
-//! A run writes to a hidden folder beside the target, holds a lock on it while it lives, and at the end exchanges the
-//! two names in one system call. What a killed run leaves is hidden, unlocked, and removed by the next run.
+//! A run writes to a hidden folder beside the target and puts it in place in one system call. What a killed run leaves is
+//! hidden, held by nobody, and removed by the next run for the same target.
+//!
+//! # The protocol
+//!
+//! A stage is called `.anonsql-staging-`, 16 digits that stand for the target's name, and 32 random digits, so that no
+//! target's stages can be taken for those of another, nor those of one process for those of another. A run *holds* its
+//! stage by a lock on the folder itself, which stays with the folder wherever it is moved and ends with the process. A
+//! run
+//!
+//! 1. looks at every stage of its target. One that it can hold is nobody's: it discards it (below);
+//! 2. makes a folder, holds it, and looks whether the folder that it holds is still the one of that name. Where another
+//!    run took it for abandoned before it was held, it begins anew;
+//! 3. puts [`UNFINISHED`] into the folder, writes and recounts;
+//! 4. syncs everything, takes [`UNFINISHED`] away, and renames the stage to the target, which fails where there is one.
+//!    OVERWRITE then looks whether the target may be replaced, and exchanges the two names. Where the target vanished
+//!    meanwhile, this step begins anew;
+//! 5. lets go of what is the target now, and discards what is under the stage's name, the old target.
+//!
+//! *Discarding* holds the folder, moves it to a new name that is a stage's too, and removes it. A folder that is
+//! [`UNFINISHED`] is of one run alone and is removed whole. Of another only what its manifest names is removed, file by
+//! file: it may be an old target into which somebody put a file between the last look at it and the exchange. With such a
+//! file, it is moved to a visible name beside the target.
+//!
+//! A kill leaves the target of before until the rename or the exchange, and the new one from then on; under a stage's
+//! name it leaves an unfinished folder, a finished one, or (a rest of) the old target. All of these are discarded by the
+//! next run. Of two runs for one target, the second finds a target in step 4: it is refused, or exchanges what the first
+//! put there. Neither ever removes what the other holds.
+//!
+//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there; the folder is of one run alone.
+//!
+//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the locks of another, and
+//! takes its stages for abandoned. It then moves them away before it removes anything: the other run finds no stage to put
+//! in place and ends in an error. Nothing torn is put in place there either.
 
 use super::job::target_exists;
-use crate::error::{Error, Result};
-use std::fs::{self, File};
+use super::replace;
+use crate::error::{Error, ErrorKind, Result};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const PREFIX: &str = ".anonsql-staging-";
-const LOCK: &str = ".lock";
+/// The file that is in a stage until it is complete.
+const UNFINISHED: &str = ".unfinished";
+/// How often a folder is made anew that another run took for abandoned.
+const ATTEMPTS: usize = 100;
 
 /// A folder that becomes the target when it is complete.
 #[derive(Debug)]
 pub struct Stage {
     target: PathBuf,
+    names: Names,
     folder: PathBuf,
-    lock: Option<File>,
+    /// The lock on the folder; nothing once it is in place.
+    held: Option<File>,
 }
 
 impl Stage {
@@ -25,20 +64,27 @@ impl Stage {
     pub fn open(target: &Path) -> Result<Self> {
         let (parent, name) = split(target)?;
         fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
-        let prefix = format!("{PREFIX}{name}-");
-        remove_abandoned(&parent, &prefix)?;
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let folder = parent.join(format!("{prefix}{}-{nanos:x}", std::process::id()));
-        fs::create_dir(&folder).map_err(|e| Error::io(format!("cannot write beside {}", target.display()), e))?;
-        let lock =
-            File::create(folder.join(LOCK)).map_err(|e| Error::io(format!("cannot lock {}", folder.display()), e))?;
-        lock.lock()
-            .map_err(|e| Error::io(format!("cannot lock {}", folder.display()), e))?;
-        Ok(Self {
-            target: target.to_path_buf(),
-            folder,
-            lock: Some(lock),
-        })
+        // Links on the way may be changed while the release is written.
+        let parent = parent.canonicalize().map_err(|e| Error::io(parent.display(), e))?;
+        let names = Names::new(parent, name);
+        names.discard_abandoned()?;
+        let failed = |e| Error::io(format!("cannot write beside {}", target.display()), e);
+        for _ in 0..ATTEMPTS {
+            let folder = names.another();
+            fs::create_dir(&folder).map_err(failed)?;
+            let Some(held) = hold(&folder).map_err(failed)? else {
+                continue;
+            };
+            let stage = Self {
+                target: names.target(),
+                names,
+                folder,
+                held: Some(held),
+            };
+            File::create(stage.folder.join(UNFINISHED)).map_err(failed)?;
+            return Ok(stage);
+        }
+        Err(failed(io::Error::other("others remove what is made there")))
     }
 
     /// The folder to write to.
@@ -46,40 +92,181 @@ impl Stage {
         &self.folder
     }
 
-    /// Makes the stage the target. An existing target is replaced only when `overwrite`.
+    /// Where a file or folder is written that becomes the target by itself, [`Self::publish_output`].
+    pub fn output(&self) -> PathBuf {
+        self.folder.join(&self.names.target)
+    }
+
+    /// Makes [`Self::output`] the target: a file also where there is one, a folder only where there is nothing.
+    pub fn publish_output(self) -> Result<()> {
+        let output = self.output();
+        if !output.exists() {
+            return Ok(());
+        }
+        sync_all(&self.folder).map_err(|e| Error::io(format!("cannot sync {}", self.target.display()), e))?;
+        let placed = match output.is_dir() {
+            true => rename_new(&output, &self.target),
+            false => fs::rename(&output, &self.target),
+        };
+        placed.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => target_exists(&self.target),
+            _ => Error::io(format!("cannot put {} in place", self.target.display()), e),
+        })?;
+        self.sync_parent()
+    }
+
+    /// Makes sure that what is in place stays there.
+    fn sync_parent(&self) -> Result<()> {
+        let what = format!("{} is in place, but may not outlast a power cut", self.target.display());
+        sync(&self.names.parent).map_err(|e| Error::io(what, e))
+    }
+
+    /// Makes the stage the target. An existing target is replaced only when `overwrite`, and only when it is a release.
     pub fn publish(mut self, overwrite: bool) -> Result<()> {
-        sync_all(&self.folder)?;
-        fs::remove_file(self.folder.join(LOCK)).map_err(|e| Error::io("cannot unlock the staged release", e))?;
-        let failed = |e: std::io::Error| {
+        let failed = |e| Error::io("cannot sync the staged release", e);
+        sync_all(&self.folder).map_err(failed)?;
+        fs::remove_file(self.folder.join(UNFINISHED)).map_err(failed)?;
+        sync(&self.folder).map_err(failed)?;
+        let replaced = self.swap(overwrite)?;
+        self.held = None;
+        self.sync_parent()?;
+        match replaced.then(|| self.names.discard(&self.folder)) {
+            Some(Ok(Some(kept))) => Err(self.names.kept(&kept)),
+            // A failure here leaves a hidden folder that the next run removes.
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether something was there, which is under the stage's name then.
+    fn swap(&self, overwrite: bool) -> Result<bool> {
+        let failed = |e| {
             Error::io(
                 format!("cannot put the release in place of {}", self.target.display()),
                 e,
             )
         };
-        if overwrite && self.target.exists() {
-            exchange(&self.folder, &self.target).map_err(failed)?;
-        } else {
-            rename_new(&self.folder, &self.target).map_err(|e| match e.kind() {
-                std::io::ErrorKind::AlreadyExists => target_exists(&self.target),
-                _ => failed(e),
-            })?;
+        loop {
+            match rename_new(&self.folder, &self.target) {
+                Ok(()) => return Ok(false),
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                Err(_) if !overwrite => return Err(target_exists(&self.target)),
+                Err(_) => replace::check(&self.target)?,
+            }
+            match exchange(&self.folder, &self.target) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => (),
+                exchanged => return exchanged.map(|()| true).map_err(failed),
+            }
         }
-        if let Some(parent) = self.target.parent().filter(|p| !p.as_os_str().is_empty()) {
-            File::open(parent)
-                .and_then(|f| f.sync_all())
-                .map_err(|e| Error::io("cannot sync the target's folder", e))?;
-        }
-        self.lock = None;
-        // What is now under the staging name is the old target, if there was one; dropping removes it.
-        Ok(())
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // A failure here leaves a hidden folder that the next run removes.
-        let _ = fs::remove_dir_all(&self.folder);
+        if self.held.is_some() {
+            // A failure here leaves a hidden folder that the next run removes.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
     }
+}
+
+/// A target, and the names of its stages.
+#[derive(Debug)]
+struct Names {
+    parent: PathBuf,
+    target: String,
+    prefix: String,
+}
+
+impl Names {
+    fn new(parent: PathBuf, target: String) -> Self {
+        let digest = hex::encode(Sha256::digest(target.as_bytes()));
+        let prefix = format!("{PREFIX}{}-", &digest[..16]);
+        Self { parent, target, prefix }
+    }
+
+    fn target(&self) -> PathBuf {
+        self.parent.join(&self.target)
+    }
+
+    /// A name of a stage that nothing has.
+    fn another(&self) -> PathBuf {
+        self.parent
+            .join(format!("{}{:032x}", self.prefix, rand::random::<u128>()))
+    }
+
+    /// Discards the stages that nobody holds.
+    fn discard_abandoned(&self) -> Result<()> {
+        let failed = |what: &str, e| Error::io(format!("cannot {what} {}", self.parent.display()), e);
+        for entry in fs::read_dir(&self.parent).map_err(|e| failed("read", e))? {
+            let entry = entry.map_err(|e| failed("read", e))?;
+            let is_stage = entry.file_name().to_str().is_some_and(|n| n.starts_with(&self.prefix));
+            if is_stage && entry.file_type().is_ok_and(|t| t.is_dir()) {
+                let kept = self.discard(&entry.path());
+                if let Some(kept) = kept.map_err(|e| failed("remove what a killed run left in", e))? {
+                    return Err(self.kept(&kept));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a folder that nobody holds, but for files that no run wrote: answers the visible name that they stay under.
+    fn discard(&self, folder: &Path) -> io::Result<Option<PathBuf>> {
+        let Some(_held) = hold(folder)? else {
+            return Ok(None);
+        };
+        let aside = self.another();
+        fs::rename(folder, &aside)?;
+        if aside.join(UNFINISHED).exists() {
+            return fs::remove_dir_all(&aside).map(|()| None);
+        }
+        if replace::remove(&aside)? {
+            return Ok(None);
+        }
+        let kept = self
+            .parent
+            .join(format!("{}.kept-{:08x}", self.target, rand::random::<u32>()));
+        rename_new(&aside, &kept).map(|()| Some(kept))
+    }
+
+    fn kept(&self, kept: &Path) -> Error {
+        Error::new(
+            ErrorKind::Io,
+            format!(
+                "{} is in place; files that were put there while it was replaced are kept in {}",
+                self.target().display(),
+                kept.display()
+            ),
+        )
+    }
+}
+
+/// The lock on a folder that nobody holds and that is still the one of this name.
+fn hold(folder: &Path) -> io::Result<Option<File>> {
+    let file = match File::open(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(e)) => return Err(e),
+        Ok(()) => (),
+    }
+    match fs::symlink_metadata(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        named => Ok(is_same(&named?, &file.metadata()?).then_some(file)),
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    a.file_type() == b.file_type()
 }
 
 /// The target's folder and name.
@@ -97,46 +284,20 @@ fn split(target: &Path) -> Result<(PathBuf, String)> {
     Ok((parent.to_path_buf(), name.to_string()))
 }
 
-fn remove_abandoned(parent: &Path, prefix: &str) -> Result<()> {
-    let entries = fs::read_dir(parent).map_err(|e| Error::io(format!("cannot read {}", parent.display()), e))?;
-    for entry in entries.flatten() {
-        if !entry.file_name().to_str().is_some_and(|n| n.starts_with(prefix)) {
-            continue;
-        }
-        // A folder without a lock file was about to be swapped in, or is an old target: nobody holds it any more.
-        let abandoned = match File::open(entry.path().join(LOCK)) {
-            Ok(lock) => lock.try_lock().is_ok(),
-            Err(_) => !is_running(&entry.file_name().to_string_lossy(), prefix),
-        };
-        if abandoned {
-            fs::remove_dir_all(entry.path()).map_err(|e| {
-                Error::io(
-                    format!("cannot remove what a killed run left in {}", parent.display()),
-                    e,
-                )
-            })?;
-        }
-    }
-    Ok(())
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
-/// Whether the process whose number is in a stage's name still runs: it may be between unlocking and swapping.
-fn is_running(name: &str, prefix: &str) -> bool {
-    let pid = name[prefix.len()..].split('-').next().unwrap_or_default();
-    pid != std::process::id().to_string() && Path::new("/proc").join(pid).exists()
-}
-
-fn sync_all(folder: &Path) -> Result<()> {
-    let failed = |e: std::io::Error| Error::io("cannot sync the staged release", e);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+fn sync_all(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
         if path.is_dir() {
             sync_all(&path)?;
         } else {
-            File::open(&path).and_then(|f| f.sync_all()).map_err(failed)?;
+            sync(&path)?;
         }
     }
-    File::open(folder).and_then(|f| f.sync_all()).map_err(failed)
+    sync(folder)
 }
 
 #[cfg(target_os = "linux")]
@@ -162,73 +323,11 @@ fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
-    if to.exists() {
+    if fs::symlink_metadata(to).is_ok() {
         return Err(std::io::ErrorKind::AlreadyExists.into());
     }
     fs::rename(from, to)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn a_stage_appears_whole_or_not_at_all() {
-        let scratch = tempfile::tempdir().unwrap();
-        let target = scratch.path().join("release");
-        let stage = Stage::open(&target).unwrap();
-        fs::write(stage.folder().join("a"), "1").unwrap();
-        assert!(!target.exists());
-        drop(stage);
-        assert_eq!(
-            names(scratch.path()),
-            Vec::<String>::new(),
-            "a failed run leaves nothing"
-        );
-
-        let stage = Stage::open(&target).unwrap();
-        fs::write(stage.folder().join("a"), "1").unwrap();
-        stage.publish(false).unwrap();
-        assert_eq!(
-            (names(scratch.path()), names(&target)),
-            (vec!["release".into()], vec!["a".into()])
-        );
-
-        let stage = Stage::open(&target).unwrap();
-        fs::write(stage.folder().join("b"), "2").unwrap();
-        let refused = stage.publish(false).unwrap_err();
-        assert_eq!(refused.exit_code(), 5);
-        assert_eq!(names(&target), ["a"]);
-
-        let stage = Stage::open(&target).unwrap();
-        fs::write(stage.folder().join("b"), "2").unwrap();
-        stage.publish(true).unwrap();
-        assert_eq!(
-            (names(scratch.path()), names(&target)),
-            (vec!["release".into()], vec!["b".into()])
-        );
-    }
-
-    #[test]
-    fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
-        let scratch = tempfile::tempdir().unwrap();
-        let target = scratch.path().join("release");
-        let alive = Stage::open(&target).unwrap();
-        let dead = scratch.path().join(format!("{PREFIX}release-4294967295-0"));
-        fs::create_dir(&dead).unwrap();
-        fs::write(dead.join(LOCK), "").unwrap();
-        let other = scratch.path().join(format!("{PREFIX}another-4294967295-0"));
-        fs::create_dir(&other).unwrap();
-        let next = Stage::open(&target).unwrap();
-        assert!(alive.folder().exists() && next.folder().exists() && other.exists() && !dead.exists());
-    }
-}
+mod tests;

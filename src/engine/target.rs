@@ -1,12 +1,14 @@
 //! The target: whether it may be written, reading back what was staged for it, and summing up files.
 
-use super::job::{Existing, Format, Job, Target, target_exists};
+use super::job::{Existing, Format, Job, Source, Target, target_exists};
 use super::manifest::FileSummary;
 use super::partition_folder;
+use super::replace;
 use super::write::Written;
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Whether to go on; fails where the target may not be written.
@@ -32,54 +34,29 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
              another column"
         )));
     }
-    if !path.exists() {
-        return Ok(true);
-    }
-    let own = path.canonicalize().map_err(|e| Error::io(path.display(), e))?;
-    if job
-        .source
-        .files
-        .iter()
-        .filter_map(|f| f.canonicalize().ok())
-        .any(|f| f.starts_with(&own))
-    {
-        return Err(Error::usage(format!(
-            "the target {} holds the source; write to another folder",
-            path.display()
-        )));
-    }
-    match target.existing {
-        Existing::Fail => Err(target_exists(path)),
-        Existing::Skip => Ok(false),
-        Existing::Overwrite if !looks_released(path)? => Err(Error::usage(format!(
-            "{} holds files that are no release (other than .parquet, .csv and hidden ones); OVERWRITE would delete \
-             them: remove them yourself or choose another target",
-            path.display()
-        ))),
-        Existing::Overwrite => Ok(true),
-    }
-}
-
-/// Whether everything in the folder could have been written by a release.
-fn looks_released(folder: &Path) -> Result<bool> {
-    if !folder.is_dir() {
-        return Ok(false);
-    }
-    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))? {
-        let path = entry
-            .map_err(|e| Error::io(format!("cannot read {}", folder.display()), e))?
-            .path();
-        let name = path
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let data = path.extension().is_some_and(|e| e == "parquet" || e == "csv");
-        let partition = path.is_dir() && name.contains('=') && looks_released(&path)?;
-        if !(data || partition || name.starts_with(['.', '_'])) {
-            return Ok(false);
+    if let Ok(own) = path.canonicalize() {
+        let held = |source: &Source| {
+            source
+                .files
+                .iter()
+                .any(|f| f.canonicalize().is_ok_and(|f| f.starts_with(&own)))
+        };
+        let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+        if let Some((what, _)) = read.into_iter().find(|(_, source)| source.is_some_and(held)) {
+            return Err(Error::usage(format!(
+                "the target {} holds the {what}; write to another folder",
+                path.display()
+            )));
         }
     }
-    Ok(true)
+    match (target.existing, std::fs::symlink_metadata(path)) {
+        (_, Err(e)) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
+        (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
+        (Existing::Skip, Ok(_)) if path.is_dir() => Ok(false),
+        (Existing::Fail, Ok(_)) if path.is_dir() => Err(target_exists(path)),
+        // What is no folder says what it is, whatever was asked for.
+        (_, Ok(_)) => replace::check(path).map(|()| true),
+    }
 }
 
 /// Registers what was written, read like any other folder.

@@ -11,6 +11,7 @@ pub mod front;
 mod functions;
 mod hierarchies;
 mod lattice_of;
+mod output;
 mod paths;
 mod risk;
 mod risk_functions;
@@ -22,7 +23,7 @@ mod verify;
 pub use answer::Answer;
 pub use paths::enable_path_tables;
 
-use crate::engine::{self, Observer, Silent, answer_maxima_rightly, keep_files_unnamed};
+use crate::engine::{self, Observer, Silent, Stage, answer_maxima_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
@@ -152,6 +153,7 @@ impl AnonContext {
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
             let frame = self.session.sql(&statement).await.map_err(Error::from_statement)?;
+            let (frame, stage) = output::staged(frame)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches: Vec<_> = frame
                 .execute_stream()
@@ -159,6 +161,7 @@ impl AnonContext {
                 .try_collect()
                 .await
                 .map_err(Error::from_data)?;
+            stage.map_or(Ok(()), Stage::publish_output)?;
             Ok::<_, Error>((schema, batches))
         }
         .await;

@@ -9,6 +9,7 @@
 //! Case I of seed S is what `--seed S --case I` runs alone: a failure says how it is run again. A kind is a module with
 //! one `run` and a line in [`KINDS`].
 
+mod crashes;
 mod options;
 mod releases;
 
@@ -31,11 +32,23 @@ struct Kind {
 }
 
 /// Every kind; without a name and with `--cases`, the first is run.
-const KINDS: &[Kind] = &[Kind {
-    name: "releases",
-    few: 0,
-    run: releases::run,
-}];
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "releases",
+        few: 0,
+        run: releases::run,
+    },
+    Kind {
+        name: "kills",
+        few: 30,
+        run: crashes::kills,
+    },
+    Kind {
+        name: "faults",
+        few: 30,
+        run: crashes::faults,
+    },
+];
 
 fn main() {
     let options = match Options::parse(std::env::args().skip(1)) {

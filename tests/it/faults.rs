@@ -249,7 +249,8 @@ async fn broken_files_and_taken_targets_are_refused() {
     collect(&context, &release("OVERWRITE")).await;
     std::fs::write(path("taken/notes.txt"), "mine").unwrap();
     let error = context.sql(&release("OVERWRITE")).await.unwrap_err();
-    assert!(error.to_string().contains("would delete"), "{error}");
+    assert!(error.to_string().contains("would delete it: \"notes.txt\""), "{error}");
+    assert_eq!(error.exit_code(), 5);
     let own = format!(
         "ANONYMIZE '{}' TO '{}' OVERWRITE QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)",
         path("source/s.parquet"),

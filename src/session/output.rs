@@ -1,0 +1,68 @@
+//! Where COPY and INSERT write released rows: in place at once, or not at all.
+//!
+//! DataFusion writes a file under another name and renames it when it is complete, but a folder of files one by one. Local
+//! outputs of COPY are therefore staged like a release, and an INSERT into files writes one.
+
+use crate::engine::Stage;
+use crate::error::{Error, ErrorKind, Result};
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::dml::CopyTo;
+use std::any::Any;
+
+/// The statement with its output put aside, and what puts that in place.
+pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
+    let (mut state, mut plan) = statement.into_parts();
+    let mut stage = None;
+    match &mut plan {
+        LogicalPlan::Copy(copy) => stage = put_aside(copy)?,
+        LogicalPlan::Dml(insert) => {
+            let provider = source_as_provider(&insert.target)?;
+            if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
+                if !listing.options().table_partition_cols.is_empty() {
+                    return Err(Error::usage(format!(
+                        "{} is partitioned: its files would appear one by one, and NULL as an empty text; write TO a \
+                         folder with PARTITIONED BY",
+                        insert.table_name
+                    )));
+                }
+                let options = state.config_mut().options_mut();
+                options.set("datafusion.execution.minimum_parallel_output_files", "1")?;
+                options.set(
+                    "datafusion.execution.soft_max_rows_per_output_file",
+                    &usize::MAX.to_string(),
+                )?;
+            }
+        }
+        _ => (),
+    }
+    Ok((DataFrame::new(state, plan), stage))
+}
+
+/// Has a local COPY write to a stage beside its output.
+fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
+    if !copy.partition_by.is_empty() {
+        return Err(Error::usage(
+            "COPY ... PARTITIONED BY writes NULL as an empty text; write TO a folder with PARTITIONED BY",
+        ));
+    }
+    let url = ListingTableUrl::parse(&copy.output_url)?;
+    let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
+        return Ok(None);
+    };
+    if output.is_dir() {
+        return Err(Error::new(
+            ErrorKind::TargetExists,
+            format!(
+                "{} exists; two releases in one folder are none: COPY to another one",
+                output.display()
+            ),
+        ));
+    }
+    let stage = Stage::open(&output)?;
+    let slash = if copy.output_url.ends_with('/') { "/" } else { "" };
+    copy.output_url = format!("{}{slash}", stage.output().display());
+    Ok(Some(stage))
+}

@@ -1,0 +1,289 @@
+//! Kills, and calls of the operating system that fail: what is in the place of a release is the old one or the new one,
+//! whole, and nothing is left when the next run is done.
+//!
+//! The system's own `strace` does both at a given call, where it is there; without it, runs are killed after a random time,
+//! and failing calls are not tried. The same input and statement give the same bytes, so the judge compares bytes.
+
+mod strace;
+mod ways;
+
+use crate::Outcome;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use strace::{Call, Fault};
+use tempfile::TempDir;
+use ways::{Found, WAYS, Way, hidden};
+
+/// Files are tried to be no longer than each number of blocks up to this.
+const BLOCKS: u64 = 12;
+
+/// Kills at a random call or a random moment.
+pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
+    let subjects = Subject::all();
+    each(cases, threads, |case| {
+        let random = mix(seed, case);
+        let subject = &subjects[(case % subjects.len() as u64) as usize];
+        let at_a_call = !subject.calls.is_empty() && random % 4 != 0;
+        match at_a_call {
+            true => {
+                let Call { name, count } = &subject.calls[(random / 4) as usize % subject.calls.len()];
+                let n = random / 1024 % count + 1;
+                subject.interrupted(&Fault::kill(name, n), case)
+            }
+            false => subject.killed_after(subject.took.mul_f64((random % 1000) as f64 / 1000.0), case),
+        }
+    })
+}
+
+/// Calls that fail, each of a run's in turn where there are as many cases as that.
+pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
+    let subjects = Subject::all();
+    let faults: Vec<(&Subject, Fault)> = subjects.iter().flat_map(|s| s.faults().map(move |f| (s, f))).collect();
+    if faults.is_empty() {
+        println!("  calls that fail are left out: needs strace");
+    }
+    let limits = (0..BLOCKS).flat_map(|blocks| subjects.iter().map(move |s| (s, blocks)));
+    let limits: Vec<(&Subject, u64)> = limits.collect();
+    let count = (faults.len() + limits.len()) as u64;
+    println!("  {count} calls can fail");
+    // A stride that shares no factor with the number of faults meets every one once.
+    let stride = (count * 5 / 8..).find(|s| gcd(*s, count) == 1).unwrap_or(1);
+    each(cases, threads, |case| {
+        let chosen = ((seed % count + case % count * stride) % count) as usize;
+        match faults.get(chosen) {
+            Some((subject, fault)) => subject.interrupted(fault, case),
+            None => {
+                let (subject, blocks) = limits[chosen - faults.len()];
+                subject.limited(blocks, case)
+            }
+        }
+    })
+}
+
+/// Runs cases on some threads, prints those that fail, and counts.
+fn each(cases: u64, threads: usize, run: impl Fn(u64) -> Result<(), String> + Sync) -> Outcome {
+    let (next, outcome) = (AtomicU64::new(0), Mutex::new(Outcome::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    if case >= cases {
+                        return;
+                    }
+                    let ran = run(case);
+                    let mut outcome = outcome.lock().unwrap();
+                    match ran {
+                        Ok(()) => outcome.passed += 1,
+                        Err(why) => {
+                            println!("  case {case}: {why}");
+                            outcome.failed += 1;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    outcome.into_inner().unwrap()
+}
+
+/// How a run may end, beside in success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expects {
+    Kill,
+    Error,
+    /// Something met it that is no fault of a file.
+    Anything,
+}
+
+/// A way out with what it leaves when nothing interrupts it.
+struct Subject {
+    way: &'static Way,
+    /// The folder as it is before.
+    prepared: TempDir,
+    old: Found,
+    new: Found,
+    took: Duration,
+    /// The calls of one run; none without strace.
+    calls: Vec<Call>,
+}
+
+impl Subject {
+    fn all() -> Vec<Self> {
+        WAYS.iter().map(Self::new).collect()
+    }
+
+    fn new(way: &'static Way) -> Self {
+        let prepared = tempfile::tempdir().unwrap();
+        way.prepare(prepared.path(), |folder, sql| succeed(&mut anonsql(folder, sql)));
+        let folder = copy(prepared.path());
+        let started = Instant::now();
+        succeed(&mut anonsql(folder.path(), &way.sql()));
+        let took = started.elapsed();
+        let counted = copy(prepared.path());
+        Self {
+            way,
+            old: Found::of(prepared.path()),
+            new: Found::of(folder.path()),
+            took,
+            calls: strace::calls(&anonsql(counted.path(), &way.sql())).unwrap_or_default(),
+            prepared,
+        }
+    }
+
+    fn faults(&self) -> impl Iterator<Item = Fault> {
+        let each = |c: &'_ Call| {
+            (1..=c.count)
+                .flat_map(|n| Fault::errors(&c.name, n))
+                .collect::<Vec<_>>()
+        };
+        self.calls.iter().flat_map(each)
+    }
+
+    /// One run that a fault meets, and one after it that nothing meets.
+    fn interrupted(&self, fault: &Fault, case: u64) -> Result<(), String> {
+        let folder = copy(self.prepared.path());
+        let (output, elsewhere) = strace::run(&anonsql(folder.path(), &self.way.sql()), fault);
+        let expects = match (fault.kills, elsewhere) {
+            (true, _) => Expects::Kill,
+            (false, true) => Expects::Anything,
+            (false, false) => Expects::Error,
+        };
+        self.judge(folder.path(), &output, expects)
+            .map_err(|why| format!("{}, {fault}: {why}", self.way.name))
+            .inspect_err(|_| keep(folder, case))
+    }
+
+    /// One run whose files may not be longer than this: a write is short before one fails.
+    fn limited(&self, blocks: u64, case: u64) -> Result<(), String> {
+        let folder = copy(self.prepared.path());
+        let plain = anonsql(folder.path(), &self.way.sql());
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; ulimit -f $0; exec \"$@\"", &blocks.to_string()]);
+        command
+            .arg(plain.get_program())
+            .args(plain.get_args())
+            .current_dir(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let output = command.output().unwrap();
+        self.judge(folder.path(), &output, Expects::Error)
+            .map_err(|why| format!("{}, files of {blocks} blocks: {why}", self.way.name))
+            .inspect_err(|_| keep(folder, case))
+    }
+
+    fn killed_after(&self, time: Duration, case: u64) -> Result<(), String> {
+        let folder = copy(self.prepared.path());
+        let mut child = anonsql(folder.path(), &self.way.sql()).spawn().unwrap();
+        std::thread::sleep(time);
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        self.judge(folder.path(), &output, Expects::Kill)
+            .map_err(|why| format!("{}, killed after {time:?}: {why}", self.way.name))
+            .inspect_err(|_| keep(folder, case))
+    }
+
+    fn judge(&self, folder: &Path, output: &Output, expects: Expects) -> Result<(), String> {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let found = Found::of(folder);
+        let (is_old, is_new) = (found.outputs == self.old.outputs, found.outputs == self.new.outputs);
+        let names = || found.outputs.keys().cloned().collect::<Vec<_>>().join(" ");
+        if !is_old && !is_new {
+            return Err(format!("the target is torn: {}\n{said}", names()));
+        }
+        if found.report != self.old.report && (found.report != self.new.report || !is_new) {
+            return Err(format!("the report is torn, or of a release that is not there\n{said}"));
+        }
+        match output.status.code() {
+            Some(0) if found != self.new => return Err("success without its release".into()),
+            Some(0) => (),
+            Some(1) if is_old || said.contains("is in place") || said.contains("report") => (),
+            Some(127) if said.contains("shared librar") => (),
+            None if expects == Expects::Kill => (),
+            _ if expects == Expects::Anything => (),
+            code => return Err(format!("exit code {code:?}: {said}")),
+        }
+        if expects != Expects::Anything && (said.contains("panicked") || said.contains("a bug in anonsql")) {
+            return Err(format!("a panic: {said}"));
+        }
+        if expects != Expects::Anything && said.contains(strace::HANGS) {
+            return Err("it does not end".into());
+        }
+        if ["flu", "gout"].iter().any(|value| said.contains(value)) {
+            return Err(format!("a value is told: {said}"));
+        }
+        if is_new && self.way.once {
+            return Ok(());
+        }
+        succeed_in(&mut anonsql(folder, &self.way.sql()))?;
+        if Found::of(folder) != self.new {
+            return Err("the next run does not leave its release".into());
+        }
+        match hidden(folder).as_slice() {
+            [] => Ok(()),
+            left => Err(format!("the next run leaves {left:?}")),
+        }
+    }
+}
+
+/// The command in a folder, with little to do for several threads, so that calls come in much the same order.
+fn anonsql(folder: &Path, sql: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+    command.args(["--threads", "2", "-c", sql]).current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn succeed(command: &mut Command) {
+    succeed_in(command).unwrap_or_else(|why| panic!("{why}"));
+}
+
+fn succeed_in(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|e| e.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+fn copy(from: &Path) -> TempDir {
+    let to = tempfile::tempdir().unwrap();
+    copy_into(from, to.path());
+    to
+}
+
+fn copy_into(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&to).unwrap();
+            copy_into(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Leaves the folder of a case that failed.
+fn keep(folder: TempDir, case: u64) {
+    let kept: PathBuf = folder.keep();
+    println!("  case {case}: {} is kept", kept.display());
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A number that looks random.
+fn mix(seed: u64, case: u64) -> u64 {
+    let mut z = seed.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,147 @@
+//! Faults by `strace`, which the operating system's package of that name has.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a run may take, which takes less than a second.
+const LONGEST: Duration = Duration::from_secs(10);
+/// What a run that takes longer is made to say.
+pub const HANGS: &str = "(it hangs)";
+
+/// The calls that change what is on a disk, or say that it is safe there.
+const CALLS: &[&str] = &[
+    "openat",
+    "mkdir",
+    "write",
+    "pwrite64",
+    "fsync",
+    "rename",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "flock",
+];
+
+/// A call, and how often a thread of a run makes it at most.
+pub struct Call {
+    pub name: String,
+    pub count: u64,
+}
+
+/// What becomes of the n-th such call of a thread.
+pub struct Fault {
+    call: String,
+    n: u64,
+    what: &'static str,
+    pub kills: bool,
+}
+
+impl Fault {
+    pub fn kill(call: &str, n: u64) -> Self {
+        Self {
+            call: call.into(),
+            n,
+            what: "signal=KILL",
+            kills: true,
+        }
+    }
+
+    /// A full disk and a broken one.
+    pub fn errors(call: &str, n: u64) -> impl Iterator<Item = Self> {
+        ["error=ENOSPC", "error=EIO"].into_iter().map(move |what| Self {
+            call: call.into(),
+            n,
+            what,
+            kills: false,
+        })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.call, self.n, self.what)
+    }
+}
+
+/// The calls of a run; nothing without strace.
+pub fn calls(command: &Command) -> Option<Vec<Call>> {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut traced = traced(command, &CALLS.join(","));
+    traced.arg("-o").arg(log.path());
+    run_in(traced, command).filter(|o| o.status.success())?;
+    // A line begins with the number of its thread: `123 openat(...`.
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for line in std::fs::read_to_string(log.path()).ok()?.lines() {
+        let call = line.split_once(char::is_whitespace).and_then(|(thread, rest)| {
+            let (name, _) = rest.trim_start().split_once('(')?;
+            Some((name.to_string(), thread.to_string()))
+        });
+        if let Some(call) = call.filter(|(name, _)| CALLS.contains(&name.as_str())) {
+            *counts.entry(call).or_default() += 1;
+        }
+    }
+    let mut most: BTreeMap<String, u64> = BTreeMap::new();
+    for ((name, _), count) in counts {
+        let known = most.entry(name).or_default();
+        *known = count.max(*known);
+    }
+    Some(most.into_iter().map(|(name, count)| Call { name, count }).collect())
+}
+
+/// A run that the fault meets, and whether it met something else than a file, such as what wakes a thread.
+pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut traced = traced(command, &fault.call);
+    traced
+        .arg("-e")
+        .arg(format!("inject={}:{}:when={}", fault.call, fault.what, fault.n));
+    traced.arg("-y").arg("-o").arg(log.path());
+    let output = run_in(traced, command).unwrap();
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
+    let no_file = |line: &str| {
+        ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>"]
+            .iter()
+            .any(|f| line.contains(f))
+    };
+    (output, met.any(no_file))
+}
+
+fn traced(command: &Command, calls: &str) -> Command {
+    let mut traced = Command::new("strace");
+    traced.args([
+        "-f",
+        "-qq",
+        "--seccomp-bpf",
+        "-e",
+        &format!("trace={calls}"),
+        "-e",
+        "signal=none",
+    ]);
+    traced.current_dir(command.get_current_dir().unwrap());
+    traced
+}
+
+fn run_in(mut traced: Command, command: &Command) -> Option<Output> {
+    traced.arg("--").arg(command.get_program()).args(command.get_args());
+    traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = traced.process_group(0).spawn().ok()?;
+    let deadline = Instant::now() + LONGEST;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() > deadline {
+            // The run is a child of strace, and outlives it.
+            let group = format!("-{}", child.id());
+            Command::new("kill").args(["-KILL", "--", &group]).status().ok()?;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut output = child.wait_with_output().ok()?;
+    if Instant::now() > deadline {
+        output.stderr.extend_from_slice(HANGS.as_bytes());
+    }
+    Some(output)
+}

@@ -1,0 +1,188 @@
+//! Every way out of anonsql that leaves something on a disk, and what is there before, after and of a torn one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The table of people, in the folder where a statement runs.
+const PEOPLE: &str = "people.csv";
+/// The report, where one is asked for beside the release.
+const REPORT: &str = "report.md";
+
+/// A statement that writes, and what stands in its place before.
+pub struct Way {
+    pub name: &'static str,
+    /// What is run before a case; nothing where there is nothing to replace.
+    before: &'static str,
+    /// What is interrupted.
+    writes: &'static str,
+    /// Whether a second run would add to the first, or be refused.
+    pub once: bool,
+}
+
+const K5: &str =
+    "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(5) AT NODE (age 2, sex 0)";
+const K20: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(20)";
+const TABLE: &str = "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) STORED AS CSV LOCATION 'table/' \
+    OPTIONS ('format.has_header' 'false')";
+
+/// `[5]` and `[20]` stand for the clauses, `[table]` for the declaration of a table of files.
+pub const WAYS: &[Way] = &[
+    once("TO", "", "ANONYMIZE 'people.csv' TO 'out' [20]"),
+    once("TO, CSV", "", "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [20]"),
+    way(
+        "OVERWRITE",
+        "ANONYMIZE 'people.csv' TO 'out' [5]",
+        "ANONYMIZE 'people.csv' TO 'out' OVERWRITE [20]",
+    ),
+    way(
+        "OVERWRITE, CSV in many files",
+        "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [5]",
+        "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV OVERWRITE OPTIONS (rows_per_file 100) [20]",
+    ),
+    way(
+        "OVERWRITE, PARTITIONED BY",
+        "ANONYMIZE 'people.csv' TO 'out' PARTITIONED BY (sex) [5]",
+        "ANONYMIZE 'people.csv' TO 'out' OVERWRITE PARTITIONED BY (age, sex) [20]",
+    ),
+    way(
+        "OVERWRITE, REPORT inside",
+        "ANONYMIZE 'people.csv' TO 'out' [5] REPORT TO 'out/_report.md'",
+        "ANONYMIZE 'people.csv' TO 'out' OVERWRITE [20] REPORT TO 'out/_report.md'",
+    ),
+    way(
+        "OVERWRITE, REPORT beside",
+        "ANONYMIZE 'people.csv' TO 'out' [5] REPORT TO 'report.md'",
+        "ANONYMIZE 'people.csv' TO 'out' OVERWRITE [20] REPORT TO 'report.md'",
+    ),
+    way(
+        "COPY to Parquet",
+        "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.parquet'",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.parquet'",
+    ),
+    way(
+        "COPY to CSV",
+        "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.csv'",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.csv'",
+    ),
+    way("COPY to JSON", "", "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.json'"),
+    way(
+        "COPY to Arrow",
+        "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.arrow'",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.arrow'",
+    ),
+    once(
+        "COPY to a folder",
+        "",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS CSV OPTIONS ('format.has_header' 'false')",
+    ),
+    once(
+        "INSERT",
+        "[table]; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table]; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+    ),
+    way(
+        "CREATE TABLE AS",
+        "",
+        "CREATE TABLE kept AS ANONYMIZE 'people.csv' [20]",
+    ),
+];
+
+const fn way(name: &'static str, before: &'static str, writes: &'static str) -> Way {
+    Way {
+        name,
+        before,
+        writes,
+        once: false,
+    }
+}
+
+/// A way that a second run cannot take as the first.
+const fn once(name: &'static str, before: &'static str, writes: &'static str) -> Way {
+    Way {
+        once: true,
+        ..way(name, before, writes)
+    }
+}
+
+impl Way {
+    /// Makes a folder what it is before the statement runs.
+    pub fn prepare(&self, folder: &Path, run: impl Fn(&Path, &str)) {
+        let mut people = String::from("age,sex,illness\n");
+        for i in 0..600u32 {
+            let mixed = i.wrapping_mul(2_654_435_761) >> 8;
+            let (sex, illness) = (
+                ["f", "m"][mixed as usize % 2],
+                ["flu", "cold", "gout"][mixed as usize / 2 % 3],
+            );
+            people += &format!("{},{sex},{illness}\n", 20 + mixed / 7 % 40);
+        }
+        fs::write(folder.join(PEOPLE), people).unwrap();
+        if !self.before.is_empty() {
+            run(folder, &sql(self.before));
+        }
+    }
+
+    /// The statements that are interrupted.
+    pub fn sql(&self) -> String {
+        sql(self.writes)
+    }
+}
+
+fn sql(text: &str) -> String {
+    let text = text
+        .replace("[5]", K5)
+        .replace("[20]", K20)
+        .replace("[table]", TABLE)
+        .replace("", "");
+    // Small batches, so that what could be written in several files is.
+    format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
+}
+
+/// What a reader finds in a folder: each output by its name, the report apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    pub outputs: BTreeMap<String, Vec<u8>>,
+    pub report: Option<Vec<u8>>,
+}
+
+impl Found {
+    /// Reads a folder. What is hidden is seen by nobody.
+    pub fn of(folder: &Path) -> Self {
+        let mut found = Self::default();
+        found.add(folder, "");
+        found.outputs.remove(PEOPLE);
+        found.report = found.outputs.remove(REPORT);
+        // Files of a table have random names: what is read is all of their lines.
+        let files = found.outputs.extract_if(.., |name, _| name.starts_with("table/"));
+        let files: Vec<_> = files.filter(|(name, _)| name.ends_with(".csv")).collect();
+        if !files.is_empty() {
+            let mut lines: Vec<&[u8]> = files.iter().flat_map(|(_, text)| text.split(|b| *b == b'\n')).collect();
+            lines.sort_unstable();
+            found.outputs.insert("table".into(), lines.concat());
+        }
+        found
+    }
+
+    fn add(&mut self, folder: &Path, prefix: &str) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+            if name.starts_with('.') {
+                continue;
+            }
+            match entry.file_type().unwrap().is_dir() {
+                true => self.add(&entry.path(), &format!("{name}/")),
+                false => drop(self.outputs.insert(name, fs::read(entry.path()).unwrap())),
+            }
+        }
+    }
+}
+
+/// What is hidden in a folder.
+pub fn hidden(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap());
+    names.filter(|n| n.starts_with('.')).collect()
+}
