@@ -108,7 +108,7 @@ mod tests {
             "SELECT CASE WHEN name = 'Secret' THEN 7777 ELSE CAST('Secret' AS TEXT) END FROM generate_series(7777, 7778)",
             "SELECT * FROM (VALUES ('Secret', 7777)) AS t (a, b) WHERE a BETWEEN 'Secret' AND 'Secret'",
             "SELECT substring(name FROM 7777 FOR 7777), extract(year FROM born), trim('Secret' FROM name) FROM people",
-            "SELECT struct['Secret'], list[7777], position('Secret' IN name), MAP {'Secret': 7777} FROM people",
+            "SELECT s['Secret'], l[7777], position('Secret' IN name), MAP {'Secret': 7777} FROM people",
             "SELECT sum(x) OVER (ORDER BY y ROWS BETWEEN 7777 PRECEDING AND CURRENT ROW) FROM people",
             "SELECT * FROM people WHERE TIMESTAMP '7777-01-01 00:00:00' < t AND name SIMILAR TO 'Secret'",
         ] {
