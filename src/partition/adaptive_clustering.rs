@@ -50,13 +50,10 @@ impl Partitioner for AdaptiveClustering {
                 run.group(at)
             };
             let members = &run.order[at..end];
-            let mut span = run.span(members);
+            let span = run.span(members);
             let is_tail = end == run.order.len() && !table.holds(members);
             match spans.last_mut().filter(|_| is_tail) {
-                Some(last) => {
-                    last.merge(&span, table.columns());
-                    std::mem::swap(last, &mut span);
-                }
+                Some(last) => last.merge(&span, table.columns()),
                 None => spans.push(span),
             }
             let number = spans.len() as u32 - 1;
@@ -133,6 +130,7 @@ struct Span {
 }
 
 impl Span {
+    /// Adds the combinations of another: the lowest common ancestor of two groups is no lower than either's own.
     fn merge(&mut self, other: &Self, columns: &[Column]) {
         for (i, column) in columns.iter().enumerate() {
             let level = self.levels[i].max(other.levels[i]);
@@ -360,6 +358,30 @@ mod tests {
             let groups = |of: &[usize]| -> Vec<&str> { of.iter().map(|g| NAMES[*g]).collect() };
             let table = table([&groups(&first), &groups(&second)], cells.into_iter().map(|cell| (cell, 1)), k);
             prop_assert_eq!(labels(&table), by_definition(&table));
+        }
+
+        /// Asked group by group, a tail that does not hold joins the last group, whose label then covers both.
+        #[test]
+        fn labels_cover_their_combinations(
+            k in 1u64..6,
+            rows in prop::collection::btree_map((0u32..6, 0u32..5), 1u64..4, 1..25),
+            first in prop::collection::vec(0usize..3, 6),
+            second in prop::collection::vec(0usize..2, 5),
+            asks: bool,
+        ) {
+            let names = |of: &[usize]| -> Vec<&str> { of.iter().map(|g| NAMES[*g]).collect() };
+            let of_column = [names(&first), names(&second)];
+            let all: u64 = rows.values().sum();
+            let table = Toy { asks, ..table([&of_column[0], &of_column[1]], rows.clone(), k) };
+            let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+            for (((a, b), n), labels) in rows.iter().zip(labels(&table)) {
+                for (code, (label, groups)) in [a, b].into_iter().zip(labels.iter().zip(&of_column)) {
+                    let covering = [code.to_string(), groups[*code as usize].to_string(), "*".to_string()];
+                    prop_assert!(covering.contains(label), "{label} for {code}");
+                }
+                *sizes.entry(labels).or_default() += n;
+            }
+            prop_assert!(sizes.values().all(|n| *n >= k.min(all)));
         }
 
         #[test]

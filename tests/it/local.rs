@@ -8,13 +8,14 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
-const SEARCHES: [&str; 7] = [
+const SEARCHES: [&str; 8] = [
     "mondrian",
     "mondrian(relaxed)",
     "mondrian(split => most_distinct)",
     "mondrian(split => first, numbers => hierarchy)",
     "top_down",
     "top_down(values)",
+    "adaptive_clustering",
     "auto",
 ];
 
@@ -299,7 +300,9 @@ proptest! {
                 assert_eq!(e.exit_code(), 3, "{e}");
                 // Where one class of all rows holds, a partition is found.
                 let all: Vec<usize> = (0..rows.len()).collect();
-                assert!(models.contains("risk") || !holds(&rows, &all, entity) || entity && models.contains("close"), "{e}");
+                let joins_tail = search == "adaptive_clustering";
+                let may_miss = models.contains("risk") || models.contains("close") && (entity || joins_tail);
+                assert!(may_miss || !holds(&rows, &all, entity), "{e}");
                 return;
             }
             let trees = trees(&context, &rows).await;
