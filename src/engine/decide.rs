@@ -1,5 +1,6 @@
 //! The choice of a node, or of a partition.
 
+use super::cover::check_partition;
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::{Combinations, Groups, reserve};
 use super::job::{Choice, Job};
@@ -158,6 +159,8 @@ fn partitioned(
     let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
     let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
+    let base = evaluator.sets().base();
+    check_partition(&base.space, base.held()?, &found.partition)?;
     let combinations = Combinations::new(memory, evaluator, &found.partition)?;
     let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
     observer.end(Phase::Search);

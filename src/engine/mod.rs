@@ -1,6 +1,7 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
 mod assess;
+mod cover;
 mod decide;
 mod details;
 mod evaluator;
@@ -10,6 +11,7 @@ mod groups;
 mod job;
 mod manifest;
 mod observe;
+mod order;
 mod partition_folder;
 mod personal;
 mod prepare;

@@ -9,9 +9,9 @@ use super::verify::{number, quote};
 use crate::error::{Error, Result};
 use crate::frequency::Scratch;
 use crate::recode::randomize::{Drawn, Measured, Numbering, Order, Sequence, Source, order};
-use crate::recode::{Recipe, Released, Treatment};
+use crate::recode::{Recipe, Released, SUPPRESSED, Treatment};
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::compute::{cast, concat_batches};
+use arrow::compute::{cast, concat_batches, filter_record_batch, not};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::MemTable;
@@ -155,7 +155,7 @@ impl Decided {
             .into_iter()
             .filter(|c| needed.contains(&c.name))
             .collect();
-        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, false, columns)?);
+        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)?);
         let numbering = Arc::new(self.numbering(&recipe));
         let rows = table::recoded(&self.job.source.rows, recipe).await?;
         let (schema, scratch) = (rows.schema(), self.scratch());
@@ -219,7 +219,7 @@ impl Decided {
             name: column.into(),
             treatment: Treatment::Protect,
         });
-        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, false, columns)?);
+        let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)?);
         let numbering = self.numbering(&recipe);
         let rows = table::plan(&self.job.source.rows, recipe, first).await?;
         let (schema, scratch) = (rows.schema(), self.scratch());
@@ -227,6 +227,7 @@ impl Decided {
         let mut codes = vec![];
         let context = Arc::new(self.job.source.rows.task_ctx());
         for batch in collect(rows, context).await.map_err(Error::from_data)? {
+            let batch = without_suppressed(batch)?;
             let values = batch.column(schema.index_of(column)?);
             codes.extend(tally.add(&classes(&numbering, &batch)?, &[], values)?);
         }
@@ -294,6 +295,14 @@ impl Decided {
     }
 }
 
+/// The rows that are permuted: suppressed rows that stay have no value in a sensitive column.
+fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
+    match batch.column_by_name(SUPPRESSED) {
+        Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
+        None => Ok(batch),
+    }
+}
+
 /// The classes of rows without suppressed ones.
 fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     let numbers = numbering.of(batch)?.into_iter();
@@ -315,7 +324,7 @@ async fn scan(
         let by_class = tallies.iter().any(|(_, tally)| tally.lock().classes.is_some());
         tasks.spawn(async move {
             while let Some(batch) = stream.next().await {
-                let batch = batch.map_err(Error::from_data)?;
+                let batch = without_suppressed(batch.map_err(Error::from_data)?)?;
                 let classes = if by_class { classes(&numbering, &batch)? } else { vec![] };
                 // Partitions start with different columns, so that they seldom wait for each other.
                 for i in 0..tallies.len() {

@@ -270,7 +270,7 @@ impl Decided {
                     partition: Arc::clone(partition),
                     kept: kept.to_vec(),
                 };
-                Ok(Recipe::partitioned(space, rules, grouped, starred, columns))
+                Recipe::partitioned(space, rules, grouped, starred, columns)
             }
             _ => Err(Error::internal("a partition without its index")),
         }
@@ -284,15 +284,22 @@ impl Decided {
         measured: Option<Measured>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = self.ordered(Arc::clone(&recipe), first).await?;
-        if self.drawn.is_empty() {
-            return self.protected(plan);
-        }
-        let (source, numbering) = (self.job.source.rows.schema().as_arrow(), self.numbering(&recipe));
-        let drawn = Arc::clone(&self.drawn);
-        let numbering = Arc::new(numbering);
-        Ok(Arc::new(RandomizeExec::over_ordered(
-            plan, source, drawn, numbering, measured,
-        )))
+        let plan = match self.drawn.is_empty() {
+            true => self.protected(plan)?,
+            false => self.randomize(plan, &recipe, measured),
+        };
+        self.in_order(plan, first)
+    }
+
+    fn randomize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        recipe: &Recipe,
+        measured: Option<Measured>,
+    ) -> Arc<dyn ExecutionPlan> {
+        let source = self.job.source.rows.schema().as_arrow();
+        let (drawn, numbering) = (Arc::clone(&self.drawn), Arc::new(self.numbering(recipe)));
+        Arc::new(RandomizeExec::over_ordered(plan, source, drawn, numbering, measured))
     }
 
     async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
@@ -389,6 +396,7 @@ impl Decided {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
+        self.check_classes(session, &released).await?;
         let mut checks = released.check(session, &self.promises()).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = decision.verdict.classes - outcome.classes;

@@ -4,7 +4,8 @@ use super::prepare::select_columns;
 use crate::error::{Error, Result};
 use crate::frequency::read_dictionaries;
 use crate::recode::{
-    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, is_foldable, set_aside, with_rows,
+    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, SUPPRESSED, is_foldable, set_aside,
+    with_rows,
 };
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
@@ -27,7 +28,12 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_
 use std::sync::Arc;
 
 /// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
-/// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
+/// columns of the order key last.
+///
+/// The order is that of what is released and of nothing else: the columns of PARTITIONED BY, the quasi-identifiers as
+/// the statement names them, the other columns as the source has them; labels ascend by the bytes of their texts, other
+/// values as their type orders them, NULL last. It reveals nothing that the rows do not say. It is total but for equal
+/// rows, so it does not depend on the input's. [`super::order`] proves it.
 pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recipe).await?;
     let released = Arc::clone(&source.released);
@@ -50,15 +56,19 @@ pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[Strin
         descending: false,
         nulls_first: false,
     };
-    let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let is_order =
+        |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
     let partition = first
         .iter()
         .map(|name| Ok(schema.index_of(name)?))
         .collect::<Result<Vec<usize>>>()?;
     let order = (0..schema.fields().len()).filter(is_order);
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && schema.field(*i).name() != ROWS);
+    let is_other = |i: &usize| !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str());
+    let others = (0..schema.fields().len()).filter(is_other);
+    // Rows that are released alike are equal to a reader: which of them is suppressed comes last.
+    let suppressed = schema.index_of(SUPPRESSED).ok();
     let mut sorted: Vec<usize> = vec![];
-    for i in partition.into_iter().chain(order).chain(others) {
+    for i in partition.into_iter().chain(order).chain(others).chain(suppressed) {
         if !sorted.contains(&i) {
             sorted.push(i);
         }

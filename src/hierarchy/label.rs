@@ -65,14 +65,6 @@ impl Label {
         }
     }
 
-    /// Where it stands among the labels of its column: by the values under it.
-    pub(crate) fn place(self) -> (u32, u32, u8) {
-        match self {
-            Label::Level { level, code } => (code, code, level),
-            Label::Range { low, high } => (low, high, 0),
-        }
-    }
-
     /// Leaves of the hierarchy under the label.
     pub fn leaves(self, lookup: &Lookup) -> u64 {
         match self {

@@ -5,6 +5,7 @@
 //! [`Lookup`]: per level an Arrow array of labels and a code-to-code array, so that generalizing a batch is a take.
 //! Every kind of hierarchy is one file with one [`Ladder`] and one line in [`KINDS`].
 
+mod cover;
 mod coverage;
 pub mod file;
 mod ground;
@@ -18,6 +19,7 @@ pub mod suppression;
 pub mod table;
 pub mod truncate;
 
+pub use cover::{Cover, Proven};
 pub use coverage::Coverage;
 pub use label::{Label, LabelTexts};
 pub use lookup::{Level, Lookup};

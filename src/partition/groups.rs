@@ -11,7 +11,8 @@ use std::sync::Arc;
 ///
 /// No two groups have the same labels: readers of the release could not tell them apart, so they are one equivalence
 /// class and one group here. Labels are told apart by their text for the same reason. Groups are numbered in the order
-/// of their labels, so the numbers do not depend on the order in which an algorithm found them.
+/// of their labels' texts, so the numbers tell nothing of the order in which an algorithm found them, or of the values
+/// under labels.
 #[derive(Debug)]
 pub struct Partition {
     groups: Vec<u32>,
@@ -80,7 +81,7 @@ impl Partition {
         &self.groups
     }
 
-    /// The distinct labels of a column, in the order of the values under them.
+    /// The distinct labels of a column, in the order of their texts.
     pub fn labels(&self, column: usize) -> &[Label] {
         &self.labels[column]
     }
@@ -102,26 +103,31 @@ impl Partition {
     }
 }
 
-/// The distinct labels by place, their texts, and for each of `column` its index among them.
+/// The distinct labels by text, NULL last, these texts, and for each of `column` its index among them.
 fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
     let mut sorted: Vec<Label> = column.to_vec();
-    sorted.sort_unstable_by_key(|l| (l.place(), *l));
+    sorted.sort_unstable();
     sorted.dedup();
     let mut writer = LabelTexts::new(lookup);
-    let mut by_text: HashMap<Option<String>, u32> = HashMap::new();
+    let named = sorted.into_iter().map(|label| {
+        let text = writer.text(label)?;
+        Ok((text.is_none(), text, label))
+    });
+    let mut named = named.collect::<Result<Vec<_>>>()?;
+    named.sort_unstable();
     let mut index: HashMap<Label, u32> = HashMap::new();
     let (mut labels, mut texts): (Vec<Label>, Vec<Option<String>>) = (vec![], vec![]);
-    for label in sorted {
-        let text = writer.text(label)?;
-        let at = *by_text.entry(text.clone()).or_insert(labels.len() as u32);
-        if at as usize == labels.len() {
-            labels.push(label);
-            texts.push(text);
-        } else if label.leaves(lookup) > labels[at as usize].leaves(lookup) {
+    for (_, text, label) in named {
+        match labels.last_mut().filter(|_| texts.last() == Some(&text)) {
             // The same text stands for a wider and a narrower group: it says no more than the wider.
-            labels[at as usize] = label;
+            Some(wider) if label.leaves(lookup) > wider.leaves(lookup) => *wider = label,
+            Some(_) => {}
+            None => {
+                labels.push(label);
+                texts.push(text);
+            }
         }
-        index.insert(label, at);
+        index.insert(label, labels.len() as u32 - 1);
     }
     let of_group = column.iter().map(|l| index[l]).collect();
     Ok((labels, StringArray::from(texts), of_group))

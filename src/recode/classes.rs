@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Classes {
     recipe: Arc<Recipe>,
-    /// For each released column its label codes by class; classes in order, with their rows.
+    /// For each released column the places of its labels by class; classes in order, with their rows.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
     /// The order keys of the classes, where they are asked for.
@@ -50,7 +50,7 @@ impl Classes {
         let Some(columns) = columns.filter(|_| !recipe.starred) else {
             return Ok(None);
         };
-        let label = |class: usize, column: usize| recipe.labelling.of_class(&recipe.space, classes, class, column);
+        let label = |class: usize, column: usize| recipe.place_of_class(classes, class, column);
         let mut order: Vec<usize> = recipe
             .columns
             .iter()
@@ -159,12 +159,12 @@ impl Rows {
             let Treatment::Generalize(i) = released.treatment else {
                 continue;
             };
-            let labels = &self.recipe.labels[i];
+            let labels = &self.recipe.labels[i].values;
             let mut expanded: Vec<u32> = Vec::with_capacity(size);
             for (class, run) in &runs {
                 expanded.extend(std::iter::repeat_n(codes[*class], *run));
             }
-            columns.push(match self.recipe.is_label[i] {
+            columns.push(match self.recipe.labels[i].is_text {
                 true => {
                     let is_label = |code: &u32| labels.is_valid(*code as usize);
                     let nulls = labels.logical_null_count() > 0;

@@ -84,7 +84,7 @@ fn decode(recipe: &Recipe, schema: &SchemaRef, batch: &RecordBatch) -> Result<Re
                 .for_each(|(word, column)| *word = column[row]);
             recipe.order.code(&row_key, place)
         });
-        columns.push(spell(&recipe.labels[*i], indices, field.data_type())?);
+        columns.push(spell(&recipe.labels[*i].values, indices, field.data_type())?);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(

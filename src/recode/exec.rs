@@ -3,9 +3,9 @@
 use super::labelling::Labelled;
 use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
-use crate::hierarchy::OnUnmapped;
+use crate::hierarchy::{Cover, OnUnmapped, Proven};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif};
 use arrow::datatypes::{Int32Type, SchemaRef};
@@ -19,6 +19,10 @@ use std::sync::Arc;
 /// The columns of the order key come last and have names that start with this: sorting by them, most significant
 /// first, is sorting by the labels of the quasi-identifiers.
 pub const ORDER_PREFIX: &str = "__anonsql_order_";
+
+/// The column beside those of the order key that says of a row that stays whether it is suppressed: it looks like the
+/// rows of a class that is `*` in every quasi-identifier. Rows are not ordered by it.
+pub const SUPPRESSED: &str = "__anonsql_order_suppressed";
 
 /// Rows of the source to released rows, with the order key.
 #[derive(Debug)]
@@ -46,8 +50,10 @@ impl Step for Recode {
     const IN_ORDER: bool = false;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let proven = |cover: &Option<Arc<Cover>>| cover.clone().map(Proven::new);
         let mut recoder = Recoder {
             encoders: self.0.encoders()?,
+            proven: self.0.covers.iter().map(proven).collect(),
             recipe: Arc::clone(&self.0),
             schema,
         };
@@ -59,6 +65,7 @@ impl Step for Recode {
 struct Recoder {
     recipe: Arc<Recipe>,
     encoders: Vec<Encoder>,
+    proven: Vec<Option<Proven>>,
     schema: SchemaRef,
 }
 
@@ -70,12 +77,15 @@ impl Recoder {
             codes.push(encoder.encode(column(batch, name)?)?);
         }
         let unmapped = self.unmapped(&codes, batch.num_rows());
-        let Labelled { labels, suppressed } = recipe.labelling.label(&recipe.space, &codes, unmapped)?;
+        let Labelled { mut labels, suppressed } = recipe.labelling.label(&recipe.space, &codes, unmapped)?;
+        let released = recipe.labels.iter().zip(&mut labels);
+        released.for_each(|(released, labels)| released.place_all(labels));
+        self.prove(&codes, &labels, &suppressed)?;
         let suppressed = BooleanArray::from(suppressed);
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recipe.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
-                Treatment::Generalize(i) if recipe.is_label[*i] => self.labels(*i, &labels[*i], &suppressed)?,
+                Treatment::Generalize(i) if recipe.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
                 Treatment::Generalize(_) | Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
                 Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 Treatment::Protect => {
@@ -89,12 +99,37 @@ impl Recoder {
             });
         }
         columns.extend(self.order_key(&labels, &suppressed));
+        if recipe.starred {
+            columns.push(Arc::new(suppressed.clone()));
+        }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let recoded = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
         if recipe.starred {
             return Ok(recoded);
         }
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
+    }
+
+    /// Holds the labels of every released row against its values, whatever chose them.
+    fn prove(&mut self, codes: &[Vec<u32>], labels: &[Vec<u32>], suppressed: &[bool]) -> Result<()> {
+        for (i, ((codes, labels), proven)) in codes.iter().zip(labels).zip(&mut self.proven).enumerate() {
+            let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
+            let are_covered = match proven {
+                Some(proven) => rows.all(|((code, label), _)| proven.covers(*code, *label)),
+                None => rows.all(|((code, value), _)| code == value),
+            };
+            if !are_covered {
+                return Err(Error::new(
+                    ErrorKind::Verification,
+                    format!(
+                        "a label of column {} does not cover the value of a row that it would be released for; nothing \
+                         was published",
+                        self.recipe.quasi_identifiers[i]
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// For each row whether it has a value that suppresses it.
@@ -111,11 +146,11 @@ impl Recoder {
 
     /// The labels of a quasi-identifier.
     fn labels(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
-        let labels = &self.recipe.labels[i];
-        let star = labels.len() as i32 - 1;
+        let released = &self.recipe.labels[i];
+        let labels = &released.values;
         let key = |(row, label): (usize, &u32)| {
             if suppressed.value(row) {
-                return self.recipe.starred.then_some(star);
+                return released.star.map(|star| star as i32);
             }
             labels.is_valid(*label as usize).then_some(*label as i32)
         };
@@ -132,11 +167,11 @@ impl Recoder {
         let words = recipe.order.words();
         let mut key = vec![vec![0u64; suppressed.len()]; words];
         for (i, labels) in labels.iter().enumerate() {
-            let star = (recipe.labels[i].len() as u32).saturating_sub(1);
+            let star = recipe.labels[i].star;
             let place = recipe.quasi_identifiers.len() - 1 - i;
             for (row, label) in labels.iter().enumerate() {
-                let starred = recipe.starred && suppressed.value(row);
-                let (word, bits) = recipe.order.place(place, if starred { star } else { *label });
+                let shown = star.filter(|_| suppressed.value(row)).unwrap_or(*label);
+                let (word, bits) = recipe.order.place(place, shown);
                 key[words - 1 - word][row] |= bits;
             }
         }

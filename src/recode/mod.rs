@@ -9,6 +9,7 @@ mod decode;
 mod exec;
 mod fold;
 mod labelling;
+mod labels;
 pub mod personal;
 mod pseudonym;
 pub mod randomize;
@@ -16,17 +17,17 @@ mod step;
 
 pub use classes::Classes;
 pub use decode::DecodeExec;
-pub use exec::{ORDER_PREFIX, RecodeExec};
+pub use exec::{ORDER_PREFIX, RecodeExec, SUPPRESSED};
 pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
 pub use labelling::Grouped;
 use labelling::Labelling;
+use labels::Labels;
 pub use pseudonym::Pseudonym;
 pub use step::{Rows, Step, StepExec};
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};
-use crate::hierarchy::{Lookup, OnUnmapped, TOP};
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use crate::hierarchy::{Cover, OnUnmapped};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -61,10 +62,10 @@ pub struct Recipe {
     unmapped: Vec<OnUnmapped>,
     starred: bool,
     columns: Vec<Released>,
-    /// For each quasi-identifier whether it is released as a label, not as its own value.
-    is_label: Vec<bool>,
-    /// For each quasi-identifier its labels, with `*` appended for suppressed rows that stay.
-    labels: Vec<ArrayRef>,
+    /// The released values of each quasi-identifier.
+    labels: Vec<Labels>,
+    /// What says of those that are labels whether they cover a row's own value.
+    covers: Vec<Option<Arc<Cover>>>,
     /// The layout of the order key: the first quasi-identifier in the highest bits.
     order: Layout,
 }
@@ -79,22 +80,11 @@ impl Recipe {
         starred: bool,
         columns: Vec<Released>,
     ) -> Result<Self> {
-        let levels = classes.node().levels();
-        let labels = space.lookups().iter().zip(levels);
-        let labels = labels.map(|(lookup, level)| released_labels(lookup, *level, starred));
-        let known = space.lookups().iter().zip(levels);
-        let is_label = known.map(|(lookup, level)| is_label(lookup, *level, starred));
-        let (is_label, labels) = (is_label.collect(), labels.collect::<Result<_>>()?);
+        let levels = space.lookups().iter().zip(classes.node().levels());
+        let labels = levels.map(|(lookup, level)| Labels::of_level(lookup, *level, starred));
+        let labels = labels.collect::<Result<_>>()?;
         let labelling = Labelling::node(classes, kept);
-        Ok(Self::assemble(
-            space,
-            quasi_identifiers,
-            labelling,
-            is_label,
-            labels,
-            starred,
-            columns,
-        ))
+        Self::assemble(space, quasi_identifiers, labelling, labels, starred, columns)
     }
 
     /// The recipe that gives each row the labels of its group. Every quasi-identifier is released as a string.
@@ -104,36 +94,34 @@ impl Recipe {
         grouped: Grouped,
         starred: bool,
         columns: Vec<Released>,
-    ) -> Self {
+    ) -> Result<Self> {
         let width = quasi_identifiers.len();
-        let labels = (0..width).map(|column| {
-            let texts = grouped.partition.texts(column);
-            match starred {
-                true => Arc::new(texts.iter().chain([Some(TOP)]).collect::<StringArray>()) as ArrayRef,
-                false => Arc::clone(texts) as ArrayRef,
-            }
-        });
-        let (labels, is_label) = (labels.collect(), vec![true; width]);
+        let labels = (0..width).map(|column| Labels::of_texts(grouped.partition.texts(column), starred));
+        let labels = labels.collect();
         let labelling = Labelling::Partition(grouped);
-        Self::assemble(space, quasi_identifiers, labelling, is_label, labels, starred, columns)
+        Self::assemble(space, quasi_identifiers, labelling, labels, starred, columns)
     }
 
     fn assemble(
         space: Arc<Space>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
         labelling: Labelling,
-        is_label: Vec<bool>,
-        labels: Vec<ArrayRef>,
+        labels: Vec<Labels>,
         starred: bool,
         columns: Vec<Released>,
-    ) -> Self {
+    ) -> Result<Self> {
+        let covers = labels
+            .iter()
+            .zip(space.lookups())
+            .map(|(labels, lookup)| labels.cover(lookup));
+        let covers = covers.collect::<Result<_>>()?;
         let bits: Vec<u32> = labels
             .iter()
             .rev()
-            .map(|l| crate::frequency::bits_for(l.len()))
+            .map(|l| crate::frequency::bits_for(l.values.len()))
             .collect();
         let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
-        Self {
+        Ok(Self {
             order: Layout::new(&bits),
             space,
             labelling,
@@ -141,9 +129,9 @@ impl Recipe {
             unmapped,
             starred,
             columns,
-            is_label,
             labels,
-        }
+            covers,
+        })
     }
 
     /// The columns that have to be read from the source.
@@ -169,7 +157,7 @@ impl Recipe {
         let mut fields = vec![];
         for column in &self.columns {
             let data_type = match &column.treatment {
-                Treatment::Generalize(i) if self.is_label[*i] => {
+                Treatment::Generalize(i) if self.labels[*i].is_text => {
                     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
                 }
                 Treatment::Hash(_) => DataType::Utf8,
@@ -185,12 +173,18 @@ impl Recipe {
     pub fn is_in_order_key(&self, column: &str, source: &Schema) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
         released.is_some_and(|c| match &c.treatment {
-            Treatment::Generalize(i) if self.is_label[*i] => true,
+            Treatment::Generalize(i) if self.labels[*i].is_text => true,
             Treatment::Generalize(_) => source
                 .field_with_name(column)
                 .is_ok_and(|f| !f.data_type().is_floating()),
             _ => false,
         })
+    }
+
+    /// The place of the released value of class `class` in a column among that column's.
+    fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
+        let label = self.labelling.of_class(&self.space, classes, class, column);
+        self.labels[column].place(label)
     }
 
     /// The words of the order key of the rows of class `class`, most significant first.
@@ -199,7 +193,7 @@ impl Recipe {
         let mut key = vec![0u64; words];
         let columns = self.quasi_identifiers.len();
         for i in 0..columns {
-            let label = self.labelling.of_class(&self.space, classes, class, i);
+            let label = self.place_of_class(classes, class, i);
             let (word, bits) = self.order.place(columns - 1 - i, label);
             key[words - 1 - word] |= bits;
         }
@@ -211,7 +205,7 @@ impl Recipe {
         self.order.words()
     }
 
-    /// The released columns with those of the order key after them.
+    /// The released columns with those of the order key after them, and whether a row is suppressed where such rows stay.
     pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = self.schema(source)?.fields().to_vec();
         for word in 0..self.order.words() {
@@ -220,6 +214,9 @@ impl Recipe {
                 DataType::UInt64,
                 false,
             )));
+        }
+        if self.starred {
+            fields.push(Arc::new(Field::new(SUPPRESSED, DataType::Boolean, false)));
         }
         Ok(Arc::new(Schema::new(fields)))
     }
@@ -260,25 +257,4 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::BinaryView => DataType::Binary,
         other => other.clone(),
     }
-}
-
-/// Whether a column is released as labels and indices. Text is so at level 0 too: it is copied once a value, not once a
-/// row.
-fn is_label(lookup: &Lookup, level: u8, starred: bool) -> bool {
-    level > 0 || starred || plain(lookup.values().data_type()) == DataType::Utf8
-}
-
-fn released_labels(lookup: &Lookup, level: u8, starred: bool) -> Result<ArrayRef> {
-    let labels = &lookup.level(level).labels;
-    if !is_label(lookup, level, starred) {
-        return Ok(Arc::clone(labels));
-    }
-    let text = arrow::compute::cast(labels, &DataType::Utf8)?;
-    let text = text.as_string::<i32>().iter();
-    let labels: StringArray = if starred {
-        text.chain([Some(TOP)]).collect()
-    } else {
-        text.collect()
-    };
-    Ok(Arc::new(labels))
 }

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Grouper};
-use crate::recode::{ORDER_PREFIX, Recipe};
-use arrow::array::{AsArray, RecordBatch};
+use crate::recode::{ORDER_PREFIX, Recipe, SUPPRESSED};
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 
 /// Numbers of the kept classes.
@@ -36,9 +36,10 @@ impl Numbering {
     pub fn of(&self, batch: &RecordBatch) -> Result<Vec<Option<u32>>> {
         let schema = batch.schema();
         let columns: Vec<&[u64]> = (0..batch.num_columns())
-            .filter(|i| schema.field(*i).name().starts_with(ORDER_PREFIX))
+            .filter(|i| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX))
             .map(|i| &batch.column(i).as_primitive::<UInt64Type>().values()[..])
             .collect();
+        let suppressed: Option<&BooleanArray> = batch.column_by_name(SUPPRESSED).map(|c| c.as_boolean());
         let mut key = vec![0; self.words];
         // Rows of a class often follow each other.
         let mut last: Option<Option<u32>> = None;
@@ -55,7 +56,7 @@ impl Numbering {
                 }
             };
             last = Some(number);
-            found.push(number);
+            found.push(number.filter(|_| suppressed.is_none_or(|s| !s.value(row))));
         }
         Ok(found)
     }

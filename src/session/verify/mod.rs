@@ -5,14 +5,17 @@
 //! - what the manifest says ([`evidence`]): rows, classes, the smallest class, columns, and what is in its folder and in
 //!   its files ([`files`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
-//! - with AGAINST, rows that the source does not generalize to ([`against`]), and rows left in its order ([`order`]).
+//! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
+//!   not true of the source ([`cover`]), and rows left in its order ([`order`]).
 //!
 //! What a release says of itself and nothing that is there can confirm (no manifest, no source, a hierarchy that is not the
 //! release's) is a row too: it begins with `not checked:`, its `ok` is NULL, and it is no failure.
 
 mod against;
+mod cover;
 mod evidence;
 mod files;
+mod flow;
 mod known;
 mod labels;
 mod order;
@@ -159,6 +162,9 @@ impl AnonContext {
         if released.whole.is_some() {
             let unchanged = against::unchanged(&own, &verify, evidence.as_ref()).await?;
             checks.extend(against::check(&own, &released, &known, &unchanged).await?);
+            let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
+            checks.extend(covered);
+            found.unchecked.extend(unread);
             let mut in_order = state.clone();
             in_order.config_mut().options_mut().execution.target_partitions = 1;
             let in_order = session(&in_order, &views, &progress)?;

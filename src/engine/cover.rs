@@ -1,0 +1,116 @@
+//! The proofs that a release is what was decided, and that what was decided is true of the source's rows.
+//!
+//! Each row's labels are held against its values when they are given to it ([`crate::recode`]). A release that comes
+//! from the classes alone gives no row anything, so a partition is held against the distinct combinations before. What
+//! happens to rows after that, in sorts and files, is found by the counts: the released rows by their labels are exactly
+//! the decided classes.
+
+use super::evaluator::Verdict;
+use super::partition_folder::NULL_FOLDER;
+use super::release::Decided;
+use super::verify::{ReleasedTable, quote};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{FrequencySet, Space};
+use crate::hierarchy::{Cover, Proven};
+use crate::partition::Partition;
+use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int32Type};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Holds every label of a partition against the values of every combination that it is for.
+pub(super) fn check_partition(space: &Space, combinations: &FrequencySet, partition: &Partition) -> Result<()> {
+    let layout = space.layout();
+    for (column, lookup) in space.lookups().iter().enumerate() {
+        let labels = partition.texts(column).as_ref().clone();
+        let mut proven = Proven::new(Arc::new(Cover::new(Arc::clone(lookup), labels)?));
+        let cells = partition.cells(column);
+        for (combination, group) in partition.groups().iter().enumerate() {
+            let code = layout.code(combinations.key(combination), column);
+            if !proven.covers(code, cells[*group as usize]) {
+                return Err(Error::internal(
+                    "a group of the partition has a label that does not cover one of its combinations",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name of the decided classes in the session that recounts.
+const DECIDED: &str = "decided";
+
+impl Decided {
+    /// Recounts that the released rows, by their labels, are the classes that were decided, each with as many rows.
+    pub(super) async fn check_classes(&self, session: &SessionContext, released: &ReleasedTable) -> Result<()> {
+        let (classes, verdict) = self.settled()?;
+        let batch = self.decided(&classes, &verdict)?;
+        session.deregister_table(DECIDED)?;
+        session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+        let table = session.table(released.name.as_str()).await?;
+        let mut columns = vec![];
+        for (i, column) in released.quasi_identifiers.iter().enumerate() {
+            let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+            // A folder's name stands for NULL. A zero and a negative zero are one value of a quasi-identifier.
+            let value = match field.data_type().is_floating() {
+                true => format!("{} + 0.0", quote(column)),
+                false => quote(column),
+            };
+            columns.push(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}') AS c{i}"));
+        }
+        let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
+        let keys = keys.join(", ");
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
+               SELECT {}, count(*) AS n FROM {} GROUP BY {keys} \
+               UNION ALL SELECT {keys}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
+            columns.join(", "),
+            released.released()
+        );
+        match super::verify::count(session, &sql).await? {
+            0 => Ok(()),
+            others => Err(Error::new(
+                ErrorKind::Verification,
+                format!(
+                    "recounting the release found {others} classes with other rows than were decided; nothing was \
+                     published"
+                ),
+            )),
+        }
+    }
+
+    /// The labels of the classes that are kept, as text, and less than nothing of their rows.
+    fn decided(&self, classes: &FrequencySet, verdict: &Verdict) -> Result<RecordBatch> {
+        let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
+        let space = &self.prepared.evaluator.sets().base().space;
+        let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
+        for (column, lookup) in space.lookups().iter().enumerate() {
+            let (labels, places): (ArrayRef, Vec<u32>) = match &verdict.partition {
+                Some(partition) => {
+                    let cells = partition.cells(column);
+                    let labels = Arc::clone(partition.texts(column)) as ArrayRef;
+                    (labels, kept.iter().map(|class| cells[*class]).collect())
+                }
+                None => {
+                    let level = lookup.level(classes.node().level(column));
+                    let place = |class: &usize| level.codes[space.layout().code(classes.key(*class), column) as usize];
+                    (cast(&level.labels, &DataType::Utf8)?, kept.iter().map(place).collect())
+                }
+            };
+            let keys = places
+                .into_iter()
+                .map(|place| labels.is_valid(place as usize).then_some(place as i32));
+            let keys: Int32Array = keys.collect();
+            let labels = DictionaryArray::<Int32Type>::try_new(keys, labels)?;
+            columns.push((format!("c{column}"), Arc::new(labels), true));
+        }
+        let counts: Int64Array = kept
+            .iter()
+            .map(|class| Some(-(classes.counts()[*class] as i64)))
+            .collect();
+        columns.push(("n".into(), Arc::new(counts), false));
+        Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+    }
+}

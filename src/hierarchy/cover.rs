@@ -1,0 +1,238 @@
+//! Whether a released label covers a value: the proof that a release says nothing false of a row.
+//!
+//! It starts from what a reader has, the text of the label, and from the value itself; how the label was chosen, and by
+//! which algorithm, plays no part. A label covers a value if it is the value's own label at some level of the hierarchy,
+//! the value itself, or a range of numbers, dates or timestamps with the value between its ends, both included.
+
+use super::{Lookup, ground};
+use crate::error::Result;
+use arrow::array::{Array, ArrayRef, AsArray, DynComparator, StringArray, make_comparator};
+use arrow::compute::{SortOptions, cast};
+use arrow::datatypes::DataType;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// Labels of one column, to be held against its values.
+pub struct Cover {
+    lookup: Arc<Lookup>,
+    labels: StringArray,
+    /// The labels of each level above the ground.
+    levels: Vec<StringArray>,
+    ends: Option<Ends>,
+}
+
+/// The ends of each label that reads as a value or a range of values, as the column's type compares them.
+struct Ends {
+    is_read: Vec<bool>,
+    low: DynComparator,
+    high: DynComparator,
+}
+
+impl Cover {
+    /// Labels as they are released, of the column that `lookup` is bound to.
+    pub fn new(lookup: Arc<Lookup>, labels: StringArray) -> Result<Self> {
+        let values = ground::plain(lookup.values())?;
+        let levels = lookup.levels().iter().skip(1);
+        let levels = levels.map(|level| Ok(cast(&level.labels, &DataType::Utf8)?.as_string::<i32>().clone()));
+        Ok(Self {
+            levels: levels.collect::<Result<_>>()?,
+            ends: Ends::new(&values, &labels, lookup.is_ordered())?,
+            lookup,
+            labels,
+        })
+    }
+
+    /// Whether label number `label` covers the value of ground code `code`.
+    pub fn covers(&self, code: u32, label: u32) -> bool {
+        let (value, text) = (code as usize, label as usize);
+        let own = (!self.labels.is_null(text)).then(|| self.labels.value(text));
+        if self.lookup.values().is_null(value) && own.is_none() {
+            return true;
+        }
+        let is_own = |(level, labels): (&super::Level, &StringArray)| {
+            let at = level.codes[value] as usize;
+            own.is_some() && (!labels.is_null(at)).then(|| labels.value(at)) == own
+        };
+        if self.lookup.levels().iter().skip(1).zip(&self.levels).any(is_own) {
+            return true;
+        }
+        self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
+    }
+
+    /// Whether label number `label` reads as a value of the column, or as a range of such values.
+    pub fn reads(&self, label: usize) -> bool {
+        self.ends.as_ref().is_some_and(|ends| ends.is_read[label])
+    }
+
+    fn len(&self) -> (usize, usize) {
+        (self.lookup.values().len(), self.labels.len())
+    }
+}
+
+impl fmt::Debug for Cover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Labels and values are data, which are shown nowhere.
+        f.debug_struct("Cover").finish_non_exhaustive()
+    }
+}
+
+impl Ends {
+    fn new(values: &ArrayRef, labels: &StringArray, is_ordered: bool) -> Result<Option<Self>> {
+        if ground::has_text(values.data_type()).is_err() {
+            return Ok(None);
+        }
+        let range = |text: &str| {
+            let (low, high) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
+            Some((low.to_string(), high.to_string()))
+        };
+        let ends = labels.iter().map(|text| {
+            let range = text.filter(|_| is_ordered).and_then(range);
+            range.or_else(|| text.map(|t| (t.to_string(), t.to_string()))).unzip()
+        });
+        let (low, high): (Vec<Option<String>>, Vec<Option<String>>) = ends.unzip();
+        let parse = |texts: Vec<Option<String>>| {
+            let parsed = ground::parse(&texts.into_iter().collect(), values.data_type())?;
+            ground::positive_zero(&parsed)
+        };
+        let (low, high, values) = (parse(low)?, parse(high)?, ground::positive_zero(values)?);
+        Ok(Some(Self {
+            is_read: (0..labels.len()).map(|i| low.is_valid(i) && high.is_valid(i)).collect(),
+            low: make_comparator(&low, &values, SortOptions::default())?,
+            high: make_comparator(&values, &high, SortOptions::default())?,
+        }))
+    }
+
+    fn enclose(&self, value: usize, label: usize) -> bool {
+        self.is_read[label]
+            && (self.low)(label, value) != Ordering::Greater
+            && (self.high)(value, label) != Ordering::Greater
+    }
+}
+
+/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs one look-up.
+#[derive(Debug)]
+pub struct Proven {
+    cover: Arc<Cover>,
+    known: Pairs,
+}
+
+/// Pairs that are remembered.
+#[derive(Debug)]
+enum Pairs {
+    /// One bit a pair.
+    Few(Vec<u64>),
+    /// By value the last label, and one more, that covered it; and all pairs.
+    Many { last: Vec<u32>, all: HashSet<(u32, u32)> },
+}
+
+/// The most pairs that have a bit each: a megabyte.
+const FEW: usize = 1 << 23;
+
+impl Proven {
+    /// Nothing is proven yet.
+    pub fn new(cover: Arc<Cover>) -> Self {
+        let (values, labels) = cover.len();
+        let known = match values.checked_mul(labels) {
+            Some(pairs) if pairs <= FEW => Pairs::Few(vec![0; pairs.div_ceil(64)]),
+            _ => Pairs::Many {
+                last: vec![0; values],
+                all: HashSet::new(),
+            },
+        };
+        Self { cover, known }
+    }
+
+    /// Whether label number `label` covers the value of ground code `code`.
+    #[inline]
+    pub fn covers(&mut self, code: u32, label: u32) -> bool {
+        match &mut self.known {
+            Pairs::Few(bits) => {
+                let pair = code as usize * self.cover.labels.len() + label as usize;
+                let (word, bit) = (&mut bits[pair / 64], 1 << (pair % 64));
+                if *word & bit == 0 && self.cover.covers(code, label) {
+                    *word |= bit;
+                }
+                *word & bit != 0
+            }
+            Pairs::Many { last, all } => {
+                let last = &mut last[code as usize];
+                if *last == label + 1 {
+                    return true;
+                }
+                let is_known =
+                    all.contains(&(code, label)) || self.cover.covers(code, label) && all.insert((code, label));
+                if is_known {
+                    *last = label + 1;
+                }
+                is_known
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use arrow::array::{Date32Array, Float64Array, Int64Array};
+
+    /// 20, 23 and 61 in groups of ten, and NULL; the label of level 1 reads as no range.
+    fn lookup(values: ArrayRef, rows: &[[&str; 3]]) -> Arc<Lookup> {
+        let rows: Vec<Vec<Option<String>>> = rows
+            .iter()
+            .map(|r| r.iter().map(|v| Some(v.to_string())).collect())
+            .collect();
+        let table = Table::from_rows(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
+        Arc::new(hierarchy.bind(values).unwrap())
+    }
+
+    #[test]
+    fn a_label_covers_what_it_says() {
+        let rows = [["20", "20-29", "*"], ["23", "20-29", "*"], ["61", "60-69", "*"]];
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![Some(20), Some(23), Some(61), None]));
+        let labels = [
+            "20-29", "60-69", "*", "[20, 22]", "[21, 61]", "[x, 61]", "61", "[20, 61",
+        ];
+        let texts: StringArray = labels.iter().map(Some).chain([None]).collect();
+        let cover = Arc::new(Cover::new(lookup(values, &rows), texts).unwrap());
+        let expected: [&[usize]; 4] = [&[0, 2, 3], &[0, 2, 4], &[1, 2, 4, 6], &[2, 8]];
+        let mut proven = Proven::new(Arc::clone(&cover));
+        let mut many = Proven {
+            known: Pairs::Many {
+                last: vec![0; 4],
+                all: HashSet::new(),
+            },
+            cover: Arc::clone(&cover),
+        };
+        for _ in 0..2 {
+            for (code, covering) in expected.iter().enumerate() {
+                for label in 0..=labels.len() {
+                    let (code, covered) = (code as u32, covering.contains(&label));
+                    assert_eq!(cover.covers(code, label as u32), covered, "{code} {label}");
+                    assert_eq!(proven.covers(code, label as u32), covered);
+                    assert_eq!(many.covers(code, label as u32), covered);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_are_of_ordered_types_only() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["b"]));
+        let labels = StringArray::from(vec!["[a, c]", "b", "x"]);
+        let cover = Cover::new(lookup(text, &[["b", "x", "*"]]), labels).unwrap();
+        assert_eq!([0, 1, 2].map(|label| cover.covers(0, label)), [false, true, true]);
+        let floats: ArrayRef = Arc::new(Float64Array::from(vec![-0.0, 0.5]));
+        let labels = StringArray::from(vec!["[0.0, 0.5]", "0.0", "[-1, 1e0]"]);
+        let cover = Cover::new(lookup(floats, &[["0", "x", "*"], ["0.5", "x", "*"]]), labels).unwrap();
+        assert_eq!([0, 1, 2].map(|label| cover.covers(0, label)), [true; 3]);
+        assert_eq!([0, 1, 2].map(|label| cover.covers(1, label)), [true, false, true]);
+        let dates: ArrayRef = Arc::new(Date32Array::from(vec![0]));
+        let labels = StringArray::from(vec!["[1969-12-31, 1970-01-01]", "[1970-01-02, 1970-01-03]"]);
+        let cover = Cover::new(lookup(dates, &[["1970-01-01", "x", "*"]]), labels).unwrap();
+        assert_eq!([0, 1].map(|label| cover.covers(0, label)), [true, false]);
+    }
+}

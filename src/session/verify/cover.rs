@@ -1,0 +1,287 @@
+//! Rows whose labels are not true of any row of the source.
+//!
+//! Where a column has one level, each label has its values and counting tells ([`super::against`]). A local recoding may
+//! release labels of many levels, and ranges, which overlap: each released row is then matched with a row of the source
+//! that is equal in the columns that are kept, and that its labels cover, and no row of the source is taken twice. Rows
+//! that are alike are matched together, as a flow from the distinct released rows to the distinct rows of the source.
+
+use super::against::Unchanged;
+use super::flow::matched;
+use super::known::{Known, bind, compared, converted, generalized, released_type};
+use super::{WHOLE, none_of};
+use crate::engine::{Check, ReleasedTable, quote};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cover, Proven, TOP};
+use crate::session::bind::suppression_of;
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
+use arrow::compute::{cast, concat};
+use arrow::datatypes::{DataType, Int64Type};
+use arrow::row::{RowConverter, SortField};
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most pairs of a released row and one of the source that a flow is counted over. Beyond, each released row is
+/// counted for itself.
+const PAIRS: usize = 1 << 21;
+
+/// A column whose labels are held against the values of the source.
+struct Covered {
+    proven: Proven,
+    /// The places of the released labels and the codes of the source's values, by text.
+    labels: HashMap<Option<String>, u32>,
+    codes: HashMap<Option<String>, u32>,
+}
+
+/// Counts the released rows that cannot be matched, and names the columns whose labels cannot be read.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+    unchanged: &[Unchanged],
+) -> Result<(Option<Check>, Vec<String>)> {
+    let whole = session.table(WHOLE).await?.schema().clone();
+    let (mut unread, mut covered, mut followed) = (vec![], vec![], vec![]);
+    let (mut here, mut there, mut names) = (vec![], vec![], vec![]);
+    let (mut own, mut raw) = (vec![], vec![]);
+    for known in known {
+        let Ok((_, field)) = whole.qualified_field_with_unqualified_name(&known.column) else {
+            continue;
+        };
+        let data_type = match known.level() {
+            Some(0) => compared(&released_type(session, &known.column).await?, field.data_type()),
+            Some(_) if known.hierarchy.is_some() => Some("Utf8"),
+            _ => None,
+        };
+        if let Some(data_type) = data_type {
+            here.push(converted(&known.released(), data_type));
+            there.push(converted(&quote(&known.column), data_type));
+            names.push(known.column.as_str());
+            followed.push(known);
+            continue;
+        }
+        match Covered::of(session, released, known).await? {
+            Some(column) => {
+                covered.push(column);
+                own.push(converted(&known.released(), "Utf8"));
+                raw.push(converted(&quote(&known.column), "Utf8"));
+                names.push(&known.column);
+            }
+            None => unread.push(format!(
+                "whether values of {0} are true of the source (name the hierarchy: {0} USING hierarchy)",
+                known.column
+            )),
+        }
+    }
+    if covered.is_empty() {
+        return Ok((None, unread));
+    }
+    for Unchanged { column, data_type } in unchanged {
+        here.push(converted(&quote(column), data_type));
+        there.push(converted(&quote(column), data_type));
+        names.push(column);
+    }
+    let source = generalized(session, WHOLE, &followed).await?;
+    let select = |keys: &[String], cells: &[String], side: u8, from: &str| {
+        let keys = keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
+        let cells = cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+        let columns: Vec<String> = keys.chain(cells).collect();
+        format!("SELECT {}, {side} AS side FROM {from}", columns.join(", "))
+    };
+    let keys: Vec<String> = (0..here.len()).map(|i| format!("k{i}")).collect();
+    let cells: Vec<String> = (0..own.len()).map(|i| format!("c{i}")).collect();
+    let all = [keys.clone(), cells, vec!["side".into()]].concat().join(", ");
+    let order = [keys, vec!["side".into()]].concat().join(", ");
+    let sql = format!(
+        "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
+        select(&here, &own, 0, &released.released()),
+        select(&there, &raw, 1, &source),
+    );
+    let (missing, is_whole) = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let each = match is_whole {
+        true => "",
+        false => ", each label for itself (too many overlap to match all at once)",
+    };
+    let check = none_of(
+        format!(
+            "rows that are true of no row of the source of their own ({}){each}",
+            names.join(", ")
+        ),
+        missing,
+    );
+    Ok((Some(check), unread))
+}
+
+impl Covered {
+    /// `None` where labels cannot be read for want of a hierarchy.
+    async fn of(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<Option<Self>> {
+        let hierarchy = match &known.hierarchy {
+            Some(hierarchy) => Arc::clone(hierarchy),
+            None => suppression_of(&known.column)?,
+        };
+        let (values, lookup) = bind(session, WHOLE, &known.column, &hierarchy).await?;
+        let sql = format!(
+            "SELECT DISTINCT {} AS v FROM {}",
+            converted(&known.released(), "Utf8"),
+            released.released()
+        );
+        let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;
+        let columns: Vec<&dyn Array> = batches.iter().map(|b| b.column(0).as_ref()).collect();
+        let labels: StringArray = match columns.is_empty() {
+            true => StringArray::from(Vec::<Option<&str>>::new()),
+            false => concat(&columns)?.as_string::<i32>().clone(),
+        };
+        let is_ordered = lookup.is_ordered();
+        let cover = Cover::new(Arc::new(lookup), labels.clone())?;
+        let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
+        if known.hierarchy.is_none() && !(is_ordered && labels.iter().enumerate().all(is_read)) {
+            return Ok(None);
+        }
+        let values = cast(&values, &DataType::Utf8)?;
+        let numbered = |texts: &StringArray| texts.iter().map(|t| t.map(str::to_string)).zip(0..).collect();
+        Ok(Some(Self {
+            labels: numbered(&labels),
+            codes: numbered(values.as_string()),
+            proven: Proven::new(Arc::new(cover)),
+        }))
+    }
+}
+
+/// Distinct rows that are equal in the columns that are kept: released ones, and those of the source.
+#[derive(Default)]
+struct Block {
+    sides: [Vec<Vec<u32>>; 2],
+    rows: [Vec<u64>; 2],
+}
+
+/// The rows that cannot be matched, and whether that is all that is to say: `sql` answers `keys` columns that are kept,
+/// then the labels and values, the side and the rows.
+async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<(u64, bool)> {
+    let mut stream = session
+        .sql(sql)
+        .await?
+        .execute_stream()
+        .await
+        .map_err(Error::from_data)?;
+    let fields = stream.schema().fields().clone();
+    let kept = fields.iter().take(keys).map(|f| SortField::new(f.data_type().clone()));
+    let converter = RowConverter::new(kept.collect())?;
+    let (mut missing, mut is_whole) = (0, true);
+    let mut block = Block::default();
+    let mut last: Option<Vec<u8>> = None;
+    while let Some(batch) = stream.next().await {
+        let batch: RecordBatch = batch.map_err(Error::from_data)?;
+        let rows = match keys {
+            0 => None,
+            _ => Some(converter.convert_columns(&batch.columns()[..keys])?),
+        };
+        let column = |i: usize| batch.column(keys + i);
+        let sides = cast(column(covered.len()), &DataType::Int64)?;
+        let (sides, counts) = (sides.as_primitive::<Int64Type>(), column(covered.len() + 1));
+        let counts = counts.as_primitive::<Int64Type>();
+        for row in 0..batch.num_rows() {
+            let key = rows.as_ref().map_or(&[][..], |rows| rows.row(row).data());
+            if last.as_deref() != Some(key) {
+                block.settle(covered, &mut missing, &mut is_whole);
+                last = Some(key.to_vec());
+            }
+            let side = usize::from(sides.value(row) == 1);
+            let place = |(i, own): (usize, &Covered)| {
+                let texts = column(i).as_string::<i32>();
+                let text = texts.is_valid(row).then(|| texts.value(row).to_string());
+                [&own.labels, &own.codes][side].get(&text).copied()
+            };
+            let places: Option<Vec<u32>> = covered.iter().enumerate().map(place).collect();
+            let places = places.ok_or_else(|| Error::data("the rows changed while they were checked"))?;
+            block.sides[side].push(places);
+            block.rows[side].push(counts.value(row).unsigned_abs());
+        }
+    }
+    block.settle(covered, &mut missing, &mut is_whole);
+    Ok((missing, is_whole))
+}
+
+impl Block {
+    /// Counts the rows of this block that have no match, and begins a new one.
+    fn settle(&mut self, covered: &mut [Covered], missing: &mut u64, is_whole: &mut bool) {
+        let Block { sides, rows } = std::mem::take(self);
+        let [released, source] = sides;
+        let (mut pairs, mut within) = (vec![], true);
+        let mut reached = vec![0u64; released.len()];
+        let mut covering = Covering::new(&released, covered.len());
+        for (to, values) in source.iter().enumerate() {
+            for from in covering.of(covered, values) {
+                reached[from] += rows[1][to];
+                if pairs.len() < PAIRS {
+                    pairs.push((from as u32, to as u32));
+                } else {
+                    within = false;
+                }
+            }
+        }
+        let all: u64 = rows[0].iter().sum();
+        *missing += match within {
+            true => all - matched(&rows[0], &rows[1], &pairs),
+            false => rows[0]
+                .iter()
+                .zip(&reached)
+                .map(|(n, reached)| n.saturating_sub(*reached))
+                .sum(),
+        };
+        *is_whole &= within;
+    }
+}
+
+/// The released rows of a block by what they cover: a bit each.
+struct Covering<'a> {
+    released: &'a [Vec<u32>],
+    /// By column and code of a value the rows whose label there covers it.
+    by_value: Vec<HashMap<u32, Vec<u64>>>,
+    held: usize,
+}
+
+/// The most words that are held; then they are found anew.
+const HELD: usize = 1 << 25;
+
+impl<'a> Covering<'a> {
+    fn new(released: &'a [Vec<u32>], columns: usize) -> Self {
+        Self {
+            released,
+            by_value: vec![HashMap::new(); columns],
+            held: 0,
+        }
+    }
+
+    /// The rows that cover these values in every column.
+    fn of(&mut self, covered: &mut [Covered], values: &[u32]) -> Vec<usize> {
+        let words = self.released.len().div_ceil(64);
+        if self.held > HELD {
+            self.by_value.iter_mut().for_each(HashMap::clear);
+            self.held = 0;
+        }
+        let mut all = vec![u64::MAX; words];
+        for (column, (own, code)) in covered.iter_mut().zip(values).enumerate() {
+            let (released, held) = (self.released, &mut self.held);
+            let bits = self.by_value[column].entry(*code).or_insert_with(|| {
+                *held += words;
+                let mut bits = vec![0u64; words];
+                for (row, labels) in released.iter().enumerate() {
+                    bits[row / 64] |= u64::from(own.proven.covers(*code, labels[column])) << (row % 64);
+                }
+                bits
+            });
+            all.iter_mut().zip(bits).for_each(|(all, bits)| *all &= *bits);
+        }
+        let rows = |(word, bits): (usize, u64)| {
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| word * 64 + bit)
+        };
+        all.into_iter()
+            .enumerate()
+            .filter(|(_, bits)| *bits != 0)
+            .flat_map(rows)
+            .collect()
+    }
+}
