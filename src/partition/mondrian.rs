@@ -386,12 +386,12 @@ mod tests {
         let toy = toy(vec![names.clone()], 3, &[(&[0], 2), (&[1], 2), (&[2], 2), (&[3], 1)]);
         assert_eq!(
             shown(&toy, mondrian(false)),
-            [("a".to_string(), 4), ("*".to_string(), 3)]
+            [("*".to_string(), 3), ("a".to_string(), 4)]
         );
         // c alone does not hold with what is left: the smaller of the others goes with it.
         let combinations: [(&[u32], u64); 4] = [(&[0], 9), (&[1], 9), (&[2], 4), (&[3], 1)];
         let larger = self::toy(vec![names], 3, &combinations);
-        let expected = [("0".into(), 9), ("*".into(), 5), ("1".into(), 9)];
+        let expected = [("*".into(), 5), ("0".into(), 9), ("1".into(), 9)];
         assert_eq!(shown(&larger, mondrian(false)), expected);
     }
 

@@ -140,12 +140,12 @@ mod tests {
         for gain_of_values in [false, true] {
             assert_eq!(
                 shown(&toy, gain_of_values),
-                [("a *".to_string(), 5), ("2 *".to_string(), 5)]
+                [("2 *".to_string(), 5), ("a *".to_string(), 5)]
             );
         }
         // With k = 2 the second column can be refined where the labels are told apart already, and then 0 and 1 cannot.
         let finer = Toy { k: 2, ..toy };
-        let expected = [("a 0", 2), ("a 1", 3), ("2 0", 3), ("2 1", 2)].map(|(l, n)| (l.to_string(), n));
+        let expected = [("2 0", 3), ("2 1", 2), ("a 0", 2), ("a 1", 3)].map(|(l, n)| (l.to_string(), n));
         assert_eq!(shown(&finer, false), expected);
     }
 
