@@ -3,7 +3,7 @@
 use super::Format;
 use super::decide::describe;
 use super::evaluator::Verdict;
-use super::job::{Constraint, Source, Target};
+use super::job::{Constraint, Randomization, Source, Target};
 use super::manifest::{FileSummary, MANIFEST, Manifest};
 use super::prepare::{same_types, select_columns};
 use super::release::{Decided, RELEASED, REWRITTEN, Release, WHOLE};
@@ -187,8 +187,15 @@ impl Decided {
                 None => "masking: the attribute was removed",
             };
             (Role::DirectIdentifier, technique)
-        } else if job.randomization(name).is_some() {
-            (Role::Sensitive, "permutation of the values among the released rows")
+        } else if let Some(randomization) = job.randomization(name) {
+            let technique = match randomization {
+                Randomization::Matrix { .. } => {
+                    "permutation of the values among the released rows by a matrix, which is a secret: whoever has it can \
+                     undo the permutation"
+                }
+                _ => "permutation of the values among the released rows",
+            };
+            (Role::Sensitive, technique)
         } else if self.generalized_attribute().is_some_and(|column| column == name) {
             (
                 Role::Sensitive,

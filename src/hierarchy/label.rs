@@ -25,6 +25,14 @@ pub enum Label {
         /// The code of the greatest value.
         high: u32,
     },
+    /// The same with both ends moved outward to round numbers, [`Label::rounded`]; the codes are those of the first and
+    /// the last value in between.
+    Rounded {
+        /// The code of the least value.
+        low: u32,
+        /// The code of the greatest value.
+        high: u32,
+    },
 }
 
 impl Label {
@@ -65,6 +73,25 @@ impl Label {
         }
     }
 
+    /// The same with ends that tell no value of the group; where the column has no round numbers, the values' lowest
+    /// common ancestor.
+    pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
+        match (Self::range(lookup, low, high), lookup.grid()) {
+            (Label::Range { low, high }, Some(grid)) => {
+                let (low, high) = grid.widened(low, high);
+                Label::Rounded { low, high }
+            }
+            (Label::Range { low, high }, None) => Self::ancestor(lookup, 0, low..=high),
+            (label, _) => label,
+        }
+    }
+
+    /// The leaves under a rounded range, and the least and the greatest of them.
+    fn within(lookup: &Lookup, low: u32, high: u32) -> (u64, Option<(f64, f64)>) {
+        let ends = lookup.grid().map(|grid| grid.ends(low, high));
+        ends.map_or((0, None), |ends| lookup.leaves_within(ends, (low, high)))
+    }
+
     /// Leaves of the hierarchy under the label.
     pub fn leaves(self, lookup: &Lookup) -> u64 {
         match self {
@@ -73,6 +100,7 @@ impl Label {
                 level.leaves[level.codes[code as usize] as usize]
             }
             Label::Range { low, high } => lookup.leaves_between(low, high),
+            Label::Rounded { low, high } => Self::within(lookup, low, high).0,
         }
     }
 
@@ -88,6 +116,7 @@ impl Label {
                 let ground = lookup.level(0).extents.as_ref()?;
                 Some((ground[low as usize].0, ground[high as usize].1))
             }
+            Label::Rounded { low, high } => Self::within(lookup, low, high).1,
         }
     }
 }
@@ -116,6 +145,10 @@ impl<'a> LabelTexts<'a> {
             Label::Range { low, high } => {
                 let (low, high) = (self.at(0, low)?, self.at(0, high)?);
                 Ok(low.zip(high).map(|(low, high)| format!("[{low}, {high}]")))
+            }
+            Label::Rounded { low, high } => {
+                let ends = self.lookup.grid().map(|grid| grid.texts(low, high));
+                Ok(ends.map(|(low, high)| format!("[{low}, {high}]")))
             }
         }
     }

@@ -1,12 +1,13 @@
 //! A hierarchy bound to the values of one column.
 
+use super::grid::Grid;
 use super::{Hierarchy, OnNull, OnUnmapped, TOP, does_not_nest, ground, nests};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One level of a lookup: labels, and for each ground code its label, its group's representative and its weight.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub struct Lookup {
     total_leaves: u64,
     /// The numbers that are leaves, ascending, of a hierarchy that lists its values over numbers, dates or timestamps.
     listed: Option<Vec<f64>>,
+    /// The cells that ends of ranges are rounded to, once they are asked for.
+    grid: OnceLock<Option<Grid>>,
 }
 
 impl Lookup {
@@ -78,6 +81,7 @@ impl Lookup {
             unmapped,
             total_leaves: domain.leaves,
             listed: is_listed.then(|| domain.ascending()).flatten(),
+            grid: OnceLock::new(),
         })
     }
 
@@ -117,6 +121,29 @@ impl Lookup {
             }
             _ => (low..=high).filter(|c| !self.unmapped[*c as usize]).count() as u64,
         }
+    }
+
+    /// The leaves from `low` to `high`, and the least and the greatest of them, in a column with an order: `codes` are
+    /// those of the column's own values there, the first and the last.
+    pub(super) fn leaves_within(&self, (low, high): (f64, f64), codes: (u32, u32)) -> (u64, Option<(f64, f64)>) {
+        if let Some(listed) = &self.listed {
+            let from = listed.partition_point(|l| *l < low);
+            let to = listed.partition_point(|l| *l <= high);
+            let extent = listed.get(from).zip(to.checked_sub(1).and_then(|to| listed.get(to)));
+            return (to.saturating_sub(from) as u64, extent.map(|(low, high)| (*low, *high)));
+        }
+        let ground = self.levels[0].extents.as_deref().unwrap_or_default();
+        let ends = ground.get(codes.0 as usize).zip(ground.get(codes.1 as usize));
+        (
+            self.leaves_between(codes.0, codes.1),
+            ends.map(|(low, high)| (low.0, high.1)),
+        )
+    }
+
+    /// The cells of the column; `None` where it has no order, or where they cannot be told.
+    pub(super) fn grid(&self) -> Option<&Grid> {
+        let grid = || Grid::of(self.values()).ok().flatten();
+        self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())
     }
 
     /// Whether the column holds numbers, dates or timestamps, whose codes are in the order of the values.
@@ -292,7 +319,7 @@ fn check_nesting(levels: &[Level]) -> Result<()> {
 }
 
 /// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
-fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
+pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
         t if t.is_numeric() => Arc::clone(values),

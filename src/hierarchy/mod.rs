@@ -8,6 +8,7 @@
 mod cover;
 mod coverage;
 pub mod file;
+mod grid;
 mod ground;
 pub mod intervals;
 mod label;

@@ -55,7 +55,9 @@ impl Metric for Entropy {
                         let label = lookup.level(level).codes[code as usize];
                         by_label[column][usize::from(level)][label as usize]
                     }
-                    Label::Range { low, high } => below[column][high as usize + 1] - below[column][low as usize],
+                    Label::Range { low, high } | Label::Rounded { low, high } => {
+                        below[column][high as usize + 1] - below[column][low as usize]
+                    }
                 };
                 (rows.max(1) as f64).log2()
             },

@@ -35,7 +35,7 @@ impl Metric for Precision {
             Unit::of_fractions(subject, height),
             |_, lookup, label| match label {
                 Label::Level { level, .. } => f64::from(level) / f64::from(lookup.top().max(1)),
-                Label::Range { .. } => 1.0,
+                Label::Range { .. } | Label::Rounded { .. } => 1.0,
             },
             |_| 1.0,
         );

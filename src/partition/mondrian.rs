@@ -6,8 +6,10 @@
 //!
 //! - A column of numbers, dates or timestamps is cut between two values, as near to the median row as parts on both
 //!   sides hold; the median itself is tried first, then up to [`CUTS`] cuts in the order of their distance. The
-//!   group's label is the range of the values in it, `[20, 29]`, or the value itself where it has one. With `numbers =>
-//!   hierarchy` such a column is divided by its hierarchy like any other; otherwise its hierarchy, be it a rule or a
+//!   group's label is a range over the values in it, or the value itself where it has one. The range of the values,
+//!   `[21, 27]`, would tell that somebody has exactly 21 and somebody 27: its ends are moved outward to round numbers,
+//!   `[20, 29]`, on a grid that depends on the width of the whole column alone; `ranges => exact` leaves them where they
+//!   are. A single value tells no more than all rows of the group share. With `numbers => hierarchy` such a column is divided by its hierarchy like any other; otherwise its hierarchy, be it a rule or a
 //!   table, only counts leaves for the metrics. NULL comes after all values, and among values makes the label `*`.
 //! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor of the group's values.
 //!   Children that do not hold by themselves are pooled; the pool takes the smallest of the other children until it
@@ -55,6 +57,7 @@ pub struct Mondrian {
     relaxed: bool,
     split: Split,
     numbers_by_hierarchy: bool,
+    exact_ranges: bool,
 }
 
 impl Partitioner for Mondrian {
@@ -85,7 +88,7 @@ impl Partitioner for Mondrian {
                         .iter()
                         .for_each(|c| groups[*c as usize] = number);
                     for (column, cells) in cells.iter_mut().enumerate() {
-                        cells.push(run.label(column, group.clone()));
+                        cells.push(run.released(column, group.clone()));
                     }
                 }
             }
@@ -156,12 +159,22 @@ impl Run<'_> {
         Label::range(lookup, low, high)
     }
 
+    /// The label that a final group is released with.
+    fn released(&self, column: usize, group: Range<usize>) -> Label {
+        match self.label(column, group) {
+            Label::Range { low, high } if !self.mondrian.exact_ranges => {
+                Label::rounded(&self.column(column).lookup, low, high)
+            }
+            label => label,
+        }
+    }
+
     fn span(&self, column: usize, group: Range<usize>) -> Span {
         let Column { lookup, weight, .. } = self.column(column);
         let (low, high) = least_and_greatest(self.codes(column, group.clone()));
         let label = self.label(column, group);
         let width = match label {
-            Label::Range { .. } => {
+            Label::Range { .. } | Label::Rounded { .. } => {
                 let values = lookup.values();
                 let last = (values.len() - 1).saturating_sub(usize::from(values.is_null(values.len() - 1)));
                 let width = |low, high| {
@@ -317,6 +330,12 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 kind: Kind::Word(&["range", "hierarchy"]),
                 default: Some("range"),
             },
+            Param {
+                name: "ranges",
+                summary: "ranges end at round numbers, or exactly at values of the group",
+                kind: Kind::Word(&["rounded", "exact"]),
+                default: Some("rounded"),
+            },
         ],
         example: "SEARCH USING mondrian",
         reference: "LeFevre, DeWitt and Ramakrishnan, ICDE 2006, doi:10.1109/ICDE.2006.101",
@@ -330,6 +349,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 _ => Split::Widest,
             },
             numbers_by_hierarchy: args.word("numbers")? == "hierarchy",
+            exact_ranges: args.word("ranges")? == "exact",
         }))
     },
 };
@@ -346,6 +366,7 @@ mod tests {
             relaxed,
             split: Split::Widest,
             numbers_by_hierarchy: false,
+            exact_ranges: true,
         }
     }
 
@@ -411,6 +432,29 @@ mod tests {
         assert_eq!(shown(&toy, mondrian(false)), [("[0, 2] a".to_string(), 6)]);
         let expected = [("[0, 1] a".to_string(), 3), ("[1, 2] a".to_string(), 3)];
         assert_eq!(shown(&toy, mondrian(true)), expected);
+    }
+
+    /// Cells of two values over 0 to 5; the ends tell no value, and a group of one value has its own.
+    #[test]
+    fn ranges_end_at_round_numbers() {
+        let numbers = column(&["a"; 6], true);
+        let toy = toy(
+            vec![numbers],
+            2,
+            &[(&[0], 1), (&[1], 1), (&[3], 2), (&[4], 1), (&[5], 1)],
+        );
+        let rounded = Mondrian {
+            exact_ranges: false,
+            ..mondrian(false)
+        };
+        let expected = [("3".into(), 2), ("[0, 1]".into(), 2), ("[4, 5]".into(), 2)];
+        assert_eq!(shown(&toy, rounded), expected);
+        let coarser = Toy { k: 3, ..toy };
+        for (label, _) in shown(&coarser, rounded) {
+            let (low, high) = label[1..label.len() - 1].split_once(", ").unwrap();
+            let ends = [low, high].map(|end| end.parse::<u32>().unwrap());
+            assert!(ends[0] % 2 == 0 && ends[1] % 2 == 1, "{label}");
+        }
     }
 
     /// A budget that is used up leaves what was divided so far, which is a partition too.

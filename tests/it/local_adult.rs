@@ -28,7 +28,7 @@ async fn mondrian_loses_less_than_the_best_node() {
     let context = adult(COLUMNS).await;
     for k in [5, 10, 50] {
         for metric in ["glm", "c_avg"] {
-            let searches = "SEARCH USING (auto, mondrian, mondrian(relaxed))";
+            let searches = "SEARCH USING (auto, mondrian(ranges => exact), mondrian(relaxed, ranges => exact))";
             let sql = format!("COMPARE {} {searches}", request(k, 0, metric));
             let compared = Numbers::of(&collect(&context, &sql).await);
             for row in 1..3 {

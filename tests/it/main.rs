@@ -16,6 +16,7 @@ mod release;
 mod report;
 mod risk;
 mod screenshot;
+mod seeds;
 mod sensitive;
 mod suggest;
 mod verify;

@@ -55,7 +55,7 @@ pub(super) async fn check(
             _ => None,
         };
         if let Some(data_type) = data_type {
-            here.push(converted(&known.released(), data_type));
+            here.push(converted(&quote(&known.column), data_type));
             there.push(converted(&quote(&known.column), data_type));
             names.push(known.column.as_str());
             followed.push(known);
@@ -64,7 +64,7 @@ pub(super) async fn check(
         match Covered::of(session, released, known).await? {
             Some(column) => {
                 covered.push(column);
-                own.push(converted(&known.released(), "Utf8"));
+                own.push(converted(&quote(&known.column), "Utf8"));
                 raw.push(converted(&quote(&known.column), "Utf8"));
                 names.push(&known.column);
             }
@@ -123,7 +123,7 @@ impl Covered {
         let (values, lookup) = bind(session, WHOLE, &known.column, &hierarchy).await?;
         let sql = format!(
             "SELECT DISTINCT {} AS v FROM {}",
-            converted(&known.released(), "Utf8"),
+            converted(&quote(&known.column), "Utf8"),
             released.released()
         );
         let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;

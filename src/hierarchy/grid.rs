@@ -1,0 +1,268 @@
+//! A grid over a column of numbers, dates or timestamps: the ends of ranges that tell no value.
+//!
+//! A range that ends at the least and the greatest value of a group tells that somebody has exactly these values. Its
+//! ends are moved outward to the lines of a grid, which depends on the width of the whole column alone: its cells are
+//! the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of them) that are a twentieth
+//! of that width or more, and never one value wide.
+
+use super::ground;
+use super::lookup::numbers;
+use crate::error::Result;
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Decimal128Type, Float64Type, TimeUnit};
+use std::sync::Arc;
+
+/// The cells that a column's values are in.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    /// By ground code the ends of its cell, as text and as numbers.
+    low: (StringArray, Vec<f64>),
+    high: (StringArray, Vec<f64>),
+    /// By ground code the first and the last code of its cell.
+    first: Vec<u32>,
+    last: Vec<u32>,
+}
+
+/// Cells are no narrower than the width of the column divided by this.
+const CELLS: i128 = 20;
+const DAY: i128 = 86_400;
+/// Seconds that cells of less than a day may have.
+const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
+
+impl Grid {
+    /// The grid of ascending values, NULL last; `None` where it cannot be told.
+    pub(super) fn of(values: &ArrayRef) -> Result<Option<Self>> {
+        let values = ground::plain(values)?;
+        let ends = match values.data_type() {
+            t if t.is_floating() => fractions(&values)?,
+            _ => units(&values)?,
+        };
+        let Some((low, high)) = ends else { return Ok(None) };
+        let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
+        let (Some(lows), Some(highs)) = (numbers(&low)?, numbers(&high)?) else {
+            return Ok(None);
+        };
+        if !complete(&low) || !complete(&high) {
+            return Ok(None);
+        }
+        let as_numbers = |ends: Vec<Option<f64>>| ends.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        let text = |ends: &ArrayRef| Ok::<_, crate::error::Error>(cast(ends, &DataType::Utf8)?.as_string().clone());
+        let (low, high) = ((text(&low)?, as_numbers(lows)), (text(&high)?, as_numbers(highs)));
+        let same = |a: usize, b: usize| low.0.is_valid(a) && low.0.is_valid(b) && low.0.value(a) == low.0.value(b);
+        let (mut first, mut last): (Vec<u32>, Vec<u32>) = (0..values.len() as u32).map(|c| (c, c)).unzip();
+        for code in 1..values.len() {
+            if same(code - 1, code) {
+                first[code] = first[code - 1];
+            }
+        }
+        for code in (1..values.len()).rev() {
+            if same(code - 1, code) {
+                last[code - 1] = last[code];
+            }
+        }
+        Ok(Some(Self { low, high, first, last }))
+    }
+
+    /// The codes from the first of the cell of `low` to the last of that of `high`.
+    pub(super) fn widened(&self, low: u32, high: u32) -> (u32, u32) {
+        (self.first[low as usize], self.last[high as usize])
+    }
+
+    /// The ends of such a range.
+    pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
+        (self.low.1[low as usize], self.high.1[high as usize])
+    }
+
+    /// The same as text.
+    pub(super) fn texts(&self, low: u32, high: u32) -> (&str, &str) {
+        (self.low.0.value(low as usize), self.high.0.value(high as usize))
+    }
+}
+
+/// The least of 1, 2, 5, 10, ... times `unit` that is `least` or more.
+fn round_number(least: i128, unit: i128) -> i128 {
+    let mut power = unit;
+    loop {
+        for step in [power, 2 * power, 5 * power] {
+            if step >= least {
+                return step;
+            }
+        }
+        power *= 10;
+    }
+}
+
+/// What a cell of a column of whole units is wide, where the column is `width` wide.
+fn step(data_type: &DataType, width: i128) -> i128 {
+    let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
+    let a_second = match data_type {
+        DataType::Date64 => return round_number(least, DAY * 1_000),
+        DataType::Timestamp(TimeUnit::Second, _) => 1,
+        DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => 1_000_000_000,
+        _ => return round_number(least, 1),
+    };
+    let natural = SECONDS.iter().map(|s| s * a_second).find(|step| *step >= least);
+    natural.unwrap_or_else(|| round_number(least, DAY * a_second))
+}
+
+type Ends = Option<(ArrayRef, ArrayRef)>;
+
+/// The ends of the cells of values that are whole numbers of units: integers, decimals, dates, timestamps.
+fn units(values: &ArrayRef) -> Result<Ends> {
+    let data_type = values.data_type();
+    // The least and the greatest number that the type holds.
+    let (scale, limits) = match data_type {
+        DataType::Decimal32(p, s)
+        | DataType::Decimal64(p, s)
+        | DataType::Decimal128(p, s)
+        | DataType::Decimal256(p, s) => {
+            let most = 10i128.checked_pow(u32::from(*p).min(38)).map_or(i128::MAX, |m| m - 1);
+            (*s, (-most, most))
+        }
+        DataType::Int8 => (0, (i8::MIN.into(), i8::MAX.into())),
+        DataType::Int16 => (0, (i16::MIN.into(), i16::MAX.into())),
+        DataType::Int32 | DataType::Date32 => (0, (i32::MIN.into(), i32::MAX.into())),
+        DataType::UInt8 => (0, (0, u8::MAX.into())),
+        DataType::UInt16 => (0, (0, u16::MAX.into())),
+        DataType::UInt32 => (0, (0, u32::MAX.into())),
+        DataType::UInt64 => (0, (0, u64::MAX.into())),
+        DataType::Int64 | DataType::Date64 | DataType::Timestamp(..) => (0, (i64::MIN.into(), i64::MAX.into())),
+        _ => return Ok(None),
+    };
+    let wide = DataType::Decimal128(38, scale);
+    let is_time = data_type.is_temporal();
+    let plain = if is_time {
+        cast(values, &DataType::Int64)?
+    } else {
+        Arc::clone(values)
+    };
+    let plain = cast(&plain, &wide)?;
+    let own = plain.as_primitive::<Decimal128Type>();
+    let Some((least, greatest)) = own.iter().flatten().next().zip(own.iter().flatten().last()) else {
+        return Ok(None);
+    };
+    let step = step(data_type, greatest - least);
+    let back = |ends: Decimal128Array| -> Result<ArrayRef> {
+        let ends: ArrayRef = Arc::new(ends.with_precision_and_scale(38, scale)?);
+        if !is_time {
+            return Ok(cast(&ends, data_type)?);
+        }
+        let ends = cast(&ends, &DataType::Int64)?;
+        Ok(match data_type {
+            DataType::Date32 => cast(&cast(&ends, &DataType::Int32)?, data_type)?,
+            _ => cast(&ends, data_type)?,
+        })
+    };
+    let low = |x: i128| x.div_euclid(step) * step;
+    let lows: Decimal128Array = own.unary(|x| low(x).max(limits.0));
+    let highs: Decimal128Array = own.unary(|x| (low(x) + step - 1).min(limits.1));
+    Ok(Some((back(lows)?, back(highs)?)))
+}
+
+/// The ends of the cells of floating-point numbers.
+fn fractions(values: &ArrayRef) -> Result<Ends> {
+    let wide = cast(values, &DataType::Float64)?;
+    let own = wide.as_primitive::<Float64Type>();
+    let mut finite = own.iter().flatten().filter(|x| x.is_finite());
+    let Some(least) = finite.next() else { return Ok(None) };
+    let width = finite.last().unwrap_or(least) - least;
+    if !width.is_finite() || width <= 0.0 {
+        return Ok(None);
+    }
+    let exponent = (width / CELLS as f64).log10().floor();
+    let power = 10f64.powf(exponent);
+    let times = [1i64, 2, 5, 10];
+    let Some(times) = times.into_iter().find(|m| *m as f64 * power * CELLS as f64 >= width) else {
+        return Ok(None);
+    };
+    let line = |n: f64| format!("{}e{exponent}", (n * times as f64) as i64);
+    let parsed = |n: f64| line(n).parse::<f64>().unwrap_or(f64::NAN);
+    let cell = |x: f64| {
+        let n = (x / (times as f64 * power)).floor();
+        // Beyond that numbers have no cells of this width.
+        if n.abs() > 1e15 {
+            return None;
+        }
+        // Dividing rounds.
+        let n = [n - 1.0, n, n + 1.0]
+            .into_iter()
+            .find(|n| parsed(*n) <= x && x <= parsed(n + 1.0))?;
+        Some((line(n), line(n + 1.0)))
+    };
+    let ends: (Vec<Option<String>>, Vec<Option<String>>) = own.iter().map(|x| x.and_then(cell).unzip()).unzip();
+    let parse = |ends: Vec<Option<String>>| ground::parse(&ends.into_iter().collect(), values.data_type());
+    Ok(Some((parse(ends.0)?, parse(ends.1)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Date32Array, Float64Array, Int8Array, Int64Array, TimestampMicrosecondArray, UInt64Array};
+    use proptest::prelude::*;
+
+    fn shown(values: ArrayRef) -> Vec<String> {
+        let grid = Grid::of(&values).unwrap().unwrap();
+        let valid = (0..values.len() as u32).filter(|c| values.is_valid(*c as usize));
+        let text = |code| grid.texts(code, code);
+        valid.map(|code| format!("{} {}", text(code).0, text(code).1)).collect()
+    }
+
+    #[test]
+    fn lines_are_round_and_depend_on_the_width_alone() {
+        assert_eq!(
+            shown(Arc::new(Int64Array::from(vec![Some(17), Some(29), Some(90), None]))),
+            ["15 19", "25 29", "90 94"]
+        );
+        // Never one value wide, and never beyond the type.
+        assert_eq!(
+            shown(Arc::new(Int8Array::from(vec![-128, 3, 127]))),
+            ["-128 -121", "0 19", "120 127"]
+        );
+        assert_eq!(shown(Arc::new(Int64Array::from(vec![4, 5]))), ["4 5", "4 5"]);
+        assert_eq!(
+            shown(Arc::new(UInt64Array::from(vec![u64::MAX - 1]))),
+            [format!("{} {}", u64::MAX - 1, u64::MAX)]
+        );
+        assert_eq!(
+            shown(Arc::new(Date32Array::from(vec![0, 1_000]))),
+            ["1970-01-01 1970-02-19", "1972-09-27 1972-11-15"]
+        );
+        let hours = TimestampMicrosecondArray::from(vec![0, 20 * 3_600_000_000]);
+        assert_eq!(
+            shown(Arc::new(hours))[0],
+            "1970-01-01T00:00:00 1970-01-01T00:59:59.999999"
+        );
+        assert_eq!(
+            shown(Arc::new(Float64Array::from(vec![0.12, 0.9]))),
+            ["0.1 0.15", "0.9 0.95"]
+        );
+        let cents = Decimal128Array::from(vec![-1, 1_234])
+            .with_precision_and_scale(10, 2)
+            .unwrap();
+        assert_eq!(shown(Arc::new(cents)), ["-1.00 -0.01", "12.00 12.99"]);
+    }
+
+    proptest! {
+        #[test]
+        fn cells_hold_their_values(mut values in prop::collection::vec(-1e6f64..1e6, 1..20), whole: bool) {
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            let array: ArrayRef = match whole {
+                true => Arc::new(values.iter().map(|x| Some(*x as i64)).collect::<Int64Array>()),
+                false => Arc::new(Float64Array::from(values.clone())),
+            };
+            let Some(grid) = Grid::of(&array).unwrap() else { return Ok(()) };
+            for (code, value) in values.iter().enumerate() {
+                let (value, code) = (if whole { *value as i64 as f64 } else { *value }, code as u32);
+                let (low, high) = grid.ends(code, code);
+                prop_assert!(low <= value && value <= high && low < high);
+                let (first, last) = grid.widened(code, code);
+                prop_assert!(first <= code && code <= last);
+                prop_assert_eq!(grid.texts(first, last), grid.texts(code, code));
+            }
+        }
+    }
+}
