@@ -187,7 +187,7 @@ fn fractions(values: &ArrayRef) -> Result<Ends> {
             return None;
         }
         // Dividing rounds.
-        let n = [n - 1.0, n, n + 1.0]
+        let n = [n, n - 1.0, n + 1.0]
             .into_iter()
             .find(|n| parsed(*n) <= x && x <= parsed(n + 1.0))?;
         Some((line(n), line(n + 1.0)))
