@@ -4,6 +4,7 @@ mod args;
 mod environment;
 mod generate;
 mod log;
+mod memory;
 mod message;
 mod output;
 mod panic;
@@ -15,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
 use log::Log;
+use memory::Guard;
 use output::Printing;
 use runner::Runner;
 use std::io::{IsTerminal, Read, Write};
@@ -97,6 +99,7 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
         context.with_observer(observer),
         runtime,
         watch,
+        Guard::new(args.memory_limit),
         log,
         printing,
         args.quiet,

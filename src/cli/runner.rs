@@ -1,6 +1,7 @@
 //! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C.
 
 use super::log::Log;
+use super::memory::Guard;
 use super::message::readable;
 use super::output::{Format, Printing};
 use super::panic;
@@ -20,6 +21,7 @@ pub struct Runner {
     /// Waits for statements and Ctrl-C on the main thread: the workers may all be computing, and would not notice.
     supervisor: Runtime,
     watch: Arc<Watch>,
+    guard: Guard,
     log: Log,
     printing: Printing,
     quiet: bool,
@@ -35,11 +37,12 @@ struct Done {
 }
 
 impl Runner {
-    /// Runs statements of `context`, which `watch` follows, on `runtime`.
+    /// Runs statements of `context`, which `watch` follows, on `runtime`, in the memory that `guard` allows.
     pub fn new(
         context: AnonContext,
         runtime: Runtime,
         watch: Arc<Watch>,
+        guard: Guard,
         log: Log,
         printing: Printing,
         quiet: bool,
@@ -50,6 +53,7 @@ impl Runner {
             runtime,
             supervisor: supervisor.map_err(|e| Error::io("cannot wait for signals", e))?,
             watch,
+            guard,
             log,
             printing,
             quiet,
@@ -149,24 +153,30 @@ impl Runner {
         writeln!(std::io::stdout(), "{text}").map_err(|e| Error::io("standard output", e))
     }
 
-    /// Runs a job of the session to its end, or until Ctrl-C.
+    /// Runs a job of the session to its end, until Ctrl-C, or until it takes more memory than it may.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         self.watch.start();
         let mut task = self.runtime.spawn(job);
         let done = self.supervisor.block_on(async {
             let mut first = true;
+            let mut exceeded = std::pin::pin!(self.guard.exceeded());
             loop {
-                tokio::select! {
+                let excess = tokio::select! {
                     done = &mut task => return outcome(done),
-                    Ok(()) = tokio::signal::ctrl_c() => {}
-                }
+                    Ok(()) = tokio::signal::ctrl_c() => None,
+                    excess = &mut exceeded => Some(excess),
+                };
                 // The first Ctrl-C ends a search with its best node; anything else, or the second, is cancelled.
-                if !(self.watch.interrupt_search() && first) {
+                if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
                     // A thread that computes ends when it next waits for something; the user does not wait for that.
-                    return tokio::time::timeout(PATIENCE, task)
-                        .await
-                        .map_or_else(|_| Err(interruption()), outcome);
+                    let done = tokio::time::timeout(PATIENCE, task).await;
+                    return done
+                        .map_or_else(|_| Err(interruption()), outcome)
+                        .map_err(|e| match excess {
+                            Some(excess) if e.kind() == ErrorKind::Interrupted => excess,
+                            _ => e,
+                        });
                 }
                 first = false;
                 self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel");
@@ -236,7 +246,16 @@ mod tests {
             .build()
             .unwrap();
         let context = AnonContext::new(SessionContext::new());
-        Runner::new(context, runtime, Arc::new(Watch::new(false, log)), log, printing, true).unwrap()
+        Runner::new(
+            context,
+            runtime,
+            Arc::new(Watch::new(false, log)),
+            Guard::new(None),
+            log,
+            printing,
+            true,
+        )
+        .unwrap()
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! Holds the process to its memory limit.
+//!
+//! DataFusion's pool counts what operators ask for. What nobody asks for (pages of the program, columns that are decoded
+//! and encoded, what the allocator keeps) is measured instead: the resident memory of the process is read while a
+//! statement runs, and a statement that takes more than the limit is ended with an error that says so.
+
+use crate::error::{Error, ErrorKind};
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often resident memory is read.
+const TICK: Duration = Duration::from_millis(10);
+/// What a statement may take beyond the limit before it is ended: memory is asked for in pieces, and given back late.
+const SLACK: usize = 32 << 20;
+
+/// The limit on the resident memory of this process.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    limit: Option<usize>,
+}
+
+impl Guard {
+    /// The guard of this limit; of none when it is `None`.
+    pub fn new(limit: Option<usize>) -> Self {
+        Self { limit }
+    }
+
+    /// Waits until the process takes more than the limit, and returns the error that says so.
+    pub async fn exceeded(self) -> Error {
+        let Some(limit) = self.limit else {
+            return std::future::pending().await;
+        };
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if resident().is_some_and(|bytes| bytes > limit + SLACK) {
+                return Error::new(
+                    ErrorKind::Resources,
+                    format!(
+                        "the statement takes more than the {} MB of --memory-limit; raise the limit, use fewer --threads, \
+                         or name fewer columns",
+                        limit / 1_000_000
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The bytes of memory that the process has; `None` where the system does not tell.
+fn resident() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_limit_below_what_the_process_has_ends_the_wait() {
+        let Some(own) = resident() else { return };
+        assert!(own > 1 << 20, "{own} bytes");
+        let error = Guard::new(Some(0)).exceeded();
+        let held: Vec<u8> = vec![1; SLACK + (1 << 20)];
+        let error = tokio::time::timeout(Duration::from_secs(20), error).await.unwrap();
+        assert_eq!(error.kind(), ErrorKind::Resources);
+        assert!(held.iter().all(|b| *b == 1) && error.to_string().contains("--memory-limit"));
+        let patient = tokio::time::timeout(Duration::from_millis(50), Guard::new(None).exceeded());
+        assert!(patient.await.is_err());
+    }
+}
