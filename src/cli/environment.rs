@@ -35,6 +35,14 @@ pub fn session(args: &Args) -> Result<SessionContext> {
         .with_target_partitions(threads(args).get())
         .with_information_schema(true);
     let mut environment = RuntimeEnvBuilder::new();
+    if let Some(limit) = args.memory_limit.filter(|limit| *limit < LEAST) {
+        return Err(Error::usage(format!(
+            "--memory-limit {} MB is less than any job needs: the program itself takes {} MB; give it at least {} MB",
+            limit / 1_000_000,
+            OWN / 1_000_000,
+            LEAST / 1_000_000
+        )));
+    }
     if let Some(limit) = args.memory_limit.or_else(memory) {
         // Every sort gets an even share of what the base frequency set leaves: first come, first served would let the
         // first sort starve the others.
@@ -58,10 +66,15 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     Ok(enable_path_tables(context))
 }
 
-/// What is handed out of a memory limit to whoever asks for memory. The rest is for what nobody asks for: batches on
-/// their way, columns that are decoded and encoded, and what the allocator keeps.
+/// Bytes that the process has before any query: pages of the program, and what its threads start with.
+const OWN: usize = 72_000_000;
+/// The least limit that leaves something to work with.
+const LEAST: usize = 100_000_000;
+
+/// What is handed out of a memory limit to whoever asks for memory. The rest is for what nobody asks for: the program
+/// itself, batches on their way, columns that are decoded and encoded, and what the allocator keeps.
 fn handed_out(limit: usize) -> usize {
-    limit / 3 * 2
+    limit.saturating_sub(OWN) / 3 * 2
 }
 
 /// The memory that the machine, or the container, has: a request that needs more ends in an error that says so, and not
@@ -77,7 +90,8 @@ fn memory() -> Option<usize> {
     usize::try_from(bytes).ok()
 }
 
-fn threads(args: &Args) -> NonZeroUsize {
+/// The threads that were asked for, or one per core.
+pub fn threads(args: &Args) -> NonZeroUsize {
     args.threads
         .or_else(|| std::thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN)
@@ -96,22 +110,24 @@ mod tests {
         use datafusion::execution::memory_pool::MemoryLimit;
         let limit = |line: &[&str]| session(&args(line)).unwrap().runtime_env().memory_pool.memory_limit();
         assert!(matches!(
-            limit(&["--memory-limit", "9MB"]),
-            MemoryLimit::Finite(6_000_000)
+            limit(&["--memory-limit", "102MB"]),
+            MemoryLimit::Finite(20_000_000)
         ));
         let Some(all) = memory() else { return };
         assert!(all > 100 << 20, "{all} bytes");
-        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(all / 3 * 2) <= all / 10));
+        assert!(matches!(limit(&[]), MemoryLimit::Finite(bytes) if bytes.abs_diff(handed_out(all)) <= all / 10));
+        let error = session(&args(&["--memory-limit", "99MB"])).err().unwrap();
+        assert!(error.to_string().contains("at least 100 MB"), "{error}");
     }
 
     #[test]
     fn limits_reach_the_session() {
-        let session = session(&args(&["--threads", "3", "--memory-limit", "9MB"])).unwrap();
+        let session = session(&args(&["--threads", "3", "--memory-limit", "102MB"])).unwrap();
         assert_eq!(session.copied_config().target_partitions(), 3);
         let pool = &session.runtime_env().memory_pool;
         let reservation = datafusion::execution::memory_pool::MemoryConsumer::new("test").register(pool);
-        assert!(reservation.try_grow(4_000_000).is_ok());
-        assert!(reservation.try_grow(4_000_000).is_err());
+        assert!(reservation.try_grow(12_000_000).is_ok());
+        assert!(reservation.try_grow(12_000_000).is_err());
     }
 
     #[test]

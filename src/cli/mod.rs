@@ -42,6 +42,7 @@ pub fn main() -> ExitCode {
             return if e.print().is_ok() { code.into() } else { 1.into() };
         }
     };
+    memory::restart_with_fewer_arenas(&args);
     let log = Log::new(args.log.is_some());
     match panic::caught(|| run(&args, inputs, log)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -186,8 +186,17 @@ impl Scan {
     /// Memory that bringing the partitions together takes beside them.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
+        let entries = (0..self.details.len()).map(|detail| {
+            self.tallies
+                .iter()
+                .map(|t| t.details[detail].grouper.len())
+                .sum::<usize>()
+        });
+        let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
         // Keys in their new codes, the class of each group, its place in the order, and the ordered set with its counts.
-        bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8)
+        let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
+        // The entries of one detail at a time, bucketed by class and in order, and what stays of each.
+        classes + most * (24 + 4 + 16 + 4) + all * 12
     }
 
     /// The distinct values of quasi-identifier `column`, ascending, NULL last.
