@@ -1,6 +1,9 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
+mod alike;
 mod assess;
+mod columns;
+mod compact;
 mod decide;
 mod details;
 mod evaluator;
@@ -12,12 +15,14 @@ mod manifest;
 mod observe;
 mod partition_folder;
 mod personal;
+mod pin;
 mod prepare;
 mod randomize;
 mod recount;
 mod release;
 mod report;
 mod report_file;
+mod spool;
 mod stage;
 mod summary;
 mod table;
@@ -27,6 +32,7 @@ mod temporary;
 mod verify;
 mod write;
 
+pub use alike::Alike;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
@@ -43,11 +49,12 @@ pub use manifest::{
 };
 pub use observe::{Observer, Phase, Silent};
 pub(crate) use partition_folder::NULL_FOLDER;
+pub use pin::Pins;
 pub use prepare::{Prepared, prepare};
 pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
-pub use table::ReleaseTable;
+pub use spool::ReleaseTable;
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
 pub use verify::{Answers, Promise, ReleasedTable};

@@ -1,4 +1,4 @@
-//! A release as rows: the ordered plan that rewrites the source, and a table over it.
+//! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
 
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
@@ -26,9 +26,15 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
 use std::sync::Arc;
 
-/// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
-/// columns of the order key last. The order is total but for equal rows, so it does not depend on the input's.
-pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+/// The plan of a release: rows in the order of all its columns, those of `first` before the others and those of `last`
+/// after them, with the columns of the order key last. The order is total but for equal rows, so it does not depend on the
+/// input's.
+pub(super) async fn plan(
+    source: &DataFrame,
+    recipe: Arc<Recipe>,
+    first: &[String],
+    last: &[String],
+) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recipe).await?;
     let released = Arc::clone(&source.released);
     // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
@@ -51,14 +57,17 @@ pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[Strin
         nulls_first: false,
     };
     let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
-    let partition = first
-        .iter()
-        .map(|name| Ok(schema.index_of(name)?))
-        .collect::<Result<Vec<usize>>>()?;
+    let places = |names: &[String]| {
+        let places = names.iter().map(|name| Ok(schema.index_of(name)?));
+        places.collect::<Result<Vec<usize>>>()
+    };
+    let (partition, hidden) = (places(first)?, places(last)?);
     let order = (0..schema.fields().len()).filter(is_order);
-    let others = (0..schema.fields().len()).filter(|i| !is_order(i) && schema.field(*i).name() != ROWS);
+    let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != ROWS && !hidden.contains(i);
+    let others = (0..schema.fields().len()).filter(is_other);
     let mut sorted: Vec<usize> = vec![];
-    for i in partition.into_iter().chain(order).chain(others) {
+    // What is not released decides about equal rows alone, so that no order tells it.
+    for i in partition.into_iter().chain(order).chain(others).chain(hidden.clone()) {
         if !sorted.contains(&i) {
             sorted.push(i);
         }
@@ -139,18 +148,14 @@ enum Strings {
     AsRead,
 }
 
-/// A verified release as a table.
+/// The rows of a plan as a table.
 #[derive(Debug)]
-pub struct ReleaseTable(Arc<Made>);
+pub(super) struct PlanTable(Arc<Made>);
 
-impl ReleaseTable {
+impl PlanTable {
     /// The table over a plan of [`plan`], which is executed as `state` has it.
     pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
-        let schema = plan.schema();
-        let kept: Vec<usize> = (0..schema.fields().len())
-            .filter(|i| !schema.field(*i).name().starts_with(ORDER_PREFIX))
-            .collect();
-        let plan = project(plan, &kept)?;
+        let plan = without_order_key(plan)?;
         Ok(Self(Arc::new(Made {
             schema: plan.schema(),
             plan,
@@ -159,7 +164,15 @@ impl ReleaseTable {
     }
 }
 
-/// The rows of a release, made anew whenever they are read, with the memory that their sorts take set aside.
+/// `plan` without the columns of the order key.
+pub(super) fn without_order_key(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let kept: Vec<usize> = (0..schema.fields().len()).filter(|i| !is_order(i)).collect();
+    Ok(project(plan, &kept)?)
+}
+
+/// The rows of a plan, made anew whenever they are read, with the memory that their sorts take set aside.
 #[derive(Debug)]
 struct Made {
     plan: Arc<dyn ExecutionPlan>,
@@ -197,7 +210,7 @@ fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn 
 }
 
 #[async_trait]
-impl TableProvider for ReleaseTable {
+impl TableProvider for PlanTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.0.schema)
     }
@@ -235,7 +248,7 @@ mod tests {
         let path = scratch.path().display().to_string();
         let source = session.read_csv(path, CsvReadOptions::new()).await.unwrap();
         let plan = source.create_physical_plan().await.unwrap();
-        let table = ReleaseTable::try_new(plan, session.state()).unwrap();
+        let table = PlanTable::try_new(plan, session.state()).unwrap();
         session.register_table("released", Arc::new(table)).unwrap();
         let read = async |sql: &str| {
             let batches = session.sql(sql).await.unwrap().collect().await.unwrap();

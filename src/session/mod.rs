@@ -7,11 +7,13 @@ mod answer;
 mod bind;
 mod compare;
 mod explain;
+mod files;
 pub mod front;
 mod functions;
 mod hierarchies;
 mod lattice_of;
 mod paths;
+mod repeatable;
 mod risk;
 mod risk_functions;
 mod risk_rows;
@@ -20,6 +22,7 @@ mod suggest;
 mod verify;
 
 pub use answer::Answer;
+use files::Written;
 pub use paths::enable_path_tables;
 
 use crate::engine::{self, Observer, Silent, answer_maxima_rightly, keep_files_unnamed};
@@ -29,6 +32,7 @@ use crate::report::FrontChart;
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
+use datafusion::catalog::TableProvider;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
@@ -148,10 +152,14 @@ impl AnonContext {
         let (job, _) = self.bind(&wrapped.anonymize).await?;
         let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
         let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
-        self.session.register_table(name.as_str(), Arc::new(table))?;
+        let table = Arc::new(table);
+        self.session
+            .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
             let frame = self.session.sql(&statement).await.map_err(Error::from_statement)?;
+            let Written { alike, folders } = Written::of(frame.logical_plan())?;
+            table.check_told_apart(alike, &folders).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches: Vec<_> = frame
                 .execute_stream()
