@@ -2,7 +2,7 @@
 
 use crate::Plan;
 use crate::request;
-use anonsql::engine::{Job, Sensitive, Source, SuppressionLimit};
+use anonsql::engine::{Job, Pins, Sensitive, Source, SuppressionLimit};
 use anonsql::error::Result;
 use anonsql::lattice::{Lattice, Node};
 use anonsql::search::{Assessment, Counters, Oracle};
@@ -47,6 +47,7 @@ impl Table<'_> {
             name: self.file.into(),
             rows: rows.select_columns(&all).expect("the columns"),
             files: vec![],
+            pins: Pins::default(),
         };
         let sensitive = self.sensitive.map(|column| Sensitive {
             column: column.into(),

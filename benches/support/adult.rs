@@ -2,7 +2,7 @@
 
 use super::request;
 use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Job, Silent, Source, SuppressionLimit, prepare};
+use anonsql::engine::{Evaluator, Job, Pins, Silent, Source, SuppressionLimit, prepare};
 use anonsql::frequency::{Base, FrequencySets};
 use anonsql::lattice::Lattice;
 use anonsql::metric::{self, Metric};
@@ -99,6 +99,7 @@ async fn job(session: &SessionContext, data: &Path, metric: &str, k: i64, percen
         name: "adult".into(),
         rows: rows.expect("the Adult table"),
         files: vec![],
+        pins: Pins::default(),
     };
     let limit = SuppressionLimit::Share {
         over: percent,

@@ -1,5 +1,6 @@
 //! A job: everything a request says, bound and checked, as a value that SQL and the Rust builder both make.
 
+use super::pin::Pins;
 use super::report_file::ReportFile;
 use crate::catalogue::Call;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,6 +24,8 @@ pub struct Source {
     pub rows: DataFrame,
     /// The local files it reads, where they are known; the target may not be among them.
     pub files: Vec<PathBuf>,
+    /// What it was when it was named.
+    pub pins: Pins,
 }
 
 impl Source {
@@ -328,6 +331,15 @@ impl Job {
     /// The position of a quasi-identifier.
     pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
         self.quasi_identifiers.iter().position(|q| q.column == column)
+    }
+
+    /// An error when a source is not what it was when it was named.
+    pub(super) async fn check_unchanged(&self) -> Result<()> {
+        self.source.pins.check().await?;
+        match &self.population {
+            Some(population) => population.pins.check().await,
+            None => Ok(()),
+        }
     }
 
     /// Checks that every column has one role, and that what roles name is there.

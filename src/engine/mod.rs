@@ -1,6 +1,9 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
+mod alike;
 mod assess;
+mod columns;
+mod compact;
 mod cover;
 mod decide;
 mod details;
@@ -14,6 +17,7 @@ mod observe;
 mod order;
 mod partition_folder;
 mod personal;
+mod pin;
 mod prepare;
 mod randomize;
 mod recount;
@@ -21,6 +25,7 @@ mod release;
 mod replace;
 mod report;
 mod report_file;
+mod spool;
 mod stage;
 mod summary;
 mod table;
@@ -30,6 +35,7 @@ mod temporary;
 mod verify;
 mod write;
 
+pub use alike::Alike;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
@@ -46,12 +52,13 @@ pub use manifest::{
 };
 pub use observe::{Observer, Phase, Silent};
 pub(crate) use partition_folder::NULL_FOLDER;
+pub use pin::Pins;
 pub use prepare::{Prepared, prepare};
 pub use recount::recounting_session;
 pub use release::{Decided, Release, decide_job, release_rows, release_to};
 pub use report_file::{ReportFile, StagedReport};
+pub use spool::ReleaseTable;
 pub(crate) use stage::Stage;
-pub use table::ReleaseTable;
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
 pub use verify::{Answers, Promise, ReleasedTable};

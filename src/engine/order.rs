@@ -38,16 +38,20 @@ pub(super) type AscendingExec = StepExec<Ascending>;
 
 impl Decided {
     /// The rows of `plan`, with an error in place of the first that is out of order: by the columns `first`, the
-    /// quasi-identifiers, the other columns. Permuted values have no part in the order.
+    /// quasi-identifiers, the other columns that are released. Permuted values have no part in the order.
     pub(super) fn in_order(&self, plan: Arc<dyn ExecutionPlan>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
         let (job, schema) = (&self.job, plan.schema());
         let named = |name: &str, as_value: bool| {
             let column = schema.index_of(name)?;
             Ok(Compared { column, as_value })
         };
+        let hidden = self.hidden();
         let is_other = |f: &&FieldRef| {
             let is_told = job.quasi_identifier(f.name()).is_some() && !f.data_type().is_floating();
-            !is_told && job.randomization(f.name()).is_none() && !f.name().starts_with(ORDER_PREFIX)
+            !is_told
+                && !hidden.contains(f.name())
+                && job.randomization(f.name()).is_none()
+                && !f.name().starts_with(ORDER_PREFIX)
         };
         let first = first.iter().map(|name| named(name, false));
         let quasi_identifiers = job.quasi_identifiers.iter().map(|q| named(&q.column, true));

@@ -221,7 +221,7 @@ impl Decided {
         });
         let recipe = Arc::new(self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)?);
         let numbering = self.numbering(&recipe);
-        let rows = table::plan(&self.job.source.rows, recipe, first).await?;
+        let rows = table::plan(&self.job.source.rows, recipe, first, &[]).await?;
         let (schema, scratch) = (rows.schema(), self.scratch());
         let mut tally = Tally::new(column, &schema, &[], measure, &scratch)?;
         let mut codes = vec![];

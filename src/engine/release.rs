@@ -1,24 +1,29 @@
 //! Describing and applying a decision: written, recounted, and only then published.
 
 use super::decide::{Decision, decide};
-use super::job::{Constraint, Existing, Format, Job, QuasiIdentifier, Target};
+use super::job::{Constraint, Existing, Format, Job, Target};
 use super::manifest::{Check, PersonalSummary, RandomizedColumn};
 use super::observe::{Observer, Phase};
 use super::personal::Personal;
+use super::pin::forget_files;
 use super::prepare::{Prepared, prepare, same_types, select_columns};
 use super::recount::recounting_session;
 use super::report_file::StagedReport;
+use super::spool::{ReleaseTable, Spool};
 use super::stage::Stage;
-use super::table::{self, ReleaseTable};
+use super::table::{self, PlanTable};
 use super::target::{check_target, read_back, summarise_inputs, summarise_outputs};
 use super::verify::{Answers, Promise, ReleasedTable, steady};
 use super::write;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::Scratch;
 use crate::hierarchy::Hierarchy;
 use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
-use crate::recode::{Classes, Grouped, Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{Classes, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
@@ -102,36 +107,40 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let mut decided = decide_job(job, &observer).await?;
     decided.draw(&target.partitioned_by, true).await?;
     decided.personalize(&target.partitioned_by).await?;
-    let recipe = Arc::new(decided.recipe(&[])?);
     let measured = Measured::default();
     let plan = decided
-        .plan(recipe, &target.partitioned_by, Some(Arc::clone(&measured)))
+        .plan(&target.partitioned_by, Some(Arc::clone(&measured)))
         .await?;
     let schema = plan.schema();
     let state = decided.state();
+    let spool = decided.spool_beside(target, &plan)?;
     let context = table::sorting_context(&state, plan.as_ref());
     let rows = execute_stream(plan, context).map_err(Error::from_data)?;
     let progress = observer.begin(Phase::Write);
-    let (folder, to) = (stage.folder().to_path_buf(), target.clone());
+    let (folder, to, hidden) = (stage.folder().to_path_buf(), target.clone(), decided.hidden());
     // A task of the runtime's threads, so that no more of them work at once than were asked for.
     let written = SpawnedTask::spawn(async move {
-        let progress = |n| {
-            progress.fetch_add(n, Ordering::Relaxed);
+        let mut spool = spool;
+        let told = |rows: &RecordBatch| {
+            progress.fetch_add(rows.num_rows() as u64, Ordering::Relaxed);
+            spool.as_mut().map_or(Ok(()), |spool| spool.add(rows))
         };
-        write::write(rows, &folder, &to, progress).await
+        let written = write::write(rows, &folder, &to, &hidden, told).await?;
+        Ok((written, spool.map(Spool::closed)))
     });
-    let written = written
+    let (written, spool) = written
         .join()
         .await
         .map_err(|e| Error::internal(format!("writing ended: {e}")))?
-        .map_err(|e| e.context("writing the release"))?;
+        .map_err(|e: Error| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
     let session = recounting_session(&state, observer.begin(Phase::Verify));
     read_back(&session, RELEASED, stage.folder(), target).await?;
     let mut release = decided.verify(&session, RELEASED).await?;
-    if decided.files_do_not_tell(target.format) {
-        let rewritten = decided.verify_plan(&session).await?;
+    if let Some(spool) = spool {
+        register_rewritten(&session, &Arc::new(spool))?;
+        let rewritten = decided.verify(&session, REWRITTEN).await?;
         (release.checks, release.reached_k) = (rewritten.checks, rewritten.reached_k);
     }
     release.require()?;
@@ -147,12 +156,10 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     release.report = decided
         .staged_report(&session, &release, Some((target, &stage, &manifest)))
         .await?;
+    decided.job.check_unchanged().await?;
     stage.publish(target.existing == Existing::Overwrite)?;
     // What the session remembers of the files that stood there is of no use to whoever reads the target next.
-    let caches = &state.runtime_env().cache_manager;
-    caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
-    caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
-    caches.get_file_metadata_cache().clear();
+    forget_files(state.runtime_env());
     release.publish_report()?;
     Ok(Some(release))
 }
@@ -163,15 +170,23 @@ pub async fn release_rows(job: Job, observer: Arc<dyn Observer>) -> Result<(Rele
         report.check(&job, None)?;
     }
     let mut decided = decide_job(job, &observer).await?;
-    let (mut release, session) = decided.recount(&observer).await?;
+    let (mut release, session, rows) = decided.recount(&observer).await?;
     release.report = decided.staged_report(&session, &release, None).await?;
-    let plan = decided.plan(Arc::new(decided.recipe(&[])?), &[], None).await?;
-    Ok((release, ReleaseTable::try_new(plan, decided.state())?))
+    decided.job.check_unchanged().await?;
+    Ok((release, rows))
+}
+
+/// Registers spooled rows as table [`REWRITTEN`].
+fn register_rewritten(session: &SessionContext, rows: &Arc<Spool>) -> Result<()> {
+    let table = ReleaseTable::try_new(Arc::clone(rows), |_| true)?;
+    session.deregister_table(REWRITTEN)?;
+    session.register_table(REWRITTEN, Arc::new(table))?;
+    Ok(())
 }
 
 /// The name of the released rows in the session that recounts them.
 pub(super) const RELEASED: &str = "released";
-/// The name of the rows there before they are written.
+/// The name there of the rows as they leave, with the columns that are only recounted.
 pub(super) const REWRITTEN: &str = "rewritten";
 /// The name of the source's rows there.
 pub(super) const WHOLE: &str = "whole";
@@ -217,72 +232,16 @@ impl Decided {
         self.job.source.rows.clone().into_parts().0
     }
 
-    /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
-    pub(super) fn recipe(&self, extra: &[String]) -> Result<Recipe> {
-        let limit = self.job.personal().map(|(_, limit)| limit.to_string());
-        let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
-        let mut columns = self.treatments(&extra)?;
-        columns.retain(|c| self.job.randomization(&c.name).is_none());
-        self.recipe_of(&self.decision.verdict.kept, self.job.starred, columns)
+    /// The columns that are recounted and do not leave: the entity, where it is not released.
+    pub(super) fn hidden(&self) -> Vec<String> {
+        let entity = self.job.entity.iter().filter(|e| !self.job.releases(e));
+        entity.cloned().collect()
     }
 
-    /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
-    pub(super) fn treatments(&self, extra: &[String]) -> Result<Vec<Released>> {
-        let job = &self.job;
-        let mut columns = vec![];
-        for field in job.source.rows.schema().fields() {
-            let name = field.name();
-            let treatment = if let Some(i) = job.quasi_identifier(name) {
-                Treatment::Generalize(i)
-            } else if let Some(secret) = job
-                .identifiers
-                .iter()
-                .find(|i| i.column == *name)
-                .and_then(|i| i.secret.as_ref())
-            {
-                Treatment::Hash(Arc::new(Pseudonym::new(&secret.read()?)?))
-            } else if job.sensitive.iter().any(|s| s.column == *name) {
-                Treatment::Protect
-            } else if job.releases(name) || extra.contains(name) {
-                Treatment::Keep
-            } else {
-                continue;
-            };
-            columns.push(Released {
-                name: name.clone(),
-                treatment,
-            });
-        }
-        Ok(columns)
-    }
-
-    pub(super) fn recipe_of(&self, kept: &[bool], starred: bool, columns: Vec<Released>) -> Result<Recipe> {
-        let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
-        let rules = self.job.quasi_identifiers.iter().map(rule).collect();
-        let base = self.prepared.evaluator.sets().base();
-        let space = Arc::clone(&base.space);
-        match (&self.decision.verdict.partition, &self.decision.combinations) {
-            (None, None) => Recipe::new(space, rules, &self.decision.classes, kept, starred, columns),
-            (Some(partition), Some(combinations)) => {
-                let grouped = Grouped {
-                    bottom: base.bottom().clone(),
-                    combinations: Arc::clone(&combinations.index),
-                    partition: Arc::clone(partition),
-                    kept: kept.to_vec(),
-                };
-                Recipe::partitioned(space, rules, grouped, starred, columns)
-            }
-            _ => Err(Error::internal("a partition without its index")),
-        }
-    }
-
-    /// The released rows in order: from the classes alone where those tell them, and else from a second scan.
-    async fn plan(
-        &self,
-        recipe: Arc<Recipe>,
-        first: &[String],
-        measured: Option<Measured>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    /// The released rows in order, with the hidden columns: from the classes alone where those tell them, and else from a
+    /// second scan.
+    async fn plan(&self, first: &[String], measured: Option<Measured>) -> Result<Arc<dyn ExecutionPlan>> {
+        let recipe = Arc::new(self.recipe(&self.hidden())?);
         let plan = self.ordered(Arc::clone(&recipe), first).await?;
         let plan = match self.drawn.is_empty() {
             true => self.protected(plan)?,
@@ -304,15 +263,11 @@ impl Decided {
 
     async fn ordered(&self, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
         let rows = &self.job.source.rows;
-        if self.job.entity.is_some() {
-            // Entities are recounted on scanned rows; what is handed out has to come from the same plan.
-            return table::plan(rows, recipe, first).await;
-        }
         let (classes, kept) = (&self.decision.classes, &self.decision.verdict.kept);
         let (source, keys) = (rows.schema().as_arrow(), !self.drawn.is_empty());
         match Classes::try_new(Arc::clone(&recipe), source, classes, kept, first, keys)? {
             Some(classes) => classes.into_plan(),
-            None => table::plan(rows, recipe, first).await,
+            None => table::plan(rows, recipe, first, &self.hidden()).await,
         }
     }
 
@@ -331,6 +286,26 @@ impl Decided {
         self.entity_is_not_released() || (format == Format::Csv && (compares || !self.drawn.is_empty()))
     }
 
+    /// A spool for what is written to `target`, with what its files do not tell of `plan`.
+    fn spool_beside(&self, target: &Target, plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Spool>> {
+        let reports = self.job.report.is_some() && target.format == Format::Csv;
+        if !(reports || self.files_do_not_tell(target.format)) {
+            return Ok(None);
+        }
+        let (job, schema) = (&self.job, plan.schema());
+        let is_recounted = |i: &usize| {
+            let name = schema.field(*i).name();
+            let is_entity = job.entity.as_ref() == Some(name);
+            is_entity || job.quasi_identifier(name).is_some() || job.sensitive.iter().any(|s| s.column == *name)
+        };
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_recounted).collect();
+        Ok(Some(self.spool(Arc::new(schema.project(&columns)?))))
+    }
+
+    fn spool(&self, schema: SchemaRef) -> Spool {
+        Spool::open(schema, Scratch::of(&self.state().task_ctx()))
+    }
+
     /// Registers the population's rows, generalized to the chosen node, as a table to recount in.
     async fn generalized_population(&self, session: &SessionContext) -> Result<Option<String>> {
         let Some(population) = &self.job.population else {
@@ -345,9 +320,9 @@ impl Decided {
         let recipe = self.recipe_of(&everything, false, columns.collect())?;
         let names: Vec<&str> = self.job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
         let rows = same_types(&self.job.source.rows, select_columns(&population.rows, &names)?, &names)?;
-        let plan = table::plan(&rows, Arc::new(recipe), &[]).await?;
+        let plan = table::plan(&rows, Arc::new(recipe), &[], &[]).await?;
         session.deregister_table(POPULATION)?;
-        session.register_table(POPULATION, Arc::new(ReleaseTable::try_new(plan, self.state())?))?;
+        session.register_table(POPULATION, Arc::new(PlanTable::try_new(plan, self.state())?))?;
         Ok(Some(POPULATION.into()))
     }
 
@@ -431,31 +406,30 @@ impl Decided {
         })
     }
 
-    /// Recounts the rows as they would be released, and answers the session that has them; an error when they do not
-    /// hold a promise.
-    pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext)> {
+    /// Makes the rows of the release, recounts them, and answers them with the session that recounted them; an error when
+    /// they do not hold a promise.
+    pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext, ReleaseTable)> {
         self.draw(&[], false).await?;
         self.personalize(&[]).await?;
-        let session = recounting_session(&self.state(), observer.begin(Phase::Verify));
-        let release = self.verify_plan(&session).await?;
+        let plan = table::without_order_key(self.plan(&[], None).await?)?;
+        let (state, spool) = (self.state(), self.spool(plan.schema()));
+        let context = table::sorting_context(&state, plan.as_ref());
+        let progress = observer.begin(Phase::Write);
+        let told = |rows| {
+            progress.fetch_add(rows, Ordering::Relaxed);
+        };
+        let rows = execute_stream(plan, context).map_err(Error::from_data)?;
+        let rows = Arc::new(spool.fill(rows, told).await?);
+        observer.end(Phase::Write);
+
+        let session = recounting_session(&state, observer.begin(Phase::Verify));
+        register_rewritten(&session, &rows)?;
+        let release = self.verify(&session, REWRITTEN).await?;
         release.require()?;
         observer.end(Phase::Verify);
-        Ok((release, session))
-    }
-
-    /// Recounts the rewritten rows before they are written, with the entity column that the release drops.
-    async fn verify_plan(&self, session: &SessionContext) -> Result<Release> {
-        self.rewrite(session).await?;
-        self.verify(session, REWRITTEN).await
-    }
-
-    /// Registers the rewritten rows as table [`REWRITTEN`].
-    pub(super) async fn rewrite(&self, session: &SessionContext) -> Result<()> {
-        let entity: Vec<String> = self.job.entity.iter().cloned().collect();
-        let rewritten = self.plan(Arc::new(self.recipe(&entity)?), &[], None).await?;
-        session.deregister_table(REWRITTEN)?;
-        session.register_table(REWRITTEN, Arc::new(ReleaseTable::try_new(rewritten, self.state())?))?;
-        Ok(())
+        let hidden = self.hidden();
+        let shown = ReleaseTable::try_new(rows, |column| !hidden.iter().any(|h| h == column))?;
+        Ok((release, session, shown))
     }
 
     /// The hierarchy of a constraint's attribute, where its model reads one.

@@ -54,9 +54,6 @@ impl Decided {
             Some((target, ..)) if target.format == Format::Parquet && !self.entity_is_not_released() => RELEASED,
             _ => REWRITTEN,
         };
-        if !session.table_exist(counted)? {
-            self.rewrite(session).await?;
-        }
         let released = self.released(session, counted).await?;
         let required = self.required_class_size(release);
         let settings = Settings {

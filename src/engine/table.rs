@@ -1,4 +1,4 @@
-//! A release as rows: the ordered plan that rewrites the source, and a table over it.
+//! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
 
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
@@ -27,14 +27,19 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
 use std::sync::Arc;
 
-/// The plan of a release: rows in the order of all released columns, those of `first` before the others, with the
-/// columns of the order key last.
+/// The plan of a release: rows in the order of all its columns, those of `first` before the others and those of `last`
+/// after them, with the columns of the order key last.
 ///
-/// The order is that of what is released and of nothing else: the columns of PARTITIONED BY, the quasi-identifiers as
-/// the statement names them, the other columns as the source has them; labels ascend by the bytes of their texts, other
-/// values as their type orders them, NULL last. It reveals nothing that the rows do not say. It is total but for equal
-/// rows, so it does not depend on the input's. [`super::order`] proves it.
-pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
+/// The order is that of what is released: the columns of PARTITIONED BY, the quasi-identifiers as the statement names
+/// them, the other columns as the source has them; labels ascend by the bytes of their texts, other values as their type
+/// orders them, NULL last. It reveals nothing that the rows do not say. It is total but for equal rows, so it does not
+/// depend on the input's. [`super::order`] proves it.
+pub(super) async fn plan(
+    source: &DataFrame,
+    recipe: Arc<Recipe>,
+    first: &[String],
+    last: &[String],
+) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recipe).await?;
     let released = Arc::clone(&source.released);
     // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
@@ -58,17 +63,27 @@ pub(super) async fn plan(source: &DataFrame, recipe: Arc<Recipe>, first: &[Strin
     };
     let is_order =
         |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
-    let partition = first
-        .iter()
-        .map(|name| Ok(schema.index_of(name)?))
-        .collect::<Result<Vec<usize>>>()?;
+    let places = |names: &[String]| {
+        let places = names.iter().map(|name| Ok(schema.index_of(name)?));
+        places.collect::<Result<Vec<usize>>>()
+    };
+    let (partition, hidden) = (places(first)?, places(last)?);
     let order = (0..schema.fields().len()).filter(is_order);
-    let is_other = |i: &usize| !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str());
+    let is_other = |i: &usize| {
+        !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str()) && !hidden.contains(i)
+    };
     let others = (0..schema.fields().len()).filter(is_other);
-    // Rows that are released alike are equal to a reader: which of them is suppressed comes last.
+    // Rows that are released alike are equal to a reader: what is not released, and which of them is suppressed, comes
+    // last, so that no order tells it.
     let suppressed = schema.index_of(SUPPRESSED).ok();
     let mut sorted: Vec<usize> = vec![];
-    for i in partition.into_iter().chain(order).chain(others).chain(suppressed) {
+    for i in partition
+        .into_iter()
+        .chain(order)
+        .chain(others)
+        .chain(hidden.clone())
+        .chain(suppressed)
+    {
         if !sorted.contains(&i) {
             sorted.push(i);
         }
@@ -149,18 +164,14 @@ enum Strings {
     AsRead,
 }
 
-/// A verified release as a table.
+/// The rows of a plan as a table.
 #[derive(Debug)]
-pub struct ReleaseTable(Arc<Made>);
+pub(super) struct PlanTable(Arc<Made>);
 
-impl ReleaseTable {
+impl PlanTable {
     /// The table over a plan of [`plan`], which is executed as `state` has it.
     pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
-        let schema = plan.schema();
-        let kept: Vec<usize> = (0..schema.fields().len())
-            .filter(|i| !schema.field(*i).name().starts_with(ORDER_PREFIX))
-            .collect();
-        let plan = project(plan, &kept)?;
+        let plan = without_order_key(plan)?;
         Ok(Self(Arc::new(Made {
             schema: plan.schema(),
             plan,
@@ -169,7 +180,15 @@ impl ReleaseTable {
     }
 }
 
-/// The rows of a release, made anew whenever they are read, with the memory that their sorts take set aside.
+/// `plan` without the columns of the order key.
+pub(super) fn without_order_key(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let kept: Vec<usize> = (0..schema.fields().len()).filter(|i| !is_order(i)).collect();
+    Ok(project(plan, &kept)?)
+}
+
+/// The rows of a plan, made anew whenever they are read, with the memory that their sorts take set aside.
 #[derive(Debug)]
 struct Made {
     plan: Arc<dyn ExecutionPlan>,
@@ -207,7 +226,7 @@ fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn 
 }
 
 #[async_trait]
-impl TableProvider for ReleaseTable {
+impl TableProvider for PlanTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.0.schema)
     }
@@ -245,7 +264,7 @@ mod tests {
         let path = scratch.path().display().to_string();
         let source = session.read_csv(path, CsvReadOptions::new()).await.unwrap();
         let plan = source.create_physical_plan().await.unwrap();
-        let table = ReleaseTable::try_new(plan, session.state()).unwrap();
+        let table = PlanTable::try_new(plan, session.state()).unwrap();
         session.register_table("released", Arc::new(table)).unwrap();
         let read = async |sql: &str| {
             let batches = session.sql(sql).await.unwrap().collect().await.unwrap();

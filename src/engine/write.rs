@@ -1,5 +1,6 @@
 //! Writing released batches to files, in parallel by column, with the same bytes whatever the threads.
 
+use super::alike::{Alike, Seen};
 use super::job::{Format, Target};
 use super::partition_folder;
 use crate::error::{Error, Result};
@@ -38,17 +39,19 @@ pub struct Written {
     pub rows: u64,
 }
 
-/// Writes the ordered stream of a release to `folder`. `progress` is told the rows of every batch.
+/// Writes the ordered stream of a release, but for its `hidden` columns, to `folder`. `told` has every batch before it is
+/// written.
 pub async fn write(
     mut rows: SendableRecordBatchStream,
     folder: &Path,
     target: &Target,
-    progress: impl Fn(u64),
+    hidden: &[String],
+    mut told: impl FnMut(&RecordBatch) -> Result<()>,
 ) -> Result<Vec<Written>> {
-    let mut files = Files::new(&rows.schema(), folder, target)?;
+    let mut files = Files::new(&rows.schema(), folder, target, hidden)?;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(Error::from_data)?;
-        progress(batch.num_rows() as u64);
+        told(&batch)?;
         files.add(&batch).await?;
     }
     files.finish().await
@@ -61,20 +64,24 @@ struct Files<'a> {
     schema: SchemaRef,
     columns: Vec<usize>,
     partition_columns: Vec<usize>,
+    /// What the format writes alike, of all files together.
+    alike: Option<Seen>,
     open: Option<(String, u64, Box<dyn Sink>)>,
     done: Vec<Written>,
 }
 
 impl<'a> Files<'a> {
-    fn new(schema: &SchemaRef, folder: &'a Path, target: &'a Target) -> Result<Self> {
+    fn new(schema: &SchemaRef, folder: &'a Path, target: &'a Target, hidden: &[String]) -> Result<Self> {
         let partition_columns: Vec<usize> = target
             .partitioned_by
             .iter()
             .map(|c| Ok(schema.index_of(c)?))
             .collect::<Result<_>>()?;
-        let columns: Vec<usize> = (0..schema.fields().len())
-            .filter(|i| !partition_columns.contains(i) && !schema.field(*i).name().starts_with(ORDER_PREFIX))
-            .collect();
+        let is_written = |i: &usize| {
+            let name = schema.field(*i).name();
+            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !hidden.contains(name)
+        };
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_written).collect();
         if columns.is_empty() {
             return Err(Error::usage(
                 "PARTITIONED BY names every released column; at least one must stay in the files",
@@ -86,12 +93,17 @@ impl<'a> Files<'a> {
             .map(|f| Field::new(f.name(), f.data_type().clone(), f.is_nullable()))
             .collect();
         let schema = Arc::new(Schema::new(fields));
+        let alike = match target.format {
+            Format::Parquet => None,
+            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
+        };
         Ok(Self {
             folder,
             target,
             schema,
             columns,
             partition_columns,
+            alike,
             open: None,
             done: vec![],
         })
@@ -100,6 +112,9 @@ impl<'a> Files<'a> {
     async fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns: Vec<ArrayRef> = self.columns.iter().map(|i| Arc::clone(batch.column(*i))).collect();
         let values = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        if let Some(alike) = &mut self.alike {
+            alike.look(&values)?;
+        }
         if self.partition_columns.is_empty() {
             return self.add_run("", values).await;
         }

@@ -49,31 +49,6 @@ impl Encoder {
     }
 }
 
-/// A set of packed keys.
-#[derive(Debug)]
-pub struct KeySet {
-    grouper: Grouper,
-}
-
-impl KeySet {
-    /// The keys of the entries of `set` that `choose` picks.
-    pub fn new(set: &FrequencySet, choose: impl Fn(usize) -> bool) -> Self {
-        let mut grouper = Grouper::new(set.words());
-        let keys: Vec<u64> = (0..set.len())
-            .filter(|i| choose(*i))
-            .flat_map(|i| set.key(i).iter().copied())
-            .collect();
-        grouper.group(&keys, &mut vec![]);
-        Self { grouper }
-    }
-
-    /// Whether `key` is one of them.
-    #[inline]
-    pub fn contains(&self, key: &[u64]) -> bool {
-        self.grouper.find(key).is_some()
-    }
-}
-
 /// The entries of a frequency set by their packed keys.
 #[derive(Debug)]
 pub struct KeyIndex {
@@ -86,6 +61,14 @@ impl KeyIndex {
         let mut grouper = Grouper::new(set.words());
         // Keys are distinct, so the number of a group is that of its entry.
         grouper.group(set.keys(), &mut vec![]);
+        Self { grouper }
+    }
+
+    /// The index of `entries` of `set`, which have numbers in the order they come in.
+    pub fn of_entries<'a>(set: &FrequencySet, entries: impl Iterator<Item = &'a usize>) -> Self {
+        let mut grouper = Grouper::new(set.words());
+        let keys: Vec<u64> = entries.flat_map(|i| set.key(*i).iter().copied()).collect();
+        grouper.group(&keys, &mut vec![]);
         Self { grouper }
     }
 

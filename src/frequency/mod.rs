@@ -27,7 +27,7 @@ mod translate;
 
 pub use base::{Attribute, Base, BaseSet};
 pub use dictionaries::read_dictionaries;
-pub use encoder::{Encoder, KeyIndex, KeySet};
+pub use encoder::{Encoder, KeyIndex};
 pub(crate) use grouper::Grouper;
 pub use layout::Layout;
 pub(crate) use layout::bits_for;

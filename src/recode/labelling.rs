@@ -1,7 +1,7 @@
 //! Which labels a row gets: by the node of the lattice, or by the group that its combination is in.
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeyIndex, KeySet, Space};
+use crate::frequency::{FrequencySet, KeyIndex, Space};
 use crate::lattice::Node;
 use crate::partition::Partition;
 use std::fmt;
@@ -10,8 +10,13 @@ use std::sync::Arc;
 /// The choice that a recipe applies.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and the classes that are suppressed.
-    Node { node: Node, suppressed: KeySet },
+    /// One level per column, and every class by its key, those that are released first: a class that is not known never
+    /// leaves.
+    Node {
+        node: Node,
+        classes: KeyIndex,
+        released: u32,
+    },
     /// One group per distinct combination.
     Partition(Grouped),
 }
@@ -49,9 +54,12 @@ impl fmt::Display for Labelling {
 impl Labelling {
     /// By the node of `classes`, of which only those that are `kept` are released.
     pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
+        let all = 0..classes.len();
+        let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);
         Labelling::Node {
             node: classes.node().clone(),
-            suppressed: KeySet::new(classes, |i| !kept[i]),
+            classes: KeyIndex::of_entries(classes, released.iter().chain(&suppressed)),
+            released: released.len() as u32,
         }
     }
 
@@ -77,11 +85,13 @@ impl Labelling {
         match self {
             Labelling::Node {
                 node,
-                suppressed: classes,
+                classes,
+                released,
             } => {
                 let keys = space.generalize(&keys, space.ground(), node);
-                for (suppressed, key) in suppressed.iter_mut().zip(keys.chunks_exact(layout.words())) {
-                    *suppressed |= classes.contains(key);
+                let rows = suppressed.iter_mut().zip(keys.chunks_exact(layout.words()));
+                for (suppressed, key) in rows.filter(|(suppressed, _)| !**suppressed) {
+                    *suppressed = classes.entry(key).ok_or_else(source_changed)? >= *released;
                 }
                 let label = |(column, codes): (usize, &Vec<u32>)| {
                     let level = space.lookup(column).level(node.level(column));

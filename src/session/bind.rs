@@ -1,6 +1,7 @@
 //! From a statement to a job: names looked up, arguments checked.
 
 use super::AnonContext;
+use super::repeatable::check_repeatable;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
     Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
@@ -87,12 +88,17 @@ impl AnonContext {
     pub(super) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
+        check_repeatable(&source.name, &source.rows)?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
         let constraints = constraints(&statement.satisfying, &quasi_identifiers, &statement.sensitive)?;
         let (metric_name, metric) = self.goal(&statement.minimizing)?;
         let population = match &statement.population {
-            Some(population) => Some(self.source(population).await?),
+            Some(population) => {
+                let population = self.source(population).await?;
+                check_repeatable(&population.name, &population.rows)?;
+                Some(population)
+            }
             None => None,
         };
         let target = statement.target.as_ref().map(target).transpose()?;
@@ -173,10 +179,11 @@ impl AnonContext {
                 Some(ast::Randomize::Table) => Some(Randomization::Table),
                 Some(ast::Randomize::Class) => Some(Randomization::Class),
                 Some(ast::Randomize::Columns(columns)) => Some(Randomization::Columns(columns.clone())),
-                Some(ast::Randomize::Matrix(table)) => Some(Randomization::Matrix {
-                    name: table.to_string(),
-                    rows: self.session.table(table.reference()).await?,
-                }),
+                Some(ast::Randomize::Matrix(table)) => {
+                    let (name, rows) = (table.to_string(), self.session.table(table.reference()).await?);
+                    check_repeatable(&name, &rows)?;
+                    Some(Randomization::Matrix { name, rows })
+                }
             };
             bound.push(Sensitive {
                 column: s.column.clone(),

@@ -54,7 +54,7 @@ impl AnonContext {
                     prepared.evaluator.sets().clear();
                     let mut decided = Decided::new(job, Arc::clone(&prepared), decision);
                     match decided.recount(&self.observer).await {
-                        Ok((release, _)) => Ok((release, decided.measured(&objectives)?.split_off(1))),
+                        Ok((release, ..)) => Ok((release, decided.measured(&objectives)?.split_off(1))),
                         Err(e) => Err(e),
                     }
                 }

@@ -13,6 +13,7 @@ mod hierarchies;
 mod lattice_of;
 mod output;
 mod paths;
+mod repeatable;
 mod risk;
 mod risk_functions;
 mod risk_rows;
@@ -30,6 +31,7 @@ use crate::report::FrontChart;
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
+use datafusion::catalog::TableProvider;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
@@ -149,10 +151,15 @@ impl AnonContext {
         let (job, _) = self.bind(&wrapped.anonymize).await?;
         let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
         let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
-        self.session.register_table(name.as_str(), Arc::new(table))?;
+        let table = Arc::new(table);
+        self.session
+            .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
         let statement = wrapped.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
             let frame = self.session.sql(&statement).await.map_err(Error::from_statement)?;
+            table
+                .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
+                .await?;
             let (frame, stage) = output::staged(frame)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches: Vec<_> = frame

@@ -3,9 +3,10 @@
 //! DataFusion writes a file under another name and renames it when it is complete, but a folder of files one by one. Local
 //! outputs of COPY are therefore staged like a release, and an INSERT into files writes one.
 
-use crate::engine::Stage;
+use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::dataframe::DataFrame;
+use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::LogicalPlan;
@@ -65,4 +66,34 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
     let slash = if copy.output_url.ends_with('/') { "/" } else { "" };
     copy.output_url = format!("{}{slash}", stage.output().display());
     Ok(Some(stage))
+}
+
+/// What the files of COPY or INSERT cannot tell apart; nothing where a statement writes no files.
+pub(super) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
+    match plan {
+        LogicalPlan::Copy(copy) => {
+            let is_null = |key: &str| key.to_ascii_lowercase().ends_with("null_value");
+            let null = copy.options.iter().find(|(key, _)| is_null(key));
+            Ok(alike(&copy.file_type.get_ext(), null.map(|(_, text)| text.clone())))
+        }
+        LogicalPlan::Dml(insert) => {
+            let provider = source_as_provider(&insert.target)?;
+            let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() else {
+                return Ok(None);
+            };
+            let format = listing.options().format.as_ref();
+            let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
+            let null = csv.and_then(|csv| csv.options().null_value.clone());
+            Ok(alike(&format.get_ext(), null))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn alike(extension: &str, null: Option<String>) -> Option<Alike> {
+    match extension.trim_start_matches('.') {
+        "csv" => Some(Alike::Csv(null.unwrap_or_default())),
+        "json" | "ndjson" => Some(Alike::Json),
+        _ => None,
+    }
 }

@@ -1,13 +1,12 @@
 //! Where rows come from: a table of the session, a path, a query.
 
 use super::AnonContext;
-use crate::engine::{Manifest, Source};
+use crate::engine::{Manifest, Pins, Source};
 use crate::error::{Error, Result};
 use crate::sql::ast;
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::dataframe::DataFrame;
-use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -15,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlanProperties;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::any::Any;
 use std::fs::File;
@@ -37,37 +36,13 @@ impl AnonContext {
                 }
             }
         };
-        let files = self.files(&rows).await?;
+        let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         Ok(Source {
             name: source.to_string(),
             rows,
-            files,
+            files: pins.local_files(),
+            pins,
         })
-    }
-
-    /// The local files that a query reads, sorted.
-    async fn files(&self, rows: &DataFrame) -> Result<Vec<PathBuf>> {
-        let mut urls: Vec<ListingTableUrl> = vec![];
-        rows.logical_plan().apply_with_subqueries(|plan| {
-            if let LogicalPlan::TableScan(scan) = plan {
-                let provider = source_as_provider(&scan.source)?;
-                if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
-                    urls.extend(listing.table_paths().iter().cloned());
-                }
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        let state = self.session.state();
-        let mut files = vec![];
-        for url in urls.iter().filter(|u| u.scheme() == "file") {
-            let store = self.session.runtime_env().object_store(url)?;
-            let listed = url.list_all_files(&state, store.as_ref(), "").await?;
-            let metas: Vec<_> = listed.try_collect().await?;
-            files.extend(metas.into_iter().map(|m| PathBuf::from(format!("/{}", m.location))));
-        }
-        files.sort();
-        files.dedup();
-        Ok(files)
     }
 }
 

@@ -1,0 +1,165 @@
+//! Whether a query answers the same rows each time.
+//!
+//! A release reads its source more than once, and says of the rows of one reading what it found in another. So a source
+//! is refused whose rows are drawn, or left to chance: to which thread is first. Whoever wants such rows makes a table of
+//! them, which is then read as often as need be.
+
+use crate::error::{Error, Result};
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::source_as_provider;
+use datafusion::datasource::stream::StreamTable;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::expr::{AggregateFunction, Sort, WindowFunction};
+use datafusion::logical_expr::{
+    Distinct, Expr, LogicalPlan, Volatility, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
+};
+use std::any::Any;
+
+/// Aggregates whose answer depends on the order of rows.
+const ORDERED: &[&str] = &[
+    "array_agg",
+    "string_agg",
+    "first_value",
+    "last_value",
+    "nth_value",
+    "approx_median",
+    "approx_percentile_cont",
+    "approx_percentile_cont_with_weight",
+];
+/// Window functions that answer rows alike which their order does not tell apart.
+const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
+
+/// An error when the rows that a statement calls `name` may be others each time they are read.
+pub(super) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
+    let Some(why) = of_plan(rows.logical_plan())? else {
+        return Ok(());
+    };
+    Err(Error::usage(format!(
+        "{name} may answer other rows each time it is read, and a release reads it more than once: {why}; make a table of \
+         it first, CREATE TABLE t AS SELECT ..., and then ANONYMIZE t"
+    )))
+}
+
+/// Why a query may answer other rows each time.
+fn of_plan(plan: &LogicalPlan) -> DfResult<Option<String>> {
+    let mut why = None;
+    plan.apply_with_subqueries(|plan| {
+        why = of_node(plan)?;
+        Ok(match why {
+            Some(_) => TreeNodeRecursion::Stop,
+            None => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(why)
+}
+
+fn of_node(plan: &LogicalPlan) -> DfResult<Option<String>> {
+    let cut = |rows: &LogicalPlan, what: &str| {
+        let why = format!("{what} takes rows that no order decides on; ORDER BY every column of what it is taken from");
+        (!is_in_total_order(rows)).then_some(why)
+    };
+    let own = match plan {
+        LogicalPlan::Limit(limit) => cut(&limit.input, "LIMIT or OFFSET"),
+        LogicalPlan::Sort(sort) if sort.fetch.is_some() => cut(plan, "LIMIT"),
+        LogicalPlan::Distinct(Distinct::On(_)) => Some("DISTINCT ON takes any row of those that are alike".into()),
+        LogicalPlan::Extension(node) => Some(format!("nothing is known of {}", node.node.name())),
+        LogicalPlan::TableScan(scan) => match scan.source.get_logical_plan() {
+            Some(view) => of_plan(&view)?,
+            None if scan.fetch.is_some() => Some("a scan that ends early takes any rows".into()),
+            None => {
+                let provider = source_as_provider(&scan.source)?;
+                let is_stream = (provider.as_ref() as &dyn Any).is::<StreamTable>();
+                is_stream.then(|| format!("{} is a stream, which is read once", scan.table_name))
+            }
+        },
+        _ => None,
+    };
+    if own.is_some() {
+        return Ok(own);
+    }
+    let nothing = DFSchema::empty();
+    let inputs = plan.inputs();
+    let input = inputs.first().map_or(&nothing, |input| input.schema().as_ref());
+    let mut why = None;
+    plan.apply_expressions(|expr| {
+        expr.apply(|expr| {
+            why = of_expression(expr, input);
+            Ok(match why {
+                Some(_) => TreeNodeRecursion::Stop,
+                None => TreeNodeRecursion::Continue,
+            })
+        })
+    })?;
+    Ok(why)
+}
+
+fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
+    let is_changing = |volatility: Volatility| volatility != Volatility::Immutable;
+    match expr {
+        Expr::ScalarFunction(function) => {
+            let is_changing = is_changing(function.func.signature().volatility);
+            is_changing.then(|| format!("{}() answers otherwise each time", function.name()))
+        }
+        Expr::AggregateFunction(aggregate) => {
+            let is_changing = is_changing(aggregate.func.signature().volatility);
+            let name = aggregate.func.name();
+            (is_changing || (ORDERED.contains(&name) && !is_ordered(aggregate))).then(|| depends(name))
+        }
+        Expr::WindowFunction(window) => (!is_decided(window, input)).then(|| depends(window.fun.name())),
+        _ => None,
+    }
+}
+
+fn depends(name: &str) -> String {
+    format!("{name}() depends on an order of rows that is not total")
+}
+
+/// Whether an aggregate that depends on the order of rows has one that decides on its own values.
+fn is_ordered(aggregate: &AggregateFunction) -> bool {
+    let (value, order) = (aggregate.params.args.first(), &aggregate.params.order_by);
+    !aggregate.func.name().starts_with("approx") && order.iter().any(|key| Some(&key.expr) == value)
+}
+
+/// Whether a window function answers the same whichever of equal rows comes first.
+fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
+    let params = &window.params;
+    let keys = params.partition_by.iter().chain(expressions(&params.order_by));
+    if names_all(keys, input) {
+        return true;
+    }
+    match &window.fun {
+        WindowFunctionDefinition::WindowUDF(function) => RANKS.contains(&function.name()),
+        WindowFunctionDefinition::AggregateUDF(function) => {
+            let frame = &params.window_frame;
+            let is_unbounded = |bound: &WindowFrameBound| bound.is_unbounded();
+            let is_whole = is_unbounded(&frame.start_bound) && is_unbounded(&frame.end_bound);
+            let changes = function.signature().volatility != Volatility::Immutable;
+            !changes && !ORDERED.contains(&function.name()) && (is_whole || frame.units != WindowFrameUnits::Rows)
+        }
+    }
+}
+
+/// Whether rows come in an order in which only equal rows can change places.
+fn is_in_total_order(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => is_in_total_order(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_in_total_order(&alias.input),
+        LogicalPlan::Sort(sort) => names_all(expressions(&sort.expr), sort.input.schema()),
+        // One row.
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
+}
+
+fn expressions(keys: &[Sort]) -> impl Iterator<Item = &Expr> {
+    keys.iter().map(|key| &key.expr)
+}
+
+/// Whether each column of `schema` is one of `keys`.
+fn names_all<'a>(keys: impl Iterator<Item = &'a Expr>, schema: &DFSchema) -> bool {
+    let keys: Vec<&Expr> = keys.collect();
+    let named = |column| keys.iter().any(|key| matches!(key, Expr::Column(c) if *c == column));
+    !schema.fields().is_empty() && schema.columns().into_iter().all(named)
+}

@@ -1,0 +1,230 @@
+//! Sources that may be others each time they are read, and files that do not hold what they are given.
+
+use crate::common::{collect, context};
+use crate::roads::{FIRST, batch};
+use anonsql::engine::{Observer, Phase};
+use anonsql::error::ErrorKind;
+use datafusion::datasource::MemTable;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The requests of the issue, whose sources answer otherwise each time, are refused, and say what to do.
+#[tokio::test]
+async fn a_source_that_is_left_to_chance_is_refused() {
+    let context = context(2);
+    collect(
+        &context,
+        "CREATE TABLE t AS SELECT value % 7 AS a, value AS b FROM range(0, 100)",
+    )
+    .await;
+    collect(&context, "CREATE VIEW drawn AS SELECT a, b FROM t WHERE random() < 0.5").await;
+    collect(&context, "CREATE VIEW above AS SELECT * FROM drawn").await;
+    let rest = "QUASI IDENTIFIERS (a) SENSITIVE (b) SATISFYING k_anonymity(1) AT NODE (a 1)";
+    for source in [
+        "above",
+        "(SELECT a, b FROM t LIMIT 87)",
+        "(SELECT a, b FROM t ORDER BY random() LIMIT 20)",
+        "(SELECT a, b FROM t ORDER BY a LIMIT 20)",
+        "(SELECT a, b FROM t OFFSET 20)",
+        "(SELECT a, b FROM t WHERE b IN (SELECT b FROM t LIMIT 20))",
+        "(SELECT a, b FROM t WHERE random() < 0.5)",
+        "(SELECT a, uuid() AS b FROM t)",
+        "(SELECT a, now() AS b FROM t)",
+        "(WITH d AS (SELECT * FROM drawn) SELECT a, b FROM d)",
+        "(SELECT a, first_value(b) AS b FROM t GROUP BY a)",
+        "(SELECT a, first_value(b ORDER BY a) AS b FROM t GROUP BY a)",
+        "(SELECT a, string_agg(CAST(b AS VARCHAR), ',') AS b FROM t GROUP BY a)",
+        "(SELECT DISTINCT ON (a) a, b FROM t)",
+        "(SELECT a, row_number() OVER (ORDER BY a) AS b FROM t)",
+        "(SELECT a, lag(b) OVER (PARTITION BY a) AS b FROM t)",
+        "(SELECT a, sum(b) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS b FROM t)",
+    ] {
+        let sql = format!("ANONYMIZE {source} {rest}");
+        let e = context.sql(&sql).await.expect_err(source);
+        let said = e.to_string();
+        assert!(
+            said.contains("may answer other rows") && said.contains("CREATE TABLE t AS"),
+            "{source}: {said}"
+        );
+        assert_eq!(e.kind(), ErrorKind::Usage, "{source}");
+    }
+    for source in [
+        "t",
+        "(SELECT a, b FROM t ORDER BY a, b LIMIT 20)",
+        "(SELECT a, b FROM (SELECT a, max(b) AS b FROM t GROUP BY a ORDER BY a, b OFFSET 2) AS d)",
+        "(SELECT a, first_value(b ORDER BY b) AS b FROM t GROUP BY a)",
+        "(SELECT a, rank() OVER (ORDER BY a) AS b FROM t)",
+        "(SELECT a, row_number() OVER (PARTITION BY a ORDER BY b) AS b FROM t)",
+        "(SELECT a, sum(b) OVER (PARTITION BY a) AS b FROM t)",
+        "(SELECT a, sum(b) OVER (ORDER BY a) AS b FROM t)",
+    ] {
+        collect(&context, &format!("ANONYMIZE {source} {rest}")).await;
+    }
+    for population in ["above", "(SELECT a FROM t LIMIT 100)"] {
+        let k_map = rest.replace(
+            "SATISFYING k_anonymity(1)",
+            &format!("POPULATION {population} SATISFYING k_map(1)"),
+        );
+        let e = context.sql(&format!("ANONYMIZE t {k_map}")).await.unwrap_err();
+        assert!(e.to_string().contains("may answer other rows"), "{e}");
+    }
+}
+
+/// Replaces a file when a part of a run begins.
+struct Replaces {
+    at: Phase,
+    by: PathBuf,
+    file: PathBuf,
+}
+
+impl Observer for Replaces {
+    fn begin(&self, phase: Phase) -> Arc<std::sync::atomic::AtomicU64> {
+        if phase == self.at && self.by.exists() {
+            std::fs::rename(&self.by, &self.file).unwrap();
+        }
+        Arc::default()
+    }
+}
+
+/// A file that is replaced during a run ends it, whenever it is: the manifest's checksum would be another's, and rows of
+/// two tables might be one release.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_is_replaced_ends_the_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let source = scratch.path().join("source");
+    for at in [Phase::Scan, Phase::Search, Phase::Write, Phase::Verify] {
+        for (file, came) in [("people.csv", false), ("more.csv", true)] {
+            for way in ["TO", "rows", "TABLE"] {
+                drop(std::fs::remove_dir_all(&source));
+                std::fs::create_dir(&source).unwrap();
+                let rows = "age,sex\n31,f\n32,f\n33,f\n41,m\n42,m\n43,m\n";
+                std::fs::write(source.join("people.csv"), rows).unwrap();
+                let by = scratch.path().join("by.csv");
+                std::fs::write(&by, rows).unwrap();
+                let observer = Replaces {
+                    at,
+                    by,
+                    file: source.join(file),
+                };
+                let context = context(2).with_observer(Arc::new(observer));
+                collect(&context, "CREATE HIERARCHY age AS INTERVALS (10)").await;
+                let target = scratch.path().join("release");
+                let (before, to) = match way {
+                    "TO" => ("", format!("TO '{}'", target.display())),
+                    "TABLE" => ("CREATE TABLE out AS ", String::new()),
+                    _ => ("", String::new()),
+                };
+                let sql = format!(
+                    "{before}ANONYMIZE '{}/' {to} QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(3)",
+                    source.display()
+                );
+                let e = context.sql(&sql).await.unwrap_err();
+                assert_eq!(e.kind(), ErrorKind::Data, "{e}");
+                let how = if came { "came" } else { "is another file now" };
+                let said = e.to_string();
+                assert!(said.contains(file) && said.contains(how), "{at:?} {way}: {said}");
+                assert!(!target.exists(), "{at:?}");
+                assert!(!context.session().table_exist("out").unwrap());
+            }
+        }
+    }
+}
+
+/// A table in memory that rows are added to during a run ends it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_grows_ends_the_run() {
+    struct Grows(Arc<MemTable>);
+    impl Observer for Grows {
+        fn end(&self, phase: Phase) {
+            if phase == Phase::Search {
+                self.0.batches[0].try_write().unwrap().push(batch(&FIRST));
+            }
+        }
+    }
+    let table = Arc::new(MemTable::try_new(batch(&FIRST).schema(), vec![vec![batch(&FIRST)]]).unwrap());
+    let context = context(2).with_observer(Arc::new(Grows(Arc::clone(&table))));
+    context.session().register_table("people", table).unwrap();
+    collect(&context, "CREATE VIEW seen AS SELECT zip, sex FROM people").await;
+    let sql = "ANONYMIZE seen QUASI IDENTIFIERS (zip) SENSITIVE (sex) SATISFYING k_anonymity(3)";
+    assert_eq!(context.sql(sql).await.unwrap_err().kind(), ErrorKind::Verification);
+    let only = "ANONYMIZE seen QUASI IDENTIFIERS (zip, sex) SATISFYING k_anonymity(1)";
+    let e = context.sql(only).await.unwrap_err();
+    assert!(e.to_string().contains("the rows of table people are others now"), "{e}");
+}
+
+/// NULL and the empty text are one in CSV: what was judged as two is not written.
+#[tokio::test]
+async fn what_a_file_cannot_tell_apart_is_not_written() {
+    let scratch = tempfile::tempdir().unwrap();
+    let at = scratch.path().display();
+    let context = context(2);
+    let people = "CREATE TABLE people AS SELECT zip, disease, dose FROM (VALUES ('a', NULL, 'NaN'), ('a', '', NULL), \
+                  ('a', 'flu', '1'), ('b', 'flu', '2'), ('b', 'gout', '2'), ('b', NULL, '3')) AS v(zip, disease, dose)";
+    collect(&context, people).await;
+    let typed = "CREATE TABLE doses AS SELECT zip, disease, CAST(dose AS DOUBLE) AS dose FROM people";
+    collect(&context, typed).await;
+    let folder = |name: &str, columns: &str, more: &str| {
+        format!("CREATE EXTERNAL TABLE {name} ({columns}) STORED AS {more} LOCATION '{at}/{name}/'")
+    };
+    let all = "zip VARCHAR, disease VARCHAR, dose DOUBLE";
+    for name in ["kept", "told"] {
+        std::fs::create_dir(scratch.path().join(name)).unwrap();
+    }
+    collect(&context, &folder("kept", all, "CSV")).await;
+    collect(&context, &folder("told", all, "PARQUET")).await;
+    let request = |column: &str, other: &str| {
+        format!(
+            "ANONYMIZE doses {{}} IDENTIFIERS ({other}) QUASI IDENTIFIERS (zip) SENSITIVE ({column}) SATISFYING \
+             l_diversity(2) ON {column} AT NODE (zip 0)"
+        )
+    };
+    let (disease, dose) = (request("disease", "dose"), request("dose", "disease"));
+    let written =
+        |request: &str, before: &str, to: &str, after: &str| format!("{before}{}{after}", request.replace("{}", to));
+    for (sql, said) in [
+        (
+            written(&disease, "", &format!("TO '{at}/csv' STORED AS csv"), ""),
+            "nullif",
+        ),
+        (written(&disease, "COPY (", "", &format!(") TO '{at}/x.csv'")), "nullif"),
+        (
+            written(
+                &disease,
+                "COPY (",
+                "",
+                &format!(") TO '{at}/x.csv' OPTIONS ('format.null_value' 'flu')"),
+            ),
+            "the very text",
+        ),
+        (written(&disease, "INSERT INTO kept (zip, disease) ", "", ""), "nullif"),
+        (
+            written(&dose, "COPY (", "", &format!(") TO '{at}/x.json'")),
+            "JSON writes alike",
+        ),
+    ] {
+        let e = context.sql(&sql).await.expect_err(&sql);
+        assert_eq!(e.kind(), ErrorKind::Data, "{e}");
+        assert!(e.to_string().contains(said), "{sql}: {e}");
+    }
+    let empty = |name: &str| std::fs::read_dir(scratch.path().join(name)).unwrap().next().is_none();
+    assert!(empty("kept"));
+    assert!(
+        !["csv", "x.csv", "x.json"]
+            .iter()
+            .any(|name| scratch.path().join(name).exists())
+    );
+    for sql in [
+        written(&disease, "", &format!("TO '{at}/parquet'"), ""),
+        written(&disease, "COPY (", "", &format!(") TO '{at}/y.json'")),
+        written(
+            &disease,
+            "COPY (",
+            "",
+            &format!(") TO '{at}/y.csv' OPTIONS ('format.null_value' 'NULL')"),
+        ),
+        written(&dose, "COPY (", "", &format!(") TO '{at}/y.parquet'")),
+        written(&dose, "", &format!("TO '{at}/dose' STORED AS csv"), ""),
+    ] {
+        collect(&context, &sql).await;
+    }
+}
