@@ -81,12 +81,10 @@ fn handed_out(limit: usize) -> usize {
 /// with the process killed. `None` where the system does not tell.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
+    // Asked of a system that does not tell, sysinfo panics.
+    let machine = Some(system.total_memory()).filter(|b| *b > 0)?;
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
-    let bytes = container
-        .into_iter()
-        .chain([system.total_memory()])
-        .filter(|b| *b > 0)
-        .min()?;
+    let bytes = container.filter(|b| *b > 0).map_or(machine, |c| c.min(machine));
     usize::try_from(bytes).ok()
 }
 

@@ -61,7 +61,7 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
 
 /// Registers what was written, read like any other folder.
 pub(super) async fn read_back(session: &SessionContext, name: &str, folder: &Path, target: &Target) -> Result<()> {
-    let path = format!("{}/", folder.display());
+    let path = url(folder);
     let partitions: Vec<(String, DataType)> = target
         .partitioned_by
         .iter()
@@ -84,6 +84,17 @@ pub(super) async fn read_back(session: &SessionContext, name: &str, folder: &Pat
         }
     }
     Ok(())
+}
+
+/// The absolute folder as a URL: `*` and others in a path would stand for something else.
+fn url(folder: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let spelled = bytes.map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file://{}/", spelled.collect::<String>())
 }
 
 /// The column names of the first CSV file under `folder`.

@@ -50,6 +50,12 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
         ));
     }
     let url = ListingTableUrl::parse(&copy.output_url)?;
+    if url.get_glob().is_some() {
+        return Err(Error::usage(format!(
+            "COPY TO {:?}: in this path *, ? and [ stand for other characters; choose another name",
+            copy.output_url
+        )));
+    }
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
         return Ok(None);
     };

@@ -85,6 +85,68 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
+/// Processes that write one target at once, and targets beside it whose names begin alike.
+#[tokio::test]
+async fn of_runs_at_once_each_ends_with_one_whole_release() {
+    let scratch = tempfile::tempdir().unwrap();
+    let odd = scratch.path().join("50% of [a*]? é");
+    std::fs::create_dir(&odd).unwrap();
+    let names = ["release", "release-2", "release-", "rel*"];
+    let job = |name: &str, existing: &str, level: usize| {
+        let sql = format!(
+            "CREATE HIERARCHY a AS INTERVALS (5, 10, 20);
+            ANONYMIZE (SELECT value % 40 AS a, 'x' AS s FROM range(0, 400)) TO '{}' {existing} QUASI IDENTIFIERS (a USING a)
+                SENSITIVE (s) SATISFYING k_anonymity(5) AT NODE (a {level})",
+            odd.join(name).display()
+        );
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+        command.args(["--threads", "1", "-c", &sql]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    for existing in ["", "OVERWRITE"] {
+        for runs in [2, 8] {
+            for name in names.into_iter().filter(|_| existing.is_empty()) {
+                let _ = std::fs::remove_dir_all(odd.join(name));
+            }
+            let both = |run: usize| names.map(|name| (name, job(name, existing, run % 3)));
+            let children: Vec<_> = (0..runs).flat_map(both).collect();
+            let ended = children
+                .into_iter()
+                .map(|(name, mut child)| (name, child.wait().unwrap().code().unwrap()));
+            let ended: Vec<_> = ended.collect();
+            for name in names {
+                let codes: Vec<i32> = ended
+                    .iter()
+                    .filter(|(n, _)| *n == name)
+                    .map(|(_, code)| *code)
+                    .collect();
+                match existing {
+                    "" => {
+                        assert_eq!(codes.iter().filter(|c| **c == 0).count(), 1, "{codes:?}");
+                        assert!(codes.iter().all(|c| [0, 5].contains(c)), "{codes:?}");
+                    }
+                    _ => assert!(codes.iter().all(|c| *c == 0), "{codes:?}"),
+                }
+            }
+        }
+    }
+    for name in names {
+        assert!(job(name, "OVERWRITE", 0).wait().unwrap().success());
+        let mut found: Vec<_> = std::fs::read_dir(odd.join(name))
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
+        found.sort();
+        assert_eq!(found, ["_manifest.json", "part-00000.parquet"]);
+    }
+    let mut found: Vec<_> = std::fs::read_dir(&odd)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    found.sort();
+    assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
+}
+
 /// What sorts spill are rows as they were read.
 #[cfg(target_os = "linux")]
 #[test]
