@@ -13,21 +13,22 @@
 //! 1. looks at every stage of its target. One that it can hold is nobody's: it discards it (below);
 //! 2. makes a folder, holds it, and looks whether the folder that it holds is still the one of that name. Where another
 //!    run took it for abandoned before it was held, it begins anew;
-//! 3. puts [`UNFINISHED`] into the folder, writes and recounts;
-//! 4. syncs everything, takes [`UNFINISHED`] away, and renames the stage to the target, which fails where there is one.
-//!    OVERWRITE then looks whether the target may be replaced, and exchanges the two names. Where the target vanished
-//!    meanwhile, this step begins anew;
-//! 5. lets go of what is the target now, and discards what is under the stage's name, the old target.
+//! 3. writes and recounts;
+//! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the target,
+//!    which fails where there is one. OVERWRITE then looks whether the target may be replaced, and exchanges the two names.
+//!    Where the target vanished meanwhile, this step begins anew;
+//! 5. lets go of what is the target now, and discards what is under the other name, the old target.
 //!
-//! *Discarding* holds the folder, moves it to a new name that is a stage's too, and removes it. A folder that is
-//! [`UNFINISHED`] is of one run alone and is removed whole. Of another only what its manifest names is removed, file by
-//! file: it may be an old target into which somebody put a file between the last look at it and the exchange. With such a
-//! file, it is moved to a visible name beside the target.
+//! *Discarding* holds the folder, gives it another name of its kind, and removes it. What is called `-staging-` is of one
+//! run alone and is removed whole. Of what is called `-swapping-` only what its manifest names is removed, file by file: it
+//! may be an old target into which somebody put a file between the last look at it and the exchange. With such a file, it
+//! is moved to a visible name beside the target. The kind is in the name, since a folder that is being removed loses its
+//! files in any order.
 //!
-//! A kill leaves the target of before until the rename or the exchange, and the new one from then on; under a stage's
-//! name it leaves an unfinished folder, a finished one, or (a rest of) the old target. All of these are discarded by the
-//! next run. Of two runs for one target, the second finds a target in step 4: it is refused, or exchanges what the first
-//! put there. Neither ever removes what the other holds.
+//! A kill leaves the target of before until the rename or the exchange, and the new one from then on; beside it stays an
+//! unfinished folder, a finished one, or (a rest of) the old target. All of these are discarded by the next run. Of two
+//! runs for one target, the second finds a target in step 4: it is refused, or exchanges what the first put there. Neither
+//! ever removes what the other holds.
 //!
 //! A file, or a folder that COPY writes, is staged in such a folder and renamed from there; the folder is of one run alone.
 //!
@@ -39,13 +40,15 @@ use super::job::target_exists;
 use super::replace;
 use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-const PREFIX: &str = ".anonsql-staging-";
-/// The file that is in a stage until it is complete.
-const UNFINISHED: &str = ".unfinished";
+/// How the names begin of folders that only their run writes to.
+const STAGING: &str = ".anonsql-staging-";
+/// How the names begin of what becomes the target, and of what was it.
+const SWAPPING: &str = ".anonsql-swapping-";
 /// How often a folder is made anew that another run took for abandoned.
 const ATTEMPTS: usize = 100;
 
@@ -70,19 +73,17 @@ impl Stage {
         names.discard_abandoned()?;
         let failed = |e| Error::io(format!("cannot write beside {}", target.display()), e);
         for _ in 0..ATTEMPTS {
-            let folder = names.another();
+            let folder = names.another(STAGING);
             fs::create_dir(&folder).map_err(failed)?;
             let Some(held) = hold(&folder).map_err(failed)? else {
                 continue;
             };
-            let stage = Self {
+            return Ok(Self {
                 target: names.target(),
                 names,
                 folder,
                 held: Some(held),
-            };
-            File::create(stage.folder.join(UNFINISHED)).map_err(failed)?;
-            return Ok(stage);
+            });
         }
         Err(failed(io::Error::other("others remove what is made there")))
     }
@@ -125,16 +126,23 @@ impl Stage {
     pub fn publish(mut self, overwrite: bool) -> Result<()> {
         let failed = |e| Error::io("cannot sync the staged release", e);
         sync_all(&self.folder).map_err(failed)?;
-        fs::remove_file(self.folder.join(UNFINISHED)).map_err(failed)?;
-        sync(&self.folder).map_err(failed)?;
+        self.call(SWAPPING).map_err(failed)?;
         let replaced = self.swap(overwrite)?;
         self.held = None;
         self.sync_parent()?;
-        match replaced.then(|| self.names.discard(&self.folder)) {
+        match replaced.then(|| self.names.discard(SWAPPING, &self.folder)) {
             Some(Ok(Some(kept))) => Err(self.names.kept(&kept)),
             // A failure here leaves a hidden folder that the next run removes.
             _ => Ok(()),
         }
+    }
+
+    /// Gives the stage another name.
+    fn call(&mut self, kind: &str) -> io::Result<()> {
+        let folder = self.names.another(kind);
+        fs::rename(&self.folder, &folder)?;
+        self.folder = folder;
+        Ok(())
     }
 
     /// Whether something was there, which is under the stage's name then.
@@ -164,7 +172,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         if self.held.is_some() {
             // A failure here leaves a hidden folder that the next run removes.
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = self.call(STAGING).and_then(|()| fs::remove_dir_all(&self.folder));
         }
     }
 }
@@ -174,24 +182,31 @@ impl Drop for Stage {
 struct Names {
     parent: PathBuf,
     target: String,
-    prefix: String,
+    /// What follows the kind in every name.
+    digest: String,
 }
 
 impl Names {
     fn new(parent: PathBuf, target: String) -> Self {
         let digest = hex::encode(Sha256::digest(target.as_bytes()));
-        let prefix = format!("{PREFIX}{}-", &digest[..16]);
-        Self { parent, target, prefix }
+        let digest = format!("{}-", &digest[..16]);
+        Self { parent, target, digest }
     }
 
     fn target(&self) -> PathBuf {
         self.parent.join(&self.target)
     }
 
-    /// A name of a stage that nothing has.
-    fn another(&self) -> PathBuf {
-        self.parent
-            .join(format!("{}{:032x}", self.prefix, rand::random::<u128>()))
+    /// A name that nothing has.
+    fn another(&self, kind: &str) -> PathBuf {
+        let name = format!("{kind}{}{:032x}", self.digest, rand::random::<u128>());
+        self.parent.join(name)
+    }
+
+    /// Which kind of name this is, if it is one of this target's.
+    fn kind(&self, name: &OsStr) -> Option<&'static str> {
+        let rest = |kind: &str| name.to_str()?.strip_prefix(kind)?.strip_prefix(&self.digest);
+        [STAGING, SWAPPING].into_iter().find(|kind| rest(kind).is_some())
     }
 
     /// Discards the stages that nobody holds.
@@ -199,9 +214,9 @@ impl Names {
         let failed = |what: &str, e| Error::io(format!("cannot {what} {}", self.parent.display()), e);
         for entry in fs::read_dir(&self.parent).map_err(|e| failed("read", e))? {
             let entry = entry.map_err(|e| failed("read", e))?;
-            let is_stage = entry.file_name().to_str().is_some_and(|n| n.starts_with(&self.prefix));
-            if is_stage && entry.file_type().is_ok_and(|t| t.is_dir()) {
-                let kept = self.discard(&entry.path());
+            let kind = self.kind(&entry.file_name());
+            if let Some(kind) = kind.filter(|_| entry.file_type().is_ok_and(|t| t.is_dir())) {
+                let kept = self.discard(kind, &entry.path());
                 if let Some(kept) = kept.map_err(|e| failed("remove what a killed run left in", e))? {
                     return Err(self.kept(&kept));
                 }
@@ -211,13 +226,13 @@ impl Names {
     }
 
     /// Removes a folder that nobody holds, but for files that no run wrote: answers the visible name that they stay under.
-    fn discard(&self, folder: &Path) -> io::Result<Option<PathBuf>> {
+    fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);
         };
-        let aside = self.another();
+        let aside = self.another(kind);
         fs::rename(folder, &aside)?;
-        if aside.join(UNFINISHED).exists() {
+        if kind == STAGING {
             return fs::remove_dir_all(&aside).map(|()| None);
         }
         if replace::remove(&aside)? {

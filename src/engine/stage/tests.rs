@@ -68,13 +68,19 @@ fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
         })
         .collect();
     assert!(!dead[0].exists() && dead[1].exists(), "the second removed the first");
+    // One that was killed while it removed its stage: what is left is still of nobody else.
+    let rest = Stage::open(&target).unwrap();
+    fs::create_dir(rest.folder().join("s=m")).unwrap();
+    fs::write(rest.folder().join("s=m/part"), "1").unwrap();
+    let rest = abandon(rest);
     // A run that was killed before it held its folder.
-    let names = Names::new(scratch.path().to_path_buf(), "release".into());
-    let empty = names.another();
+    let of_target = Names::new(scratch.path().to_path_buf(), "release".into());
+    let empty = of_target.another(STAGING);
     fs::create_dir(&empty).unwrap();
     let next = Stage::open(&target).unwrap();
     assert!(alive.folder().exists() && next.folder().exists());
-    assert!(!dead[1].exists() && !empty.exists());
+    assert!(!dead[1].exists() && !rest.exists() && !empty.exists());
+    assert!(names(scratch.path()).iter().all(|n| n.starts_with('.')));
     for (folder, _) in others {
         assert!(folder.exists(), "{folder:?} is of another target");
     }
@@ -104,7 +110,7 @@ fn a_folder_that_is_not_held_yet_may_be_taken_and_is_made_anew() {
         opened
     });
     for stage in &opened {
-        assert!(stage.folder().join(UNFINISHED).exists());
+        assert!(stage.folder().exists());
     }
 }
 
@@ -132,9 +138,9 @@ fn what_is_put_into_the_old_target_meanwhile_is_kept() {
     assert_eq!(names(scratch.path()), ["outside", "release"]);
 
     // A kill between the exchange and the removal, with a file that came after the last look.
-    let stage = Stage::open(&target).unwrap();
+    let mut stage = Stage::open(&target).unwrap();
     write(stage.folder(), &["a", "_manifest.json"]);
-    fs::remove_file(stage.folder().join(UNFINISHED)).unwrap();
+    stage.call(SWAPPING).unwrap();
     exchange(stage.folder(), &target).unwrap();
     abandon(stage);
     let said = Stage::open(&target).unwrap_err().to_string();
