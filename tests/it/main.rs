@@ -5,6 +5,7 @@ mod beyond_memory;
 mod cli;
 mod closeness;
 mod common;
+mod cover;
 mod explain;
 mod faults;
 mod front;

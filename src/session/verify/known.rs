@@ -104,6 +104,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         let labels = cast(&labels, &DataType::Utf8)?;
         let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
         let name = format!("{table}_{i}");
+        session.deregister_table(&name)?;
         session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         selected.push(format!("l{i}.label AS {column}"));
         joins += &format!(" LEFT JOIN {name} AS l{i} ON r.{column} IS NOT DISTINCT FROM l{i}.value");
