@@ -11,9 +11,9 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// How often resident memory is read.
-const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(4);
 /// What a statement may take beyond the limit before it is ended: memory is asked for in pieces, and given back late.
-const SLACK: usize = 32 << 20;
+const SLACK: usize = 16 << 20;
 
 /// The limit on the resident memory of this process.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,8 @@
 
 use crate::error::Result;
 use arrow::array::{
-    Array, ArrayData, ArrayRef, ArrowNativeTypeOp, AsArray, BooleanArray, DictionaryArray, MutableArrayData, make_array,
+    Array, ArrayData, ArrayRef, ArrowNativeTypeOp, AsArray, BooleanArray, DictionaryArray, MutableArrayData,
+    make_array, new_null_array,
 };
 use arrow::compute::filter;
 use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType};
@@ -78,6 +79,11 @@ fn used<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<Diction
     let place = |key: K::Native| places.get(key.as_usize()).copied().unwrap_or(K::Native::ZERO);
     let keys = array.keys().unary(place);
     let values = filter(array.values(), &BooleanArray::new(is_used, None))?;
+    // Arrow's comparisons take it that a dictionary has a value, also where every row is NULL.
+    let values = match values.is_empty() && !array.is_empty() {
+        true => new_null_array(values.data_type(), 1),
+        false => values,
+    };
     Ok(DictionaryArray::try_new(keys, own(values.as_ref())?)?)
 }
 

@@ -13,9 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Space};
 use crate::hierarchy::{Cover, Proven};
 use crate::partition::Partition;
-use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int32Type};
+use arrow::datatypes::{DataType, Float64Type, Int32Type};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -46,28 +46,35 @@ impl Decided {
     /// Recounts that the released rows, by their labels, are the classes that were decided, each with as many rows.
     pub(super) async fn check_classes(&self, session: &SessionContext, released: &ReleasedTable) -> Result<()> {
         let (classes, verdict) = self.settled()?;
-        let batch = self.decided(&classes, &verdict)?;
-        session.deregister_table(DECIDED)?;
-        session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         let table = session.table(released.name.as_str()).await?;
-        let mut columns = vec![];
+        let (mut columns, mut types) = (vec![], vec![]);
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
             let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
-            // A folder's name stands for NULL. A zero and a negative zero are one value of a quasi-identifier.
+            // A zero and a negative zero are one value of a quasi-identifier.
             let value = match field.data_type().is_floating() {
-                true => format!("{} + 0.0", quote(column)),
+                true => format!("arrow_cast({}, 'Float64') + 0.0", quote(column)),
                 false => quote(column),
             };
+            // A folder's name stands for NULL, here and in what was decided.
             columns.push(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}') AS c{i}"));
+            types.push(field.data_type().clone());
         }
+        let batch = self.decided(&classes, &verdict, &types)?;
+        session.deregister_table(DECIDED)?;
+        session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
+        let decided = keys
+            .iter()
+            .map(|key| format!("nullif({key}, '{NULL_FOLDER}') AS {key}"));
+        let decided: Vec<String> = decided.collect();
         let keys = keys.join(", ");
         let sql = format!(
             "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
                SELECT {}, count(*) AS n FROM {} GROUP BY {keys} \
-               UNION ALL SELECT {keys}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
+               UNION ALL SELECT {}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
             columns.join(", "),
-            released.released()
+            released.released(),
+            decided.join(", ")
         );
         match super::verify::count(session, &sql).await? {
             0 => Ok(()),
@@ -81,8 +88,9 @@ impl Decided {
         }
     }
 
-    /// The labels of the classes that are kept, as text, and less than nothing of their rows.
-    fn decided(&self, classes: &FrequencySet, verdict: &Verdict) -> Result<RecordBatch> {
+    /// The labels of the classes that are kept, as the text of what a column of `types` makes of them, and less than
+    /// nothing of their rows.
+    fn decided(&self, classes: &FrequencySet, verdict: &Verdict, types: &[DataType]) -> Result<RecordBatch> {
         let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
         let space = &self.prepared.evaluator.sets().base().space;
         let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
@@ -96,7 +104,7 @@ impl Decided {
                 None => {
                     let level = lookup.level(classes.node().level(column));
                     let place = |class: &usize| level.codes[space.layout().code(classes.key(*class), column) as usize];
-                    (cast(&level.labels, &DataType::Utf8)?, kept.iter().map(place).collect())
+                    (text(&level.labels, &types[column])?, kept.iter().map(place).collect())
                 }
             };
             let keys = places
@@ -113,4 +121,19 @@ impl Decided {
         columns.push(("n".into(), Arc::new(counts), false));
         Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
     }
+}
+
+/// Labels as the text of what a column of this type makes of them: files know fewer types than memory.
+fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
+    let released = match released {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
+    let labels = cast(labels, released)?;
+    if !released.is_floating() {
+        return Ok(cast(&labels, &DataType::Utf8)?);
+    }
+    let labels = cast(&labels, &DataType::Float64)?;
+    let positive: Float64Array = labels.as_primitive::<Float64Type>().unary(|x| x + 0.0);
+    Ok(cast(&positive, &DataType::Utf8)?)
 }
