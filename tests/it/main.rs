@@ -5,6 +5,7 @@ mod beyond_memory;
 mod cli;
 mod closeness;
 mod common;
+mod depth;
 mod explain;
 mod faults;
 mod front;
