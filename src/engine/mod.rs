@@ -11,6 +11,7 @@ mod evaluator;
 mod exposure;
 mod front;
 mod groups;
+mod guard;
 mod job;
 mod manifest;
 mod observe;
@@ -41,6 +42,7 @@ pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
 pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
 pub use groups::{Combinations, check as check_partition};
+pub(crate) use guard::{SOURCE, guard_readers, reading};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,
