@@ -49,22 +49,19 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Finds the classes of a release. `node` is what the release says of itself, `starred` how many suppressed rows
-    /// stay, as it says; where it says nothing, what fits is taken.
-    pub fn find(&self, node: Option<&[usize]>, starred: Option<usize>) -> Result<Found, Failure> {
+    /// Rows that look like suppressed ones that stay, as many as the release says; where it says nothing, as many as may
+    /// be suppressed.
+    pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
-        let mut last = None;
-        for starred in (starred.unwrap_or(0)..=starred.unwrap_or(looks.len())).rev() {
-            match self.find_beside(node, &looks[..starred.min(looks.len())]) {
-                Ok(found) => return Ok(found),
-                Err(failure) => last = last.or(Some(failure)),
-            }
-        }
-        Err(last.unwrap_or(Failure::new("rows", "no row is released")))
+        let most = looks
+            .len()
+            .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
+        let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
+        numbers.map(|n| looks[..n].to_vec()).collect()
     }
 
-    /// The same beside these suppressed rows that stay.
-    fn find_beside(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
+    /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the release says of itself.
+    pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
         if self.case.request.is_local() {
@@ -97,7 +94,10 @@ impl Judged<'_> {
         let mut nodes: Vec<Vec<usize>> = vec![vec![]];
         for (i, q) in self.quasi.iter().enumerate() {
             let fits = |level: &usize| {
-                let labels: Vec<Seen> = (0..self.source.len).map(|row| self.label(q, row, *level)).collect();
+                let node = vec![*level; self.quasi.len()];
+                let labels: Vec<Seen> = (0..self.source.len)
+                    .map(|row| self.labels_at(&node, row)[i].clone())
+                    .collect();
                 groups.keys().all(|key| labels.contains(&key[i]))
             };
             let levels: Vec<usize> = (0..=q.ladder.height()).filter(fits).collect();
@@ -112,13 +112,7 @@ impl Judged<'_> {
     /// The classes of a node: every class of the release is a class of the source, whole, with its kept values.
     fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
         let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
-        let there = grouped(eligible, |row| {
-            self.quasi
-                .iter()
-                .zip(node)
-                .map(|(q, level)| self.label(q, row, *level))
-                .collect()
-        });
+        let there = grouped(eligible, |row| self.labels_at(node, row));
         let unchanged = self.unchanged();
         let personal = self.case.request.personal().is_some();
         let mut classes = vec![];

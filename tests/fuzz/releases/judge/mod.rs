@@ -21,22 +21,66 @@ use table::{Judged, Rows};
 
 /// Judges what left.
 pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failure> {
-    let of_source = |name: &str| scene.source.data_type(name).cloned();
-    let rows = Rows::of(&leaves.schema, &leaves.batches, of_source);
+    let rows = decoded(scene, leaves);
     columns(case, scene, &rows)?;
     let judged = Judged::new(case, &scene.source, &scene.table, &rows, leaves.untyped, leaves.no_null);
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
-    let found = judged.find(node.as_deref(), said.and_then(figures::starred))?;
     let whole = judged.whole(&scene.table);
-    judged.promises(&found, &whole, &scene.people)?;
+    // Which of the rows that look suppressed are, only a manifest says.
+    let mut outcome = Err(Failure::new("rows", "no row is released"));
+    for starred in judged.starred(said.and_then(figures::starred)) {
+        outcome = hold(&judged, node.as_deref(), &starred, &whole, scene, leaves);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome?;
+    bytes_of(scene, leaves, &rows)
+}
+
+/// What a release must hold, with these rows of it suppressed ones that stay.
+fn hold(
+    judged: &Judged,
+    node: Option<&[usize]>,
+    starred: &[usize],
+    whole: &models::Whole,
+    scene: &Scene,
+    leaves: &Leaves,
+) -> Result<(), Failure> {
+    let found = judged.find(node, starred)?;
+    judged.promises(&found, whole, &scene.people)?;
     judged.limit(&found)?;
     judged.hashes(&found)?;
-    judged.only_failing_are_suppressed(&found, &whole, &scene.people)?;
-    if let Some(manifest) = said {
-        figures::check(&judged, &found, manifest, leaves.summary.as_ref())?;
+    judged.only_failing_are_suppressed(&found, whole, &scene.people)?;
+    match &leaves.manifest {
+        Some(manifest) => {
+            figures::check(judged, &found, manifest, leaves.summary.as_ref())?;
+            match figures::proven(judged.case, manifest) {
+                Some((metric, value)) => judged.optimal(metric, value, whole, &scene.people),
+                None => Ok(()),
+            }
+        }
+        None => Ok(()),
     }
-    bytes_of(scene, leaves, &rows)
+}
+
+fn decoded(scene: &Scene, leaves: &Leaves) -> Rows {
+    Rows::of(&leaves.schema, &leaves.batches, |name| {
+        scene.source.data_type(name).cloned()
+    })
+}
+
+/// What left beside what it was made from.
+pub fn judged<'a>(case: &'a Case, scene: &'a Scene, leaves: &Leaves) -> Judged<'a> {
+    Judged::new(
+        case,
+        &scene.source,
+        &scene.table,
+        &decoded(scene, leaves),
+        leaves.untyped,
+        leaves.no_null,
+    )
 }
 
 /// Every released column is there, and no other.
@@ -48,7 +92,7 @@ fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
         Some(_) => !in_folders(name),
     };
     let mut wanted: Vec<&String> = scene.source.names.iter().filter(is_released).collect();
-    let mut there: Vec<&String> = rows.names.iter().collect();
+    let mut there: Vec<&String> = rows.names.iter().filter(|name| !in_folders(name)).collect();
     wanted.sort();
     there.sort();
     match wanted == there {
@@ -130,23 +174,7 @@ impl Judged<'_> {
 /// A request that was said to be infeasible is: no node that it may choose meets it.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
-    let form = |i: usize| table::Form {
-        text: cell::is_text(&source.types[i]),
-        no_null: false,
-    };
-    let judged = Judged {
-        case,
-        source,
-        released: Default::default(),
-        forms: source
-            .names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (name.clone(), form(i)))
-            .collect(),
-        len: 0,
-        quasi: table::quasi(case, source, &scene.table),
-    };
+    let judged = Judged::nothing(case, source, &scene.table);
     if source.len == 0 {
         return Ok(());
     }
