@@ -55,22 +55,24 @@ impl Depth {
 
     /// Reads something so deep, with room for it.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        match self.0 {
-            ..=SHALLOW => read(),
-            ..=DEEPEST => std::thread::scope(|scope| {
-                let thread = std::thread::Builder::new().stack_size(ROOM);
-                let reading = thread.spawn_scoped(scope, read);
-                let reading = reading.map_err(|e| Error::io("cannot start a thread for a long statement", e))?;
-                reading
-                    .join()
-                    .unwrap_or_else(|_| Err(Error::internal("reading a long statement ended by a panic")))
-            }),
-            _ => Err(Error::usage(format!(
+        if self.0 > DEEPEST {
+            return Err(Error::usage(format!(
                 "this statement chains or nests about {} operators, keywords and names in one expression, and {DEEPEST} are \
                  the most; x IN (...) says what many ORs say, and a table can hold many values",
                 self.0
-            ))),
+            )));
         }
+        if self.0 <= SHALLOW {
+            return read();
+        }
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(ROOM);
+            let reading = thread.spawn_scoped(scope, read);
+            let reading = reading.map_err(|e| Error::io("cannot start a thread for a long statement", e))?;
+            reading
+                .join()
+                .unwrap_or_else(|_| Err(Error::internal("reading a long statement ended by a panic")))
+        })
     }
 }
 
@@ -303,7 +305,7 @@ mod tests {
             "group", "union", "from", "when", "end", "\"end\"", "join", "case", "select", "with", "where", "END )",
         ] {
             let sql = format!("SELECT {}", vec!["x"; 500].join(" OR ") + " OR ");
-            let sql = sql + &vec![word; 3].join(&(" OR ".to_string() + &vec!["x"; 500].join(" OR ") + " OR "));
+            let sql = sql + &[word; 3].join(&(" OR ".to_string() + &vec!["x"; 500].join(" OR ") + " OR "));
             assert!(depth(&sql) >= 1_400, "{word}: {}", depth(&sql));
         }
     }

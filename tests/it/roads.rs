@@ -184,9 +184,12 @@ fn texts(batch: &RecordBatch, name: &str) -> StringArray {
     column.as_string::<i32>().clone()
 }
 
+/// The rows, people and diseases of a class.
+type Class = (usize, BTreeSet<i64>, BTreeSet<String>);
+
 /// Whether the released rows are in classes of three rows, three people and two diseases.
 fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
-    let mut classes: BTreeMap<(String, String), (usize, BTreeSet<i64>, BTreeSet<String>)> = BTreeMap::new();
+    let mut classes: BTreeMap<(String, String), Class> = BTreeMap::new();
     for batch in rows {
         let (zip, sex, disease) = (texts(batch, "zip"), texts(batch, "sex"), texts(batch, "disease"));
         let number = cast(batch.column_by_name("number").unwrap(), &DataType::Int64).unwrap();

@@ -8,13 +8,16 @@ use std::path::Path;
 /// Region, age, illness.
 type Row = (usize, usize, usize);
 
+/// The group of a row that a draw stays within.
+type Group = fn(&Row) -> usize;
+
 /// Rows of four regions and two groups of ages, with five illnesses.
 fn rows() -> Vec<Row> {
     (0..96).map(|i| (i % 4, 20 + i / 4 % 20, i * i * 7 / 3 % 5)).collect()
 }
 
 /// The same rows with the illnesses of each group handed on by `turn` rows, in another order.
-fn turned(rows: &[Row], group: fn(&Row) -> usize, turn: usize) -> Vec<Row> {
+fn turned(rows: &[Row], group: Group, turn: usize) -> Vec<Row> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
         groups.entry(group(row)).or_default().push(i);
@@ -42,7 +45,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
 async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     let scratch = tempfile::tempdir().unwrap();
     // What each draw keeps: the values of the table, of a class, of the rows of a region.
-    let draws: [(&str, fn(&Row) -> usize); 3] = [
+    let draws: [(&str, Group); 3] = [
         ("", |_| 0),
         ("WITHIN CLASS", |(region, age, _)| region * 100 + age / 10),
         ("WITHIN (region)", |(region, _, _)| *region),

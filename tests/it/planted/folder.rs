@@ -13,13 +13,16 @@ use std::sync::Arc;
 
 const MORE: &str = "files that hold more than rows";
 
+/// What is done to the folder of a release.
+type Plant<'a> = &'a dyn Fn(&Path);
+
 #[tokio::test]
 async fn whatever_the_manifest_does_not_name_is_found() {
     let scene = Scene::new().await;
     let (raw, elsewhere) = (scene.path("census.parquet"), scene.path("elsewhere"));
     fs::create_dir(&elsewhere).unwrap();
     fs::copy(&raw, elsewhere.join("census.parquet")).unwrap();
-    let plants: [(&str, &dyn Fn(&Path)); 6] = [
+    let plants: [(&str, Plant); 6] = [
         ("hidden", &|f| fs::write(f.join("_raw.json"), "{}").unwrap()),
         ("dotted", &|f| fs::write(f.join(".raw"), "Ann").unwrap()),
         ("deep", &|f| {
