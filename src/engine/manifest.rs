@@ -123,7 +123,7 @@ pub struct HierarchySummary {
 }
 
 impl HierarchySummary {
-    /// What `manifest_key` (see [`hierarchy_key`]) and the hierarchy make.
+    /// What `manifest_key` (see `hierarchy_key`) and the hierarchy make.
     pub fn of(hierarchy: &Hierarchy, key: &[u8]) -> Result<Self> {
         let definition = hierarchy.ladder().is_rule().then(|| hierarchy.definition());
         let digest = match definition {

@@ -26,7 +26,7 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     each(cases, threads, |case| {
         let random = mix(seed, case);
         let subject = &subjects[(case % subjects.len() as u64) as usize];
-        let at_a_call = !subject.calls.is_empty() && random % 4 != 0;
+        let at_a_call = !subject.calls.is_empty() && !random.is_multiple_of(4);
         match at_a_call {
             true => {
                 let Call { name, count } = &subject.calls[(random / 4) as usize % subject.calls.len()];

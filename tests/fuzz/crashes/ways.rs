@@ -130,11 +130,7 @@ impl Way {
 }
 
 fn sql(text: &str) -> String {
-    let text = text
-        .replace("[5]", K5)
-        .replace("[20]", K20)
-        .replace("[table]", TABLE)
-        .replace("", "");
+    let text = text.replace("[5]", K5).replace("[20]", K20).replace("[table]", TABLE);
     // Small batches, so that what could be written in several files is.
     format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
 }
