@@ -17,7 +17,9 @@ use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatc
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int32Type};
 use datafusion::datasource::MemTable;
+use datafusion::datasource::listing::ListingTable;
 use datafusion::prelude::SessionContext;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Holds every label of a partition against the values of every combination that it is for.
@@ -50,7 +52,12 @@ impl Decided {
         session.deregister_table(DECIDED)?;
         session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         let table = session.table(released.name.as_str()).await?;
-        let mut columns = vec![];
+        // A CSV file has one spelling for NULL and the empty text, and no column with both.
+        let told = match is_csv(session, &released.name).await? {
+            true => |value: String| format!("nullif({value}, '')"),
+            false => |value: String| value,
+        };
+        let (mut columns, mut decided) = (vec![], vec![]);
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
             let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
             // A folder's name stands for NULL. A zero and a negative zero are one value of a quasi-identifier.
@@ -58,16 +65,19 @@ impl Decided {
                 true => format!("{} + 0.0", quote(column)),
                 false => quote(column),
             };
-            columns.push(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}') AS c{i}"));
+            let value = told(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}')"));
+            columns.push(format!("{value} AS c{i}"));
+            decided.push(told(format!("c{i}")));
         }
         let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
         let keys = keys.join(", ");
         let sql = format!(
             "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
                SELECT {}, count(*) AS n FROM {} GROUP BY {keys} \
-               UNION ALL SELECT {keys}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
+               UNION ALL SELECT {}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
             columns.join(", "),
-            released.released()
+            released.released(),
+            decided.join(", ")
         );
         match super::verify::count(session, &sql).await? {
             0 => Ok(()),
@@ -113,4 +123,11 @@ impl Decided {
         columns.push(("n".into(), Arc::new(counts), false));
         Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
     }
+}
+
+/// Whether a table of a session is read from CSV files.
+async fn is_csv(session: &SessionContext, name: &str) -> Result<bool> {
+    let provider = session.table_provider(name).await?;
+    let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>();
+    Ok(listing.is_some_and(|listing| listing.options().format.get_ext() == "csv"))
 }
