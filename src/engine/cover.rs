@@ -17,7 +17,9 @@ use arrow::array::{ArrayRef, AsArray, DictionaryArray, Float64Array, Int32Array,
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
 use datafusion::datasource::MemTable;
+use datafusion::datasource::listing::ListingTable;
 use datafusion::prelude::SessionContext;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Holds every label of a partition against the values of every combination that it is for.
@@ -47,6 +49,12 @@ impl Decided {
     pub(super) async fn check_classes(&self, session: &SessionContext, released: &ReleasedTable) -> Result<()> {
         let (classes, verdict) = self.settled()?;
         let table = session.table(released.name.as_str()).await?;
+        // Files have one spelling for NULL, here and in what was decided: a folder's name, and in CSV the empty text; no
+        // column of a CSV file has both.
+        let told = match is_csv(session, &released.name).await? {
+            true => |value: &str| format!("nullif(nullif({value}, '{NULL_FOLDER}'), '')"),
+            false => |value: &str| format!("nullif({value}, '{NULL_FOLDER}')"),
+        };
         let (mut columns, mut types) = (vec![], vec![]);
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
             let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
@@ -55,22 +63,20 @@ impl Decided {
                 true => format!("arrow_cast({}, 'Float64') + 0.0", quote(column)),
                 false => quote(column),
             };
-            // A folder's name stands for NULL, here and in what was decided.
-            columns.push(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}') AS c{i}"));
+            columns.push(format!("{} AS c{i}", told(&format!("arrow_cast({value}, 'Utf8')"))));
             types.push(field.data_type().clone());
         }
         let batch = self.decided(&classes, &verdict, &types)?;
         session.deregister_table(DECIDED)?;
         session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
-        let decided = keys
-            .iter()
-            .map(|key| format!("nullif({key}, '{NULL_FOLDER}') AS {key}"));
-        let decided: Vec<String> = decided.collect();
-        let keys = keys.join(", ");
+        let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
+        // By place: a column of the release may have the name of a key.
+        let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
+        let (keys, places) = (keys.join(", "), places.join(", "));
         let sql = format!(
             "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
-               SELECT {}, count(*) AS n FROM {} GROUP BY {keys} \
+               SELECT {}, count(*) AS n FROM {} GROUP BY {places} \
                UNION ALL SELECT {}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
             columns.join(", "),
             released.released(),
@@ -136,4 +142,11 @@ fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     let labels = cast(&labels, &DataType::Float64)?;
     let positive: Float64Array = labels.as_primitive::<Float64Type>().unary(|x| x + 0.0);
     Ok(cast(&positive, &DataType::Utf8)?)
+}
+
+/// Whether a table of a session is read from CSV files.
+async fn is_csv(session: &SessionContext, name: &str) -> Result<bool> {
+    let provider = session.table_provider(name).await?;
+    let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>();
+    Ok(listing.is_some_and(|listing| listing.options().format.get_ext() == "csv"))
 }

@@ -249,3 +249,92 @@ impl PartitionStream for Part {
         self.rows.read(&self.columns, &self.schema)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use arrow::array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray};
+    use arrow::compute::concat_batches;
+    use arrow::datatypes::{Int32Type, Int64Type};
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use datafusion::prelude::SessionContext;
+
+    /// 1,000 rows from `start` on, with labels and lists, and a number that is not shown.
+    fn rows(start: i64) -> RecordBatch {
+        let numbers = start..start + 1000;
+        let label = |n: i64| (n % 3 != 0).then(|| format!("label {}", n % 5));
+        let labels: Vec<Option<String>> = numbers.clone().map(label).collect();
+        let labels: DictionaryArray<Int32Type> = labels.iter().map(Option::as_deref).collect();
+        let lists = numbers.clone().map(|n| (n % 7 != 0).then(|| vec![Some(n), None]));
+        RecordBatch::try_from_iter_with_nullable([
+            (
+                "hidden",
+                Arc::new(Int64Array::from_iter_values(numbers.clone())) as ArrayRef,
+                false,
+            ),
+            ("label", Arc::new(labels), true),
+            (
+                "list",
+                Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists)),
+                true,
+            ),
+            (
+                "text",
+                Arc::new(numbers.map(|n| Some(n.to_string())).collect::<StringArray>()),
+                true,
+            ),
+        ])
+        .unwrap()
+    }
+
+    async fn read(spool: Spool, sql: &str) -> RecordBatch {
+        let session = SessionContext::new();
+        let table = ReleaseTable::try_new(Arc::new(spool), |name| name != "hidden").unwrap();
+        let schema = table.schema();
+        session.register_table("t", Arc::new(table)).unwrap();
+        let read = session.sql(sql).await.unwrap().collect().await.unwrap();
+        concat_batches(&read.first().map_or(schema, RecordBatch::schema), &read).unwrap()
+    }
+
+    #[tokio::test]
+    async fn rows_beyond_memory_are_the_rows_in_order() {
+        let all: Vec<RecordBatch> = (0..20).map(|i| rows(i * 1000)).collect();
+        let expected = concat_batches(&all[0].schema(), &all)
+            .unwrap()
+            .project(&[1, 2, 3])
+            .unwrap();
+        for bytes in [0, 1 << 20, 1 << 30] {
+            for sql in ["SELECT * FROM t", "SELECT text FROM t", "SELECT count(*) AS n FROM t"] {
+                let scratch = Scratch::limited(bytes);
+                let mut spool = Spool::open(all[0].schema(), scratch.clone());
+                assert_eq!(scratch.pool().reserved(), bytes.min(HELD * PART) / PART);
+                all.iter().for_each(|batch| spool.add(batch).unwrap());
+                let spool = spool.closed();
+                assert_eq!(spool.file.is_some(), bytes < 1 << 30);
+                let held = spool.rows.iter().filter(|rows| matches!(rows, Held::Memory(_))).count();
+                assert_eq!(held > 0, bytes > 0);
+                assert_eq!(scratch.pool().reserved(), spool.bytes);
+                let found = read(spool, sql).await;
+                match sql {
+                    "SELECT * FROM t" => assert_eq!(found, expected),
+                    "SELECT text FROM t" => assert_eq!(found, expected.project(&[2]).unwrap()),
+                    _ => assert_eq!(found.column(0).as_ref(), &Int64Array::from(vec![20_000])),
+                }
+                assert_eq!(scratch.pool().reserved(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn without_files_memory_is_asked_for_until_there_is_none() {
+        let scratch = Scratch::memory(Arc::new(GreedyMemoryPool::new(1 << 20)));
+        let mut spool = Spool::open(rows(0).schema(), scratch);
+        let e = (0..).find_map(|i| spool.add(&rows(i * 1000)).err()).unwrap();
+        assert_eq!(e.kind(), ErrorKind::Resources);
+        assert!(
+            spool.bytes > 1 << 19 && e.to_string().contains("temporary files"),
+            "{e}"
+        );
+    }
+}

@@ -228,3 +228,24 @@ async fn what_a_file_cannot_tell_apart_is_not_written() {
         collect(&context, &sql).await;
     }
 }
+
+/// The empty text alone, or NULL alone, is told by a CSV file, in a quasi-identifier too.
+#[tokio::test]
+async fn the_empty_text_alone_is_written() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (number, zip) in ["''", "NULL"].into_iter().enumerate() {
+        let context = context(2);
+        let people = format!("VALUES ({zip}, 'flu'), ({zip}, 'gout'), ('b', 'flu'), ('b', 'gout')");
+        let people = format!("CREATE TABLE people AS SELECT * FROM ({people}) AS v(zip, disease)");
+        collect(&context, &people).await;
+        for more in ["", "PARTITIONED BY (zip)"] {
+            let target = scratch.path().join(format!("{number}{}", more.len()));
+            let sql = format!(
+                "ANONYMIZE people TO '{}' STORED AS csv {more} QUASI IDENTIFIERS (zip) SENSITIVE (disease) SATISFYING \
+                 l_diversity(2) ON disease AT NODE (zip 0)",
+                target.display()
+            );
+            collect(&context, &sql).await;
+        }
+    }
+}
