@@ -7,6 +7,7 @@
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use std::fmt;
+use tokio::task::JoinError;
 
 /// The result of everything fallible in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -138,6 +139,14 @@ impl Error {
         }
     }
 
+    /// `what` ran as a task, which did not come to its end. What a panic says is withheld: it may quote data.
+    pub fn from_task(what: &str, error: &JoinError) -> Self {
+        match error.is_panic() {
+            true => Self::internal(format!("{what} ended by a panic")),
+            false => Self::new(ErrorKind::Interrupted, format!("{what} was cancelled")),
+        }
+    }
+
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -207,9 +216,10 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Our own error, if that is what DataFusion carried through a plan.
+/// Our own error, if that is what DataFusion carried through a plan, or that of a task of its own.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
+        DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
         DataFusionError::External(inner) => inner
             .downcast_ref::<Error>()
             .map(|e| Error::new(e.kind, e.message.clone())),
@@ -236,10 +246,7 @@ fn may_tell_values(error: &DataFusionError) -> bool {
             e.as_ref(),
             ArrowError::ParquetError(_) | ArrowError::IoError(..) | ArrowError::SchemaError(_)
         ),
-        DataFusionError::Execution(_)
-        | DataFusionError::ExecutionJoin(_)
-        | DataFusionError::External(_)
-        | DataFusionError::Internal(_) => true,
+        DataFusionError::Execution(_) | DataFusionError::External(_) | DataFusionError::Internal(_) => true,
         _ => false,
     }
 }
@@ -395,5 +402,25 @@ mod tests {
     fn our_own_errors_survive_a_plan() {
         let e: Error = DataFusionError::from(Error::infeasible("no")).into();
         assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Infeasible, 3));
+    }
+
+    #[tokio::test]
+    async fn the_text_of_a_panic_is_withheld() {
+        let ended = || async { tokio::spawn(async { panic!("Alice, \"Bob\"") }).await.unwrap_err() };
+        for error in [
+            Error::from_task("the search", &ended().await),
+            Error::from(DataFusionError::ExecutionJoin(Box::new(ended().await))),
+            Error::from_data(DataFusionError::ExecutionJoin(Box::new(ended().await))),
+            Error::from_statement(DataFusionError::ExecutionJoin(Box::new(ended().await))),
+        ] {
+            let told = format!("{error} {error:?}");
+            assert!(!told.contains("Alice") && !told.contains("Bob"), "{told}");
+            assert!(told.contains("ended by a panic (this is a bug in anonsql)"), "{told}");
+            assert_eq!(error.kind(), ErrorKind::Internal);
+        }
+        let task = tokio::spawn(std::future::pending::<()>());
+        task.abort();
+        let cancelled = Error::from_task("the search", &task.await.unwrap_err());
+        assert_eq!(cancelled.kind(), ErrorKind::Interrupted);
     }
 }

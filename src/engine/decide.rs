@@ -81,7 +81,7 @@ pub async fn decide(job: Arc<Job>, prepared: Arc<Prepared>, observer: Arc<dyn Ob
         Choice::Partition { partitioner, .. } => partitioned(&job, &prepared, partitioner.as_ref(), observer),
     })
     .await
-    .map_err(|e| Error::internal(format!("the search ended: {e}")))?
+    .map_err(|e| Error::from_task("the search", &e))?
 }
 
 fn given(job: &Job, prepared: &Prepared, levels: &[u8]) -> Result<Decision> {

@@ -106,7 +106,7 @@ pub async fn front(
     let searched = tokio::task::spawn_blocking(move || search(&job, &oracle, epsilon, named, &observer));
     searched
         .await
-        .map_err(|e| Error::internal(format!("the search ended: {e}")))?
+        .map_err(|e| Error::from_task("the search", &e))?
 }
 
 /// Reads the source and readies the assessment of its nodes by these objectives.

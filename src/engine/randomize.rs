@@ -194,7 +194,7 @@ impl Decided {
         for (place, task) in tasks {
             let one = task
                 .await
-                .map_err(|e| Error::internal(format!("drawing a permutation ended: {e}")))??;
+                .map_err(|e| Error::from_task("drawing a permutation", &e))??;
             drawn.push((place, one));
         }
         Ok(drawn)
@@ -346,7 +346,7 @@ async fn scan(
         });
     }
     while let Some(done) = tasks.join_next().await {
-        done.map_err(|e| Error::internal(format!("a scan task ended: {e}")))??;
+        done.map_err(|e| Error::from_task("a scan task", &e))??;
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     let (written, spool) = written
         .join()
         .await
-        .map_err(|e| Error::internal(format!("writing ended: {e}")))?
+        .map_err(|e| Error::from_task("writing", &e))?
         .map_err(|e: Error| e.context("writing the release"))?;
     observer.end(Phase::Write);
 
@@ -149,7 +149,7 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
 
     let inputs = inputs
         .await
-        .map_err(|e| Error::internal(format!("summing up the input ended: {e}")))??;
+        .map_err(|e| Error::from_task("summing up the input", &e))??;
     let outputs = summarise_outputs(stage.folder(), &written)?;
     let manifest = decided.manifest(&release, (target, &schema), inputs, outputs)?;
     manifest.write(stage.folder())?;

@@ -130,7 +130,7 @@ impl SpillFile for UnnamedFile {
             };
             let (chunk, contents) = tokio::task::spawn_blocking(read)
                 .await
-                .map_err(|e| Error::internal(format!("reading a temporary file ended: {e}")))??;
+                .map_err(|e| Error::from_task("reading a temporary file", &e))??;
             let next = offset + chunk.len() as u64;
             Ok((!chunk.is_empty()).then(|| (Bytes::from(chunk), (contents, next))))
         });

@@ -306,7 +306,7 @@ impl ParquetSink {
             let chunks = column
                 .join()
                 .await
-                .map_err(|e| Error::internal(format!("an encoding task ended: {e}")))??;
+                .map_err(|e| Error::from_task("an encoding task", &e))??;
             for chunk in chunks {
                 chunk.append_to_row_group(&mut group)?;
             }

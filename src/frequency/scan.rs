@@ -141,7 +141,7 @@ impl Columns {
         }
         let mut tallies = vec![];
         while let Some(done) = tasks.join_next().await {
-            tallies.push(done.map_err(|e| Error::internal(format!("a scan task ended: {e}")))??);
+            tallies.push(done.map_err(|e| Error::from_task("a scan task", &e))??);
         }
         tallies.sort_by_key(|(number, _)| *number);
         let tallies: Vec<Tally> = tallies.into_iter().map(|(_, tally)| tally).collect();

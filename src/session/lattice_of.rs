@@ -53,7 +53,7 @@ impl AnonContext {
         });
         let batches = rows
             .await
-            .map_err(|e| Error::internal(format!("the lattice ended: {e}")))??;
+            .map_err(|e| Error::from_task("the lattice", &e))??;
         let schema = batches
             .first()
             .map(RecordBatch::schema)
