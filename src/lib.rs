@@ -47,6 +47,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`error`] | one error type; its kind decides the exit code |
+//! | [`plain`] | text that is safe to look at |
 //! | [`catalogue`] | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | nodes, their order and neighbours |
 //! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
@@ -85,6 +86,7 @@ pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod partition;
+pub mod plain;
 pub mod recode;
 pub mod report;
 pub mod risk;

@@ -1,5 +1,6 @@
 //! Events for machines: one JSON object a line on standard error, never a data value.
 
+use crate::plain;
 use chrono::{SecondsFormat, Utc};
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -42,7 +43,7 @@ fn line<const N: usize>(name: &str, fields: [(&str, Value); N]) -> String {
             .filter(|(_, v)| !v.is_null())
             .map(|(k, v)| (k.to_string(), v)),
     );
-    Value::Object(object).to_string()
+    plain::json(&Value::Object(object).to_string())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod runner;
 mod watch;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::plain;
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
 use log::Log;
@@ -37,9 +38,12 @@ pub fn main() -> ExitCode {
     let (args, inputs) = match Args::read(std::env::args_os()) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version are what was asked for; everything else is wrong usage.
-            let code = u8::from(e.use_stderr());
-            return if e.print().is_ok() { code.into() } else { 1.into() };
+            // Help and version are what was asked for; everything else is wrong usage, which repeats what was typed.
+            let told = match e.use_stderr() {
+                true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
+                false => e.print().and(Ok(0)),
+            };
+            return told.unwrap_or(1).into();
         }
     };
     memory::restart_with_fewer_arenas(&args);
@@ -169,7 +173,7 @@ fn report(error: &Error, log: Log) {
     }
     let label = console::style("error:").red().bold().for_stderr();
     // Whoever closed standard error does not want to know.
-    let _ = writeln!(std::io::stderr(), "{label} {message}");
+    let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 
 #[cfg(test)]

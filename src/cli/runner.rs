@@ -7,6 +7,7 @@ use super::output::{Format, Printing};
 use super::panic;
 use super::watch::Watch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::plain;
 use crate::session::AnonContext;
 use crate::sql::{self, Statement};
 use std::io::Write;
@@ -150,7 +151,7 @@ impl Runner {
 
     /// Prints a text that was asked for, which is a result like any other.
     pub fn say(&self, text: &str) -> Result<()> {
-        writeln!(std::io::stdout(), "{text}").map_err(|e| Error::io("standard output", e))
+        writeln!(std::io::stdout(), "{}", plain::lines(text)).map_err(|e| Error::io("standard output", e))
     }
 
     /// Runs a job of the session to its end, until Ctrl-C, or until it takes more memory than it may.

@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use crate::engine::{Observer, Phase};
+use crate::plain;
 use crate::search::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
@@ -73,7 +74,7 @@ impl Watch {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
             // Whoever closed standard error does not want to know.
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{text}\n"));
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", plain::lines(text)));
         };
         match bar {
             Some(bar) => bar.suspend(print),

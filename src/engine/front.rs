@@ -104,9 +104,7 @@ pub async fn front(
     let oracle = front_oracle(&job, &objectives, observer.as_ref()).await?;
     // A search computes; it has a thread of its own so that the runtime's stay free.
     let searched = tokio::task::spawn_blocking(move || search(&job, &oracle, epsilon, named, &observer));
-    searched
-        .await
-        .map_err(|e| Error::from_task("the search", &e))?
+    searched.await.map_err(|e| Error::from_task("the search", &e))?
 }
 
 /// Reads the source and readies the assessment of its nodes by these objectives.

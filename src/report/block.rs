@@ -1,5 +1,7 @@
 //! What a page is made of, before it is HTML or Markdown: headings, lines of text, terms, tables, pictures.
 
+use crate::plain;
+
 /// A piece of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Span {
@@ -170,7 +172,7 @@ pub(super) struct Page {
 pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        put(if c.is_control() { ' ' } else { c }, &mut out);
+        put(if plain::acts(c) { ' ' } else { c }, &mut out);
     }
     out
 }

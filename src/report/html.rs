@@ -152,6 +152,7 @@ mod tests {
             escape("<a href=\"x\">'&\u{0}"),
             "&lt;a href=&quot;x&quot;&gt;&#39;&amp; "
         );
+        assert_eq!(escape("a\u{202e}\u{9b}b"), "a  b");
         let cell = Line::default().name("<script>").strong("<b>").text("&");
         assert_eq!(
             line(&cell),

@@ -1,6 +1,7 @@
 //! A page as Markdown. Pictures are left out: the tables beside them have every figure they show.
 
 use super::block::{Answer, Block, Line, Page, Section, Span, Table, escaped};
+use crate::plain;
 
 /// The page as text.
 pub(super) fn render(page: &Page) -> String {
@@ -65,11 +66,7 @@ fn line(line: &Line) -> String {
 
 /// A name as code, where code can hold it: a table ends its cell at a bar even there.
 fn name(name: &str) -> String {
-    match name.is_empty()
-        || name.trim() != name
-        || name.contains(['`', '|', '\\'])
-        || name.chars().any(char::is_control)
-    {
+    match name.is_empty() || name.trim() != name || name.contains(['`', '|', '\\']) || name.contains(plain::acts) {
         true => format!("**{}**", escape(name)),
         false => format!("`{name}`"),
     }
@@ -94,6 +91,7 @@ mod tests {
         assert_eq!(escape("a*b|c\n<i>[x](y)"), "a\\*b\\|c \\<i\\>\\[x\\](y)");
         assert_eq!(name("zip"), "`zip`");
         assert_eq!(name("a`|b\n"), "**a\\`\\|b **");
+        assert_eq!(name("a\u{202e}b"), "**a b**");
     }
 
     #[test]

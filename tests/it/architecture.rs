@@ -6,6 +6,7 @@ use std::path::Path;
 /// The level of each module, and those that may not name DataFusion.
 const LEVELS: &[(&str, u8)] = &[
     ("error", 0),
+    ("plain", 0),
     ("catalogue", 1),
     ("lattice", 1),
     ("hierarchy", 2),

@@ -306,3 +306,59 @@ fn an_interrupt_ends_a_statement() {
         (Some(1), "error: interrupted\n")
     );
 }
+
+#[test]
+fn no_name_or_value_acts_on_a_terminal() {
+    let folder = folder();
+    let path = folder.path();
+    let acts = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200b}y";
+    std::fs::write(path.join("names.csv"), format!("{acts},v\n1,{acts}\n")).unwrap();
+    std::fs::write(path.join(format!("{acts}.parquet")), "PAR1").unwrap();
+    std::fs::write(path.join(format!("{acts}.sql")), "SELEC").unwrap();
+    let named = format!("{acts}.parquet");
+    let cases = [
+        vec!["-c", "SELECT * FROM 'names.csv'"],
+        vec!["--format", "markdown", "-c", "SELECT * FROM 'names.csv'"],
+        vec!["-c", "SELECT nothing FROM 'names.csv'"],
+        vec!["--log", "json", "-c", "SELECT nothing FROM 'names.csv'"],
+        vec![
+            "-c",
+            "ANONYMIZE 'names.csv' QUASI IDENTIFIERS (nothing) SATISFYING k_anonymity(2)",
+        ],
+        vec![
+            "-c",
+            "ANONYMIZE 'names.csv' QUASI IDENTIFIERS (v) SATISFYING k_anonymity(1)",
+        ],
+        vec!["-c", "SUGGEST ROLES FOR 'names.csv'"],
+        vec!["--format", &named],
+        vec!["--temp-dir", &named, "-c", "SELECT 1"],
+        vec!["generate", &named, "--out", "x"],
+    ];
+    let sql = [
+        format!("SELECT * FROM '{named}'"),
+        format!("SELECT * FROM \"{acts}\""),
+        format!("ANONYMIZE '{named}' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)"),
+        format!("CREATE HIERARCHY \"{acts}\" FROM '{named}'"),
+        format!("DROP HIERARCHY \"{acts}\""),
+        format!("VERIFY '{named}' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)"),
+        format!("{acts} {acts}"),
+    ];
+    let script = format!("{acts}.sql");
+    let more = sql
+        .iter()
+        .map(|sql| vec!["-c", sql.as_str()])
+        .chain([vec!["-f", script.as_str()]]);
+    for case in cases.into_iter().chain(more) {
+        let output = run(&folder, &case);
+        for said in [stdout(&output), stderr(&output)] {
+            let found = said.chars().find(|c| *c != '\n' && anonsql::plain::acts(*c));
+            assert_eq!(found, None, "{case:?}: {said:?}");
+        }
+    }
+    // What is read by programs is the data as it is.
+    let csv = run(&folder, &["--format", "csv", "-c", "SELECT v FROM 'names.csv'"]);
+    assert_eq!(stdout(&csv), format!("v\n{acts}\n"));
+    let json = run(&folder, &["--format", "ndjson", "-c", "SELECT v FROM 'names.csv'"]);
+    let read: serde_json::Value = serde_json::from_str(stdout(&json).trim()).unwrap();
+    assert_eq!(read, serde_json::json!({ "v": acts }));
+}

@@ -23,16 +23,3 @@ pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Array
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
-
-/// The text with control characters spelled out, so that no value moves the cursor of a terminal.
-pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}

@@ -2,6 +2,7 @@
 
 use super::{Out, Sink, cell, unwritable};
 use crate::error::Result;
+use crate::plain;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
@@ -27,7 +28,7 @@ impl Markdown {
     }
 
     fn line(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
-        let cells: Vec<String> = cells.map(|c| cell::plain(&c).replace('|', "\\|")).collect();
+        let cells: Vec<String> = cells.map(|c| plain::line(&c).replace('|', "\\|")).collect();
         writeln!(self.out, "| {} |", cells.join(" | ")).map_err(unwritable)
     }
 }

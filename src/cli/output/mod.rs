@@ -5,6 +5,7 @@ mod csv;
 mod json;
 mod markdown;
 mod table;
+mod terminal;
 
 use crate::error::{Error, Result};
 use crate::session::Answer;
@@ -13,7 +14,7 @@ use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
 use futures::StreamExt;
-use std::io::{BufWriter, ErrorKind, Stdout, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How results are printed.
@@ -62,10 +63,7 @@ impl Printing {
         // CREATE, DROP and the like answer no columns, so there is nothing to print.
         let mut sink = match answer.schema.fields().is_empty() {
             true => None,
-            false => Some(self.sink(
-                &answer.schema,
-                Box::new(BufWriter::new(StandardOutput(std::io::stdout()))),
-            )?),
+            false => Some(self.sink(&answer.schema, self.standard_output())?),
         };
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
@@ -85,6 +83,14 @@ impl Printing {
             sink.finish()?;
         }
         Ok(rows)
+    }
+
+    fn standard_output(&self) -> Out {
+        let out = BufWriter::new(StandardOutput(std::io::stdout()));
+        match std::io::stdout().is_terminal() {
+            true => Box::new(terminal::Spelled::new(out, self.format)),
+            false => Box::new(out),
+        }
     }
 
     fn sink(&self, schema: &SchemaRef, out: Out) -> Result<Box<dyn Sink>> {

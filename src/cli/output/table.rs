@@ -2,6 +2,7 @@
 
 use super::{Out, Sink, cell, unwritable};
 use crate::error::Result;
+use crate::plain;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use console::measure_text_width;
@@ -23,7 +24,7 @@ impl Table {
     pub fn new(schema: &SchemaRef, out: Out, max_rows: Option<usize>, width: Option<usize>) -> Self {
         Self {
             out,
-            header: schema.fields().iter().map(|f| cell::plain(f.name())).collect(),
+            header: schema.fields().iter().map(|f| plain::line(f.name())).collect(),
             numeric: schema.fields().iter().map(|f| cell::is_number(f.data_type())).collect(),
             rows: vec![],
             total: 0,
@@ -90,7 +91,7 @@ impl Sink for Table {
             self.rows.push(
                 formatters
                     .iter()
-                    .map(|f| cell::plain(&f.value(row).to_string()))
+                    .map(|f| plain::line(&f.value(row).to_string()))
                     .collect(),
             );
         }

@@ -2,6 +2,7 @@
 
 use super::complete::{self, Candidate, Names};
 use super::{command, highlight};
+use crate::plain;
 use crate::sql;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -37,7 +38,11 @@ impl Completer for Assistant {
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         match complete::candidates(&self.names, line, pos) {
-            Candidate::Files => self.files.complete_path(line, pos),
+            Candidate::Files => {
+                let (start, mut paths) = self.files.complete_path(line, pos)?;
+                paths.retain(|p| !p.display.contains(plain::acts));
+                Ok((start, paths))
+            }
             Candidate::Words(start, words) => {
                 let pair = |w: String| Pair {
                     display: w.clone(),

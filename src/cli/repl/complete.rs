@@ -8,6 +8,7 @@ use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
 use crate::partition::PARTITIONERS;
+use crate::plain;
 use crate::search::SEARCHES;
 use crate::session::AnonContext;
 use crate::sql::ident;
@@ -195,10 +196,10 @@ fn quoted(names: Vec<String>) -> Vec<String> {
     names.iter().map(|n| ident(n).to_string()).collect()
 }
 
-/// Those of `all` that begin with what was typed, whatever its case or quotes.
+/// Those of `all` that begin with what was typed, whatever its case or quotes, and can be looked at as they are.
 fn words(start: usize, typed: &str, all: Vec<String>) -> Candidate {
     let typed = typed.trim_start_matches('"').to_lowercase();
-    let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&typed);
+    let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&typed) && !w.contains(plain::acts);
     let found: BTreeSet<String> = all.into_iter().filter(fits).collect();
     Candidate::Words(start, found.into_iter().collect())
 }

@@ -1,0 +1,65 @@
+//! A terminal, which obeys some of what it is sent: formats for machines write values as they are.
+
+use super::Format;
+use crate::plain;
+use std::io::{Result, Write};
+
+/// Passes text on with what would act on the terminal spelled out.
+pub struct Spelled<W> {
+    out: W,
+    spell: fn(&str) -> String,
+    /// The beginning of a character whose end has not come yet.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Spelled<W> {
+    /// Text of this format, to `out`.
+    pub fn new(out: W, format: Format) -> Self {
+        let spell = match format {
+            Format::Json | Format::Ndjson => plain::json,
+            Format::Table | Format::Csv | Format::Markdown => plain::lines,
+        };
+        Self {
+            out,
+            spell,
+            rest: vec![],
+        }
+    }
+}
+
+impl<W: Write> Write for Spelled<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Err(e) if e.error_len().is_none() => e.valid_up_to(),
+            _ => self.rest.len(),
+        };
+        let text: Vec<u8> = self.rest.drain(..whole).collect();
+        self.out
+            .write_all((self.spell)(&String::from_utf8_lossy(&text)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(format: Format, text: &str) -> String {
+        let mut terminal = Spelled::new(vec![], format);
+        // Byte by byte, so that no character comes at once.
+        text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
+        String::from_utf8(terminal.out).unwrap()
+    }
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        let text = "é,\"\u{1b}[2J\"\n\u{202e}\u{9b}\r,1\n";
+        assert_eq!(sent(Format::Csv, text), "é,\"\\u{1b}[2J\"\n\\u{202e}\\u{9b}\\r,1\n");
+        assert_eq!(sent(Format::Ndjson, "{\"\u{9b}\":\"é\"}\n"), "{\"\\u009b\":\"é\"}\n");
+    }
+}

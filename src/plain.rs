@@ -1,0 +1,71 @@
+//! Text that is safe to look at: a name or a value may hold what moves the cursor of a terminal, colours it, or turns
+//! around what stands beside it.
+
+/// Whether a character is no sign on a page but acts on those beside it: control characters with ESC among them, marks
+/// of the direction of writing, and what takes no room. The joiners that scripts and emoji need stay as they are.
+pub fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text of one line with everything that [`acts`] spelled out: `\n`, `\u{1b}`.
+pub fn line(text: &str) -> String {
+    spelled(text, |_| false)
+}
+
+/// The same of several lines, whose ends and tabs stay.
+pub fn lines(text: &str) -> String {
+    spelled(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// JSON whose strings spell out what [`acts`], which JSON itself leaves as it is beyond the first 32 characters. It
+/// reads as the same values.
+pub fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) && !matches!(c, '\n' | '\t' | '\r') {
+            true => {
+                let mut units = [0; 2];
+                out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+fn spelled(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) && !stays(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_spelled_out() {
+        let text = "a\u{1b}[31m\u{7f}\u{9b}2J\u{202e}\u{2066}\u{200b}\u{feff}\r\n\té\u{200d}";
+        assert_eq!(
+            line(text),
+            "a\\u{1b}[31m\\u{7f}\\u{9b}2J\\u{202e}\\u{2066}\\u{200b}\\u{feff}\\r\\n\\té\u{200d}"
+        );
+        assert_eq!(lines("a\n\tb\r\u{1b}"), "a\n\tb\\r\\u{1b}");
+    }
+
+    #[test]
+    fn json_reads_as_the_same_values() {
+        let value = serde_json::json!({"a\u{7f}\u{e0001}": "\u{1b}\u{9b}\u{202e}é\n"});
+        let written = json(&value.to_string());
+        assert!(!written.contains(acts), "{written}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
+    }
+}
