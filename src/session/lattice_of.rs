@@ -51,9 +51,7 @@ impl AnonContext {
             observer.end(engine::Phase::Search);
             rows
         });
-        let batches = rows
-            .await
-            .map_err(|e| Error::from_task("the lattice", &e))??;
+        let batches = rows.await.map_err(|e| Error::from_task("the lattice", &e))??;
         let schema = batches
             .first()
             .map(RecordBatch::schema)

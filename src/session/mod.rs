@@ -6,6 +6,7 @@
 mod answer;
 mod bind;
 mod compare;
+mod deep;
 mod explain;
 pub mod front;
 mod functions;
@@ -102,6 +103,14 @@ impl AnonContext {
 
     /// Runs one statement. Whether the checks of a VERIFY hold is in its answer: [`Answer::verified`].
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
+        match sql::is_deep(&statement.to_string()) {
+            true => self.execute_deep(statement).await,
+            false => self.execute_here(statement).await,
+        }
+    }
+
+    /// Runs one statement on the threads at hand.
+    async fn execute_here(&self, statement: Statement) -> Result<Answer> {
         match statement {
             Statement::CreateHierarchy(create) => self.create_hierarchy(create).await,
             Statement::DropHierarchy { name, if_exists } => self.drop_hierarchy(&name, if_exists),

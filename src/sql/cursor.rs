@@ -13,7 +13,12 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 pub(super) struct Script<'a> {
     text: &'a str,
     tokens: Vec<TokenWithSpan>,
+    /// The byte at which each line begins, and each [`STRIDE`] characters of a long line with the number of the character.
+    places: Vec<(u64, u64, usize)>,
 }
+
+/// So many characters are counted at most to find a place.
+const STRIDE: u64 = 256;
 
 impl<'a> Script<'a> {
     pub(super) fn new(text: &'a str) -> Result<Self> {
@@ -21,7 +26,18 @@ impl<'a> Script<'a> {
             .tokenize_with_location()
             .map_err(|e| Error::usage(format!("{}: {}", place(e.location), e.message)))?;
         tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
-        Ok(Self { text, tokens })
+        let mut places = vec![(1, 1, 0)];
+        let (mut line, mut column) = (1, 1);
+        for (at, c) in text.char_indices() {
+            (line, column) = match c {
+                '\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            };
+            if column % STRIDE == 1 {
+                places.push((line, column, at + c.len_utf8()));
+            }
+        }
+        Ok(Self { text, tokens, places })
     }
 
     /// The tokens of each statement that is not empty.
@@ -40,15 +56,13 @@ impl<'a> Script<'a> {
     }
 
     fn offset(&self, at: Location) -> usize {
-        let mut lines = self.text.split_inclusive('\n');
-        let before: usize = lines
-            .by_ref()
-            .take(at.line.saturating_sub(1) as usize)
-            .map(str::len)
-            .sum();
-        let rest = &self.text[before..];
-        let column = at.column.saturating_sub(1) as usize;
-        before + rest.char_indices().nth(column).map_or(rest.len(), |(i, _)| i)
+        let after = self
+            .places
+            .partition_point(|(line, column, _)| (*line, *column) <= (at.line, at.column));
+        let (_, column, byte) = self.places.get(after.saturating_sub(1)).copied().unwrap_or((1, 1, 0));
+        let rest = &self.text[byte..];
+        let ahead = at.column.saturating_sub(column) as usize;
+        byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
     }
 }
 

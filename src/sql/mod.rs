@@ -7,6 +7,7 @@
 pub mod ast;
 mod clause;
 mod cursor;
+mod depth;
 mod name;
 mod redact;
 #[cfg(test)]
@@ -14,31 +15,30 @@ mod roundtrip;
 pub mod statement;
 
 pub use ast::Statement;
+pub use depth::{ROOM, is_deep};
 pub use name::{TableName, ident, literal_text};
 
 use crate::error::Result;
 use cursor::{Cursor, Script};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use depth::Depth;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// All statements of a script, separated by `;`.
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let script = Script::new(sql)?;
-    script
-        .statements()
-        .map(|tokens| statement::read(Cursor::new(&script, tokens)))
-        .collect()
+    parse_each(sql)?.into_iter().collect()
 }
 
 /// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
 pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
     let script = Script::new(sql)?;
-    Ok(script
-        .statements()
-        .map(|tokens| statement::read(Cursor::new(&script, tokens)))
-        .collect())
+    let read = |tokens: &[TokenWithSpan]| {
+        let depth = Depth::of(tokens.iter().map(|t| &t.token));
+        depth.read(|| statement::read(Cursor::new(&script, tokens)))
+    };
+    Ok(script.statements().map(read).collect())
 }
 
 /// Whether a line editor can hand `text` over: it ends with `;` outside strings and comments, or holds nothing at all.

@@ -1,0 +1,138 @@
+//! Statements of any length end in an answer or an error, on the small stacks of a runtime's threads too.
+
+use super::common::context;
+use anonsql::error::{Error, ErrorKind};
+use anonsql::sql;
+
+/// Runs on a thread of tokio's, whose stack is 2 MB.
+fn run(sql: String) -> Result<Vec<arrow::record_batch::RecordBatch>, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime
+        .block_on(runtime.spawn(async move { context(1).sql(&sql).await }))
+        .unwrap()
+}
+
+fn chain(what: &str, n: usize) -> String {
+    let times = |part: &str, between: &str| vec![part; n].join(between);
+    match what {
+        "or" => format!("SELECT 1 WHERE {}", times("1=1", " OR ")),
+        "or of a column" => format!("SELECT x FROM (VALUES (1)) t(x) WHERE {}", times("x=1", " OR ")),
+        "and" => format!("SELECT x FROM (VALUES (1)) t(x) WHERE {}", times("x<>2", " AND ")),
+        "plus" => format!("SELECT {} FROM (VALUES (1)) t(x)", times("x", "+")),
+        "xor" => format!("SELECT {}", times("true", " XOR ")),
+        "union" => times("SELECT 1", " UNION ALL "),
+        "except" => times("SELECT 1", " EXCEPT "),
+        "not" => format!("SELECT {}true", times("NOT ", "")),
+        "minus" => format!("SELECT {}1", times("- ", "")),
+        "parentheses" => format!("SELECT {}1{}", times("(", ""), times(")", "")),
+        "subqueries" => format!(
+            "SELECT * FROM {}(VALUES (1)) t{}",
+            times("(SELECT * FROM ", ""),
+            times(")", "")
+        ),
+        "functions" => format!("SELECT {}1{}", times("abs(", ""), times(")", "")),
+        "case" => format!("SELECT {}1{}", times("CASE WHEN true THEN ", ""), times(" END", "")),
+        "cast" => format!("SELECT 1{}", times("::int", "")),
+        "is null" => format!("SELECT 1{}", times(" IS NULL", "")),
+        "index" => format!("SELECT x{} FROM (VALUES ([1])) t(x)", times("[1]", "")),
+        "interval" => format!("SELECT {}'1'", times("INTERVAL ", "")),
+        "type" => format!("SELECT CAST(NULL AS {}INT{})", times("ARRAY<", ""), times(">", "")),
+        "explain" => format!("{}SELECT 1", times("EXPLAIN ", "")),
+        "lambda" => format!("SELECT {}1", times("x -> ", "")),
+        "pivot" => format!("SELECT * FROM t{}", times(" PIVOT (sum(a) FOR b IN (1))", "")),
+        "open" => times("(", ""),
+        "anonymize" => format!(
+            "ANONYMIZE (SELECT 1 AS x WHERE {}) QUASI IDENTIFIERS (x) SATISFYING k_anonymity(1)",
+            times("1=1", " OR ")
+        ),
+        "models" => format!(
+            "ANONYMIZE t QUASI IDENTIFIERS (x) SATISFYING {}",
+            times("k_anonymity(2)", " AND ")
+        ),
+        other => panic!("{other}"),
+    }
+}
+
+const ALL: &[&str] = &[
+    "or",
+    "or of a column",
+    "and",
+    "plus",
+    "xor",
+    "union",
+    "except",
+    "not",
+    "minus",
+    "parentheses",
+    "subqueries",
+    "functions",
+    "case",
+    "cast",
+    "is null",
+    "index",
+    "interval",
+    "type",
+    "explain",
+    "lambda",
+    "pivot",
+    "open",
+    "anonymize",
+    "models",
+];
+
+#[test]
+fn what_is_too_deep_is_refused() {
+    for what in ALL {
+        let error = run(chain(what, 20_000)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{what}: {error}");
+        assert!(error.to_string().len() < 400, "{what}");
+    }
+}
+
+/// The most that is let through, and what a thread of 2 MB takes.
+#[test]
+fn what_is_let_through_has_room() {
+    for what in ALL {
+        for n in [40, 90, 480, 900] {
+            // Whether it means something is not asked here, only that it ends; several kinds are refused by the parser.
+            let statement = chain(what, n);
+            if let Err(error) = run(statement) {
+                assert_ne!(error.kind(), ErrorKind::Internal, "{what} {n}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_statements_that_people_write_work() {
+    let rows = |sql: String| run(sql).unwrap().iter().map(|b| b.num_rows()).sum::<usize>();
+    assert_eq!(rows(chain("or of a column", 1_000)), 1);
+    assert_eq!(rows(chain("and", 1_000)), 1);
+    assert_eq!(rows(chain("anonymize", 1_000)), 1);
+    let numbers: Vec<String> = (0..20_000).map(|i| i.to_string()).collect();
+    assert_eq!(
+        rows(format!(
+            "SELECT x FROM (VALUES (1)) t(x) WHERE x IN ({})",
+            numbers.join(",")
+        )),
+        1
+    );
+    assert_eq!(
+        rows(format!("SELECT * FROM (VALUES ({})) t", numbers.join("),("))),
+        20_000
+    );
+}
+
+#[test]
+fn a_script_of_many_statements_keeps_their_texts() {
+    for end in [";\n", "; "] {
+        let text: String = (0..5_000).map(|i| format!("SELECT 'ä{i}'{end}")).collect();
+        let all = sql::parse(&text).unwrap();
+        assert_eq!(all.len(), 5_000);
+        assert_eq!(all[4_321].to_string(), "SELECT 'ä4321'");
+    }
+}
