@@ -41,8 +41,8 @@ pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};
 pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
-pub(crate) use guard::{guard_readers, reading};
 pub use groups::{Combinations, check as check_partition};
+pub(crate) use guard::{SOURCE, guard_readers, reading};
 pub use job::{
     Choice, Constraint, Existing, Format, Identifier, Job, QuasiIdentifier, Randomization, Secret, Sensitive, Source,
     SuppressionLimit, Target,

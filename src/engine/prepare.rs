@@ -2,11 +2,12 @@
 
 use super::details::detail_requests;
 use super::evaluator::Evaluator;
+use super::guard::{SOURCE, reading, source_plan};
 use super::job::{Job, Source};
 use super::observe::{Observer, Phase};
 use super::verify::quote;
 use crate::error::{Error, Result};
-use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch, read_dictionaries};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
@@ -137,7 +138,8 @@ pub(super) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 
 async fn scan(columns: &Columns, rows: DataFrame, scratch: &Scratch, progress: Arc<AtomicU64>) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
-    let plan = read_dictionaries(rows.create_physical_plan().await?).await?;
+    let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
+    let plan = source_plan(plan).await?;
     let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
     columns.scan(streams, scratch, progress).await
 }

@@ -1,8 +1,8 @@
 //! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
 
+use super::guard::source_plan;
 use super::prepare::select_columns;
 use crate::error::{Error, Result};
-use crate::frequency::read_dictionaries;
 use crate::recode::{
     DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, SUPPRESSED, is_foldable, set_aside,
     with_rows,
@@ -141,7 +141,7 @@ async fn read(rows: &DataFrame, recipe: &Recipe) -> Result<Read> {
     let rows = select_columns(rows, &names)?.create_physical_plan().await?;
     Ok(Read {
         released: recipe.ordered_schema(&rows.schema())?,
-        rows: read_dictionaries(rows).await?,
+        rows: source_plan(rows).await?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a statement answers: a schema and a stream of record batches.
 
-use crate::engine::{RandomizedColumn, Release};
+use crate::engine::{RandomizedColumn, Release, SOURCE, reading};
 use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::SchemaRef;
@@ -49,7 +49,7 @@ impl Answer {
     /// The rows of a query.
     pub(super) async fn query(frame: DataFrame) -> Result<Self> {
         let schema = Arc::new(frame.schema().as_arrow().clone());
-        let rows = frame.execute_stream().await?;
+        let rows = reading(SOURCE, async { Ok(frame.execute_stream().await?) }).await?;
         Ok(Self {
             schema,
             rows,

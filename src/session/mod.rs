@@ -25,7 +25,9 @@ mod verify;
 pub use answer::Answer;
 pub use paths::enable_path_tables;
 
-use crate::engine::{self, Observer, Silent, Stage, answer_maxima_rightly, keep_files_unnamed};
+use crate::engine::{
+    self, Observer, SOURCE, Silent, Stage, answer_maxima_rightly, guard_readers, keep_files_unnamed, reading,
+};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
@@ -60,6 +62,7 @@ impl AnonContext {
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         answer_maxima_rightly(session.state_ref().write().config_mut());
+        guard_readers(&session);
         functions::register(&session, &hierarchies);
         Self::sharing(session, hierarchies, Arc::new(Silent))
     }
@@ -125,10 +128,13 @@ impl AnonContext {
             Statement::DataFusion(statement, text) => {
                 let is_query =
                     matches!(&*statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
-                let rows = self.session.sql(&text).await.map_err(match is_query {
-                    true => Error::from,
-                    false => Error::from_statement,
-                })?;
+                let planned = async {
+                    self.session.sql(&text).await.map_err(match is_query {
+                        true => Error::from,
+                        false => Error::from_statement,
+                    })
+                };
+                let rows = reading(SOURCE, planned).await?;
                 keep_files_unnamed(&self.session)?;
                 Answer::query(rows).await
             }

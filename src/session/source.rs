@@ -1,7 +1,7 @@
 //! Where rows come from: a table of the session, a path, a query.
 
 use super::AnonContext;
-use crate::engine::{Manifest, Pins, Source};
+use crate::engine::{Manifest, Pins, SOURCE, Source, reading};
 use crate::error::{Error, Result};
 use crate::sql::ast;
 use arrow::datatypes::{DataType, Field, Schema};
@@ -23,6 +23,14 @@ use std::path::{Path, PathBuf};
 impl AnonContext {
     /// The rows that a statement names.
     pub(super) async fn source(&self, source: &ast::Source) -> Result<Source> {
+        let what = match source {
+            ast::Source::Path(path) => format!("{path:?}"),
+            _ => SOURCE.to_string(),
+        };
+        reading(&what, self.open(source)).await
+    }
+
+    async fn open(&self, source: &ast::Source) -> Result<Source> {
         let rows = match source {
             ast::Source::Table(name) => self.session.table(name.reference()).await?,
             ast::Source::Path(path) => read_path(&self.session, path).await?,

@@ -1,0 +1,173 @@
+//! Readers of files panic where bytes are not what they expect. That is a fault of the file, not of the statement: an
+//! error that says which file, with nothing of what the panic said, which may quote data.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::read_dictionaries;
+use datafusion::common::Statistics;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::prelude::SessionContext;
+use futures::{FutureExt, StreamExt};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What `reading` reads of `what`, a file or folder, outside a plan: a footer, a header, a dictionary.
+pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
+    let read = AssertUnwindSafe(reading).catch_unwind().await;
+    read.unwrap_or_else(|_| Err(damaged(what)))
+}
+
+/// The plan that reads the rows of a source, dictionaries as they are stored.
+pub(super) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(guarded(reading(SOURCE, read_dictionaries(plan)).await?)?)
+}
+
+/// What an error calls files that are not known one by one.
+pub(crate) const SOURCE: &str = "the source";
+
+/// Every plan of the session whose files are read has this guard around each reader, from now on.
+pub(crate) fn guard_readers(session: &SessionContext) {
+    let state = session.state();
+    let mut rules = state.physical_optimizers().to_vec();
+    if rules.iter().any(|rule| rule.name() == NAME) {
+        return;
+    }
+    rules.push(Arc::new(GuardReaders));
+    let mut builder = SessionStateBuilder::new_from_existing(state).with_session_id(session.session_id());
+    *builder.physical_optimizers() = Some(PhysicalOptimizer { rules });
+    *session.state_ref().write() = builder.build();
+}
+
+/// The plan with a guard around each of its readers.
+pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn ExecutionPlan>> {
+    plan.transform_up(|plan| {
+        let files = match plan.downcast_ref::<DataSourceExec>() {
+            Some(source) if plan.downcast_ref::<Guarded>().is_none() => files(source),
+            _ => None,
+        };
+        Ok(match files {
+            Some(files) => Transformed::yes(Arc::new(Guarded { reader: plan, files }) as _),
+            None => Transformed::no(plan),
+        })
+    })
+    .data()
+}
+
+/// What an error calls the files of a reader; `None` where it reads none.
+fn files(source: &DataSourceExec) -> Option<String> {
+    let config = source.data_source().downcast_ref::<FileScanConfig>()?;
+    let mut paths = config.file_groups.iter().flat_map(|group| group.files());
+    let first = paths.next().map(|file| file.path().to_string())?;
+    let others = paths.filter(|file| file.path().as_ref() != first).count();
+    Some(match (others, first.rsplit_once('/')) {
+        (0, _) => format!("{:?}", format!("/{first}")),
+        (_, folder) => format!("{:?}", format!("/{}", folder.map_or("", |(folder, _)| folder))),
+    })
+}
+
+fn damaged(what: &str) -> Error {
+    Error::new(
+        ErrorKind::Data,
+        format!("cannot read {what}: a file is damaged, its reader stopped in the middle"),
+    )
+}
+
+const NAME: &str = "guard_readers";
+
+#[derive(Debug)]
+struct GuardReaders;
+
+impl PhysicalOptimizerRule for GuardReaders {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        guarded(plan)
+    }
+
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// A reader whose panics are errors. Everything else is the reader's.
+#[derive(Debug)]
+struct Guarded {
+    reader: Arc<dyn ExecutionPlan>,
+    files: String,
+}
+
+impl DisplayAs for Guarded {
+    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        self.reader.fmt_as(t, f)
+    }
+}
+
+impl ExecutionPlan for Guarded {
+    fn name(&self) -> &str {
+        self.reader.name()
+    }
+
+    fn downcast_delegate(&self) -> Option<&dyn ExecutionPlan> {
+        Some(self.reader.as_ref())
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.reader.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        self.reader.apply_expressions(f)
+    }
+
+    fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let reader = Arc::clone(&self.reader).reset_state()?;
+        let files = self.files.clone();
+        Ok(Arc::new(Guarded { reader, files }))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.reader.metrics()
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], args: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
+        self.reader.statistics_from_inputs(inputs, args)
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.reader.fetch()
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let open = || self.reader.execute(partition, context);
+        let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(&self.files).into()))?;
+        let (schema, files) = (rows.schema(), self.files.clone());
+        let rows = AssertUnwindSafe(rows).catch_unwind();
+        let rows = rows.map(move |batch| batch.unwrap_or_else(|_| Err(damaged(&files).into())));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
