@@ -136,7 +136,7 @@ impl Spool {
                 let read = move || spool.decode(offset, bytes, &columns);
                 tokio::task::spawn_blocking(read)
                     .await
-                    .map_err(|e| Error::internal(format!("reading released rows ended: {e}")))??
+                    .map_err(|e| Error::from_task("reading released rows", &e))??
             }
         };
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
