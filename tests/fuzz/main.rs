@@ -10,6 +10,7 @@
 //! one `run` and a line in [`KINDS`].
 
 mod crashes;
+mod edges;
 mod options;
 mod releases;
 
@@ -47,6 +48,26 @@ const KINDS: &[Kind] = &[
         name: "faults",
         few: 30,
         run: crashes::faults,
+    },
+    Kind {
+        name: "statements",
+        few: 20000,
+        run: edges::statements,
+    },
+    Kind {
+        name: "data-files",
+        few: 400,
+        run: edges::data_files,
+    },
+    Kind {
+        name: "manifests",
+        few: 200,
+        run: edges::manifests,
+    },
+    Kind {
+        name: "hierarchy-files",
+        few: 500,
+        run: edges::hierarchy_files,
     },
 ];
 

@@ -1,0 +1,227 @@
+//! Data files: Parquet in several layouts, CSV and Arrow, mutated and run through whole statements. What is released of
+//! them is verified, and a released file that was changed by one byte is found out.
+
+use super::mutate::{anywhere, bytes};
+use super::{Input, SECRET, context, quoted, refused, runtime, scratch};
+use anonsql::AnonContext;
+use anonsql::error::ErrorKind;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+pub struct DataFiles {
+    runtime: Runtime,
+    context: AnonContext,
+    folder: TempDir,
+    sources: Vec<(&'static str, Vec<u8>)>,
+    released: PathBuf,
+    /// The files of the release, read once.
+    parts: Vec<(PathBuf, Vec<u8>)>,
+    cases: u64,
+}
+
+/// A session is left after so many cases: it remembers every file it has read.
+const CASES_OF_A_SESSION: u64 = 200;
+
+/// How a source is written, and with which options of COPY.
+const LAYOUTS: &[(&str, &str)] = &[
+    ("parquet", ""),
+    (
+        "parquet",
+        "'format.compression' 'uncompressed', 'format.dictionary_enabled' 'false'",
+    ),
+    (
+        "parquet",
+        "'format.compression' 'zstd(1)', 'format.writer_version' '2.0', 'format.data_pagesize_limit' '64'",
+    ),
+    (
+        "parquet",
+        "'format.compression' 'snappy', 'format.encoding' 'delta_binary_packed', 'format.dictionary_enabled' 'false'",
+    ),
+    (
+        "parquet",
+        "'format.max_row_group_size' '8', 'format.bloom_filter_on_write' 'true', 'format.statistics_enabled' 'page'",
+    ),
+    ("csv", ""),
+    ("arrow", ""),
+];
+
+impl Input for DataFiles {
+    fn new() -> Self {
+        let (runtime, context, folder) = (runtime(), context(), scratch());
+        let run = |sql: &str| {
+            runtime
+                .block_on(context.sql(sql))
+                .unwrap_or_else(|e| panic!("{sql}: {e}"))
+        };
+        run(&format!(
+            "CREATE TABLE people AS SELECT column1 AS age, column2 AS zip, column3 AS illness, CAST(column1 AS DOUBLE) / 3 AS bmi,
+             CAST(column1 AS DECIMAL(9, 2)) AS cost, DATE '2020-01-01' + column1 AS born, column1 > 40 AS ill,
+             CAST(column1 AS TIMESTAMP) AS seen, arrow_cast(column2, 'Dictionary(Int32, Utf8)') AS city,
+             CAST(column1 AS SMALLINT) AS small FROM (VALUES {})",
+            (0..40)
+                .map(|i| match i % 7 {
+                    6 => format!("({}, NULL, '{SECRET}')", 20 + i % 5),
+                    _ => format!("({}, '{}', 'flu {}')", 20 + i % 5, 1000 + i % 3, i % 4),
+                })
+                .collect::<Vec<_>>()
+                .join(", ")
+        ));
+        let mut sources = vec![];
+        for (number, (format, options)) in LAYOUTS.iter().enumerate() {
+            let path = folder.path().join(format!("source{number}.{format}"));
+            let options = if options.is_empty() {
+                String::new()
+            } else {
+                format!(" OPTIONS ({options})")
+            };
+            // An encoding is for numbers only.
+            let columns = if options.contains("delta") {
+                "age, born, small, seen"
+            } else {
+                "*"
+            };
+            let columns = if *format == "csv" {
+                "age, zip, illness, bmi, born"
+            } else {
+                columns
+            };
+            let format_name = format.to_uppercase();
+            run(&format!(
+                "COPY (SELECT {columns} FROM people) TO {} STORED AS {format_name}{options}",
+                quoted(&path)
+            ));
+            sources.push((*format, std::fs::read(&path).unwrap()));
+        }
+        let released = folder.path().join("released");
+        run(&format!(
+            "ANONYMIZE people TO {} QUASI IDENTIFIERS (age, zip) SENSITIVE (illness) KEEP (bmi, born) SATISFYING k_anonymity(2)",
+            quoted(&released)
+        ));
+        let parts = std::fs::read_dir(&released).unwrap().flatten().map(|e| e.path());
+        let parts = parts.filter(|p| p.extension().is_some_and(|e| e == "parquet"));
+        let parts = parts.map(|p| (p.clone(), std::fs::read(p).unwrap())).collect();
+        Self {
+            runtime,
+            context,
+            folder,
+            sources,
+            released,
+            parts,
+            cases: 0,
+        }
+    }
+
+    fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
+        self.cases += 1;
+        if self.cases % CASES_OF_A_SESSION == 0 {
+            self.context = context();
+        }
+        match rng.random_range(0..5) {
+            0 => self.released(rng),
+            _ => self.source(rng),
+        }
+    }
+}
+
+impl DataFiles {
+    /// A mutated source: whatever is released of it is verified.
+    fn source(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
+        let (format, original) = &self.sources[rng.random_range(0..self.sources.len())];
+        let others: Vec<Vec<u8>> = self.sources.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let mutated = match *format {
+            "csv" => bytes(rng, original, &others, anywhere),
+            _ => bytes(rng, original, &others, in_structure),
+        };
+        // A name of its own: sessions remember what stood under a path.
+        let name = format!("case{}", self.cases);
+        let path = self.folder.path().join(format!("{name}.{format}"));
+        std::fs::write(&path, &mutated).unwrap();
+        let source = match *format {
+            "arrow" => {
+                let create = format!(
+                    "CREATE EXTERNAL TABLE {name} STORED AS ARROW LOCATION {}",
+                    quoted(&path)
+                );
+                match self.run(&create)? {
+                    true => name.clone(),
+                    false => return Ok("refused"),
+                }
+            }
+            _ => quoted(&path),
+        };
+        let target = self.folder.path().join(format!("{name}-out"));
+        let done = self.statements(&source, &target);
+        let _ = std::fs::remove_dir_all(&target);
+        let _ = std::fs::remove_file(&path);
+        done
+    }
+
+    fn statements(&self, source: &str, target: &Path) -> Result<&'static str, String> {
+        let all = self.run(&format!("SELECT * FROM {source}"))?;
+        self.run(&format!("RISK OF {source} QUASI IDENTIFIERS (age)"))?;
+        self.run(&format!("SUGGEST ROLES FOR {source}"))?;
+        let anonymize = format!(
+            "ANONYMIZE {source} TO {} QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2) SUPPRESSING AT MOST 100 PERCENT",
+            quoted(target)
+        );
+        if !self.run(&anonymize)? {
+            return Ok(if all { "read, not released" } else { "refused" });
+        }
+        for verify in [
+            format!("VERIFY {}", quoted(target)),
+            format!(
+                "VERIFY {} AGAINST {source} QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2)",
+                quoted(target)
+            ),
+        ] {
+            if let Err(e) = self.runtime.block_on(self.context.sql(&verify)) {
+                return Err(format!("{anonymize} succeeded, and {verify} says {e}"));
+            }
+        }
+        Ok("released")
+    }
+
+    /// A released file with one change at least: VERIFY does not hold.
+    fn released(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
+        let (path, original) = &self.parts[rng.random_range(0..self.parts.len())];
+        let mutated = bytes(rng, original, &[], in_structure);
+        if mutated == *original {
+            return Ok("unchanged");
+        }
+        let folder = self.folder.path().join(format!("released{}", self.cases));
+        std::fs::create_dir(&folder).unwrap();
+        for entry in std::fs::read_dir(&self.released).unwrap().flatten() {
+            std::fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+        }
+        std::fs::write(folder.join(path.file_name().unwrap()), mutated).unwrap();
+        let verify = format!("VERIFY {}", quoted(&folder));
+        let answer = self.runtime.block_on(self.context.sql(&verify));
+        let _ = std::fs::remove_dir_all(&folder);
+        match answer {
+            Ok(_) => Err(format!("{verify}: a changed file passes")),
+            Err(e) if e.kind() == ErrorKind::Verification => Ok("found out"),
+            Err(e) => refused(&verify, &e).map(|()| "found out"),
+        }
+    }
+
+    /// Whether a statement was answered.
+    fn run(&self, sql: &str) -> Result<bool, String> {
+        match self.runtime.block_on(self.context.sql(sql)) {
+            Ok(_) => Ok(true),
+            Err(e) => refused(sql, &e).map(|()| false),
+        }
+    }
+}
+
+/// Rather where the structure of a file is: its end, its beginning, and sometimes anywhere.
+fn in_structure(rng: &mut ChaCha8Rng, len: usize) -> usize {
+    match rng.random_range(0..10) {
+        0..5 => len - 1 - rng.random_range(0..len.min(1_500)),
+        5 => len - 1 - rng.random_range(0..len.min(12)),
+        6 => rng.random_range(0..len.min(64)),
+        _ => anywhere(rng, len),
+    }
+}

@@ -1,0 +1,149 @@
+//! Manifests, mutated as bytes and as JSON: VERIFY of the release beside them and USING MANIFEST end in an answer or an
+//! error, and what is released by a mutated manifest holds.
+
+use super::mutate::{anywhere, bytes};
+use super::{Input, context, quoted, refused, runtime, scratch};
+use anonsql::AnonContext;
+use anonsql::engine::{MANIFEST, Manifest};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+pub struct Manifests {
+    runtime: Runtime,
+    context: AnonContext,
+    folder: TempDir,
+    /// Statements, and the manifests of their releases.
+    releases: Vec<(String, Vec<u8>)>,
+}
+
+const REQUESTS: &[&str] = &[
+    "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(2) AND l_diversity(1) ON illness",
+    "QUASI IDENTIFIERS (age, sex) KEEP (illness) SATISFYING k_anonymity(3) SUPPRESSING AT MOST 50 PERCENT SEARCH USING mondrian",
+    "IDENTIFIERS (illness) QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2) SUPPRESSED ROWS STARRED",
+];
+
+impl Input for Manifests {
+    fn new() -> Self {
+        let (runtime, context, folder) = (runtime(), context(), scratch());
+        let run = |sql: &str| {
+            runtime
+                .block_on(context.sql(sql))
+                .unwrap_or_else(|e| panic!("{sql}: {e}"))
+        };
+        run("CREATE TABLE people AS SELECT column1 AS age, column2 AS sex, column3 AS illness FROM (VALUES
+            (20, 'f', 'flu'), (21, 'f', 'flu'), (22, 'm', 'cold'), (23, 'm', 'flu'), (27, 'f', 'cold'), (28, 'm', 'flu'))");
+        run("CREATE HIERARCHY age AS INTERVALS (5, 10)");
+        let mut releases = vec![];
+        for (number, request) in REQUESTS.iter().enumerate() {
+            let target = folder.path().join(format!("release{number}"));
+            run(&format!("ANONYMIZE people TO {} {request}", quoted(&target)));
+            releases.push((request.to_string(), std::fs::read(target.join(MANIFEST)).unwrap()));
+        }
+        Self {
+            runtime,
+            context,
+            folder,
+            releases,
+        }
+    }
+
+    fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
+        let number = rng.random_range(0..self.releases.len());
+        let (request, original) = &self.releases[number];
+        let mutated = match rng.random() {
+            true => bytes(rng, original, &[self.releases[0].1.clone()], anywhere),
+            false => {
+                let mut json: Value = serde_json::from_slice(original).unwrap();
+                (0..rng.random_range(1..4)).for_each(|_| change(rng, &mut json));
+                serde_json::to_vec(&json).unwrap()
+            }
+        };
+        let release = self.folder.path().join(format!("release{number}"));
+        std::fs::write(release.join(MANIFEST), &mutated).unwrap();
+        let mut how = match Manifest::read(&release) {
+            Ok(_) => "read",
+            Err(e) => refused("reading", &e).map(|()| "refused")?,
+        };
+        let verify = format!("VERIFY {}", quoted(&release));
+        match self.run(&verify) {
+            Ok(()) => how = "verified",
+            Err(e) => refused(&verify, &e)?,
+        }
+        let target = self.folder.path().join("out");
+        let _ = std::fs::remove_dir_all(&target);
+        let roles = request.split(" SEARCH").next().unwrap_or(request);
+        let replay = format!(
+            "ANONYMIZE people TO {} {roles} USING MANIFEST {}",
+            quoted(&target),
+            quoted(&release.join(MANIFEST))
+        );
+        match self.run(&replay) {
+            Err(e) => refused(&replay, &e)?,
+            Ok(()) => {
+                let verify = format!("VERIFY {}", quoted(&target));
+                if let Err(e) = self.run(&verify) {
+                    return Err(format!(
+                        "{replay} succeeded, and {verify} says {e}: {}",
+                        String::from_utf8_lossy(&mutated)
+                    ));
+                }
+            }
+        }
+        Ok(how)
+    }
+}
+
+impl Manifests {
+    fn run(&self, sql: &str) -> anonsql::error::Result<()> {
+        self.runtime.block_on(self.context.sql(sql)).map(drop)
+    }
+}
+
+/// One change somewhere in the tree: something left out, doubled, of another type, or beyond all bounds.
+fn change(rng: &mut ChaCha8Rng, json: &mut Value) {
+    let deeper = rng.random_range(0..5) > 0;
+    match json {
+        Value::Object(fields) if deeper && !fields.is_empty() => {
+            let at = rng.random_range(0..fields.len());
+            match (
+                rng.random_range(0..8),
+                fields.iter().nth(at).map(|(key, value)| (key.clone(), value.clone())),
+            ) {
+                (0, Some((key, _))) => drop(fields.remove(&key)),
+                (1, Some((key, value))) => drop(fields.insert(format!("{key}\u{1b}"), value)),
+                (_, Some((key, _))) => fields.get_mut(&key).into_iter().for_each(|value| change(rng, value)),
+                (_, None) => {}
+            }
+        }
+        Value::Array(items) if deeper && !items.is_empty() => {
+            let at = rng.random_range(0..items.len());
+            match rng.random_range(0..6) {
+                0 => drop(items.remove(at)),
+                1 => items.push(items[at].clone()),
+                2 => *items = vec![items[at].clone(); 3_000],
+                _ => change(rng, &mut items[at]),
+            }
+        }
+        other => {
+            *other = match (rng.random_range(0..10), &*other) {
+                (0, _) => Value::Null,
+                (1, _) => Value::Bool(true),
+                (2, _) => serde_json::json!(-1),
+                (3, _) => serde_json::json!(u64::MAX),
+                (4, _) => serde_json::json!(1e308),
+                (5, _) => serde_json::json!("\u{1b}[2J ../../etc/passwd '; DROP"),
+                (6, _) => (0..100).fold(Value::Null, |inner, _| Value::Array(vec![inner])),
+                (7, Value::String(text)) => Value::String(text.repeat(1_000)),
+                (_, Value::String(text)) => {
+                    let changed = bytes(rng, text.as_bytes(), &[], anywhere);
+                    Value::String(String::from_utf8_lossy(&changed).into_owned())
+                }
+                (_, Value::Number(n)) => serde_json::json!(n.as_i64().unwrap_or(0).wrapping_add(1)),
+                (_, value) => Value::Array(vec![value.clone(); 2]),
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What comes from outside: statements, manifests, hierarchy files and data files, mutated. Each ends in an answer or an
+//! error within [`PATIENCE`], no panic comes through, and what is answered nevertheless holds.
+
+mod data_files;
+mod hierarchy_files;
+mod manifests;
+mod mutate;
+mod statements;
+
+use crate::Outcome;
+use anonsql::AnonContext;
+use anonsql::error::{Error, ErrorKind};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+
+/// The most time that a case may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A value of the sources that no error may say.
+const SECRET: &str = "Quixotica";
+
+pub fn statements(cases: u64, seed: u64, threads: usize) -> Outcome {
+    drive::<statements::Statements>("statements", cases, seed, threads)
+}
+
+pub fn data_files(cases: u64, seed: u64, threads: usize) -> Outcome {
+    drive::<data_files::DataFiles>("data-files", cases, seed, threads)
+}
+
+pub fn manifests(cases: u64, seed: u64, threads: usize) -> Outcome {
+    drive::<manifests::Manifests>("manifests", cases, seed, threads)
+}
+
+pub fn hierarchy_files(cases: u64, seed: u64, threads: usize) -> Outcome {
+    drive::<hierarchy_files::HierarchyFiles>("hierarchy-files", cases, seed, threads)
+}
+
+/// One kind of input. A thread makes one of these, and hands it case after case.
+trait Input: Sized {
+    fn new() -> Self;
+    /// Runs a case: what the answer was, or what is wrong.
+    fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String>;
+}
+
+/// Where the last panic was, and what it said: cases are invented, so it may be told.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome {
+    std::panic::set_hook(Box::new(|info| {
+        if let Ok(mut last) = PANIC.lock() {
+            *last = info.to_string().replace('\n', " ");
+        }
+    }));
+    let (next, end) = (AtomicU64::new(seed), seed.saturating_add(cases));
+    let failed = AtomicU64::new(0);
+    let tally: Mutex<BTreeMap<&'static str, u64>> = Mutex::default();
+    let busy: Mutex<BTreeMap<u64, Instant>> = Mutex::default();
+    let over = AtomicBool::new(false);
+    let work = || {
+        let mut input = I::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= end {
+                return;
+            }
+            busy.lock().unwrap().insert(number, Instant::now());
+            let mut rng = ChaCha8Rng::seed_from_u64(number);
+            let done = catch_unwind(AssertUnwindSafe(|| input.case(&mut rng)));
+            busy.lock().unwrap().remove(&number);
+            let done = done.unwrap_or_else(|_| Err(format!("a panic came through: {}", PANIC.lock().unwrap())));
+            match done {
+                Ok(how) => *tally.lock().unwrap().entry(how).or_default() += 1,
+                Err(what) => {
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    println!(
+                        "FAILED: {what}\n  again: cargo test --release --test fuzz -- {kind} --seed 0 --case {number}"
+                    );
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(100));
+                if let Some((number, _)) = busy
+                    .lock()
+                    .unwrap()
+                    .iter()
+                    .find(|(_, since)| since.elapsed() > PATIENCE)
+                {
+                    // A thread cannot be taken its work away: the run ends here.
+                    println!("FAILED: case {number} of {kind} has not ended in {PATIENCE:?}");
+                    std::process::exit(1);
+                }
+            }
+        });
+        let ended = workers
+            .into_iter()
+            .map(|w| w.join().is_ok())
+            .fold(true, |all, one| all && one);
+        over.store(true, Ordering::Relaxed);
+        assert!(ended, "{kind} cannot begin: {}", PANIC.lock().unwrap());
+    });
+    let _ = std::panic::take_hook();
+    println!("{kind}: {:?}", tally.lock().unwrap());
+    let failed = failed.into_inner();
+    Outcome {
+        passed: cases - failed,
+        failed,
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+fn context() -> AnonContext {
+    AnonContext::new(SessionContext::new_with_config(
+        SessionConfig::new().with_target_partitions(2),
+    ))
+}
+
+/// Whether a statement was refused, which is right as long as it is nobody's bug and tells no value.
+fn refused(sql: &str, error: &Error) -> Result<(), String> {
+    let said = error.to_string();
+    if error.kind() == ErrorKind::Internal {
+        return Err(format!("{sql}: {said}: {}", PANIC.lock().unwrap()));
+    }
+    match said.contains(SECRET) {
+        true => Err(format!("{sql}: an error tells a value: {said}")),
+        false => Ok(()),
+    }
+}
+
+/// A scratch folder, in memory where the machine has such a place.
+fn scratch() -> tempfile::TempDir {
+    let builder = || tempfile::Builder::new().prefix("anonsql-edges-").tempdir_in("/dev/shm");
+    builder().or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// A path as it stands in quotes.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display())
+}
