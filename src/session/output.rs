@@ -5,13 +5,16 @@
 
 use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
+use arrow::datatypes::DataType;
+use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::dml::CopyTo;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use std::any::Any;
+use std::sync::Arc;
 
 /// The statement with its output put aside, and what puts that in place.
 pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
@@ -49,6 +52,9 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
             "COPY ... PARTITIONED BY writes NULL as an empty text; write TO a folder with PARTITIONED BY",
         ));
     }
+    if copy.file_type.get_ext() == "arrow" {
+        copy.input = Arc::new(without_dictionaries(&copy.input)?);
+    }
     let url = ListingTableUrl::parse(&copy.output_url)?;
     if url.get_glob().is_some() {
         return Err(Error::usage(format!(
@@ -72,6 +78,20 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
     let slash = if copy.output_url.ends_with('/') { "/" } else { "" };
     copy.output_url = format!("{}{slash}", stage.output().display());
     Ok(Some(stage))
+}
+
+/// The rows with values in place of dictionaries: batches that leave have one each, of what is in them alone, and an Arrow
+/// file takes one only.
+fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
+    let columns = rows.schema().iter().map(|named| {
+        let column = Expr::Column(Column::from(named));
+        match named.1.data_type() {
+            DataType::Dictionary(_, values) => cast(column, values.as_ref().clone()).alias(named.1.name()),
+            _ => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
 /// What the files of COPY or INSERT cannot tell apart; nothing where a statement writes no files.

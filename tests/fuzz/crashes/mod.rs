@@ -29,8 +29,8 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
         let at_a_call = !subject.calls.is_empty() && !random.is_multiple_of(4);
         match at_a_call {
             true => {
-                let Call { name, count } = &subject.calls[(random / 4) as usize % subject.calls.len()];
-                let n = random / 1024 % count + 1;
+                let Call { name, nths } = &subject.calls[(random / 4) as usize % subject.calls.len()];
+                let n = nths[(random / 1024) as usize % nths.len()];
                 subject.interrupted(&Fault::kill(name, n), case)
             }
             false => subject.killed_after(subject.took.mul_f64((random % 1000) as f64 / 1000.0), case),
@@ -136,9 +136,8 @@ impl Subject {
 
     fn faults(&self) -> impl Iterator<Item = Fault> {
         let each = |c: &'_ Call| {
-            (1..=c.count)
-                .flat_map(|n| Fault::errors(&c.name, n))
-                .collect::<Vec<_>>()
+            let faults = c.nths.iter().flat_map(|n| Fault::errors(&c.name, *n));
+            faults.collect::<Vec<_>>()
         };
         self.calls.iter().flat_map(each)
     }

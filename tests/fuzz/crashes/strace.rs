@@ -1,6 +1,6 @@
 //! Faults by `strace`, which the operating system's package of that name has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
@@ -26,10 +26,10 @@ const CALLS: &[&str] = &[
     "flock",
 ];
 
-/// A call, and how often a thread of a run makes it at most.
+/// A call, and the n of which a thread's n-th such call meets a file.
 pub struct Call {
     pub name: String,
-    pub count: u64,
+    pub nths: Vec<u64>,
 }
 
 /// What becomes of the n-th such call of a thread.
@@ -71,25 +71,36 @@ impl fmt::Display for Fault {
 pub fn calls(command: &Command) -> Option<Vec<Call>> {
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut traced = traced(command, &CALLS.join(","));
-    traced.arg("-o").arg(log.path());
+    traced.arg("-y").arg("-o").arg(log.path());
     run_in(traced, command).filter(|o| o.status.success())?;
     // A line begins with the number of its thread: `123 openat(...`.
-    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let mut made: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let mut nths: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
     for line in std::fs::read_to_string(log.path()).ok()?.lines() {
         let call = line.split_once(char::is_whitespace).and_then(|(thread, rest)| {
             let (name, _) = rest.trim_start().split_once('(')?;
             Some((name.to_string(), thread.to_string()))
         });
         if let Some(call) = call.filter(|(name, _)| CALLS.contains(&name.as_str())) {
-            *counts.entry(call).or_default() += 1;
+            let name = call.0.clone();
+            let n = made.entry(call).or_default();
+            *n += 1;
+            if !is_no_file(line) {
+                nths.entry(name).or_default().insert(*n);
+            }
         }
     }
-    let mut most: BTreeMap<String, u64> = BTreeMap::new();
-    for ((name, _), count) in counts {
-        let known = most.entry(name).or_default();
-        *known = count.max(*known);
-    }
-    Some(most.into_iter().map(|(name, count)| Call { name, count }).collect())
+    let calls = nths.into_iter().map(|(name, nths)| Call {
+        name,
+        nths: nths.into_iter().collect(),
+    });
+    Some(calls.collect())
+}
+
+/// Whether a line is of what wakes a thread, or of what nobody keeps; or of the end of a call, which does not say.
+fn is_no_file(line: &str) -> bool {
+    let others = ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>", " resumed>"];
+    others.iter().any(|other| line.contains(other))
 }
 
 /// A run that the fault meets, and whether it met something else than a file, such as what wakes a thread.
@@ -103,12 +114,7 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     let output = run_in(traced, command).unwrap();
     let log = std::fs::read_to_string(log.path()).unwrap();
     let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
-    let no_file = |line: &str| {
-        ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>"]
-            .iter()
-            .any(|f| line.contains(f))
-    };
-    (output, met.any(no_file))
+    (output, met.any(is_no_file))
 }
 
 fn traced(command: &Command, calls: &str) -> Command {
