@@ -116,7 +116,7 @@ impl Input for DataFiles {
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         self.cases += 1;
-        if self.cases % CASES_OF_A_SESSION == 0 {
+        if self.cases.is_multiple_of(CASES_OF_A_SESSION) {
             self.context = context();
         }
         match rng.random_range(0..5) {

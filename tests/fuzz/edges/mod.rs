@@ -104,12 +104,13 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
                 }
             }
         });
-        let ended = workers
-            .into_iter()
-            .map(|w| w.join().is_ok())
-            .fold(true, |all, one| all && one);
+        let ended: Vec<bool> = workers.into_iter().map(|w| w.join().is_ok()).collect();
         over.store(true, Ordering::Relaxed);
-        assert!(ended, "{kind} cannot begin: {}", PANIC.lock().unwrap());
+        assert!(
+            ended.iter().all(|ended| *ended),
+            "{kind} cannot begin: {}",
+            PANIC.lock().unwrap()
+        );
     });
     let _ = std::panic::take_hook();
     println!("{kind}: {:?}", tally.lock().unwrap());
