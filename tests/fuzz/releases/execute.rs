@@ -405,10 +405,23 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
     if rows.iter().any(other) {
         return Err("a line has a column that is not released".into());
     }
+    // A number is the source's value that is the same number, however either is written.
+    let own = |name: &str, value: &serde_json::Value| {
+        let shown = shown(value);
+        let number = value
+            .is_number()
+            .then(|| super::judge::cell::Exact::parse(shown.as_deref()?))
+            .flatten();
+        let same = |n: super::judge::cell::Exact| {
+            let key = format!("{}e{}", n.digits, if n.digits == 0 { 0 } else { n.exponent });
+            scene.source.column(name).iter().find(|c| c.key.as_ref() == Some(&key))
+        };
+        number.and_then(same).map_or(shown, |c| c.text.clone())
+    };
     let column = |name: &&String| {
         Arc::new(
             rows.iter()
-                .map(|row| shown(&row[name.as_str()]))
+                .map(|row| own(name, &row[name.as_str()]))
                 .collect::<StringArray>(),
         ) as ArrayRef
     };

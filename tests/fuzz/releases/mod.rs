@@ -1,10 +1,12 @@
 //! Releases: a random statement over random tables, every way out, and a judge.
 
+mod again;
 mod arrays;
 mod case;
 mod execute;
 mod generate;
 mod judge;
+mod plant;
 mod shrink;
 mod verify;
 mod watch;
@@ -12,7 +14,7 @@ mod watch;
 pub use watch::run;
 
 use anonsql::error::ErrorKind;
-use case::{Case, Choice, Way};
+use case::{Case, Choice, Format, Way};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
@@ -82,8 +84,14 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
         Err(error) => return refused(case, &scene, &error),
     };
     judge::release(case, &scene, &leaves)?;
-    if let Way::To { .. } = case.way {
+    if let Way::To { format, .. } = &case.way {
         verify::untouched(case, &scene, &context).await?;
+        if *format == Format::Parquet && case.seed % 8 == 1 && verify::can_be_asked(case) {
+            plant::all(case, &scene, &context, &judge::judged(case, &scene, &leaves)).await?;
+        }
+    }
+    if case.seed % 8 == 0 {
+        again::same(case, &leaves, &folder.join("again")).await?;
     }
     Ok(Ended::Released)
 }

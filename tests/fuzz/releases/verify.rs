@@ -38,7 +38,7 @@ fn is_in_files(case: &Case, column: &str) -> bool {
 
 /// Whether VERIFY can be asked for all that was promised: the files alone do not tell entities that they lack, nor the
 /// limits of single rows.
-fn can_be_asked(case: &Case) -> bool {
+pub fn can_be_asked(case: &Case) -> bool {
     let request = &case.request;
     request.personal().is_none() && request.entity.as_ref().is_none_or(|e| is_in_files(case, e))
 }

@@ -45,7 +45,7 @@ pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
     let mut unused = vec![];
     for batch in batches {
         for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            if let DataType::Dictionary(..) = field.data_type() {
+            if let (DataType::Dictionary(..), false) = (field.data_type(), column.is_empty()) {
                 let dictionary = column.as_any_dictionary();
                 let keys = dictionary.normalized_keys();
                 let used: BTreeSet<usize> = (0..column.len())

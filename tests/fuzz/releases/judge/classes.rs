@@ -53,11 +53,19 @@ impl Judged<'_> {
     /// stay, as it says; where it says nothing, what fits is taken.
     pub fn find(&self, node: Option<&[usize]>, starred: Option<usize>) -> Result<Found, Failure> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
+        let most = looks
+            .len()
+            .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
+        let mut numbers: Vec<usize> = (starred.unwrap_or(0)..=starred.unwrap_or(most)).collect();
+        if self.case.request.is_local() {
+            // Rows that were suppressed fit a class of `*` too, but a node's classes are there whole.
+            numbers.reverse();
+        }
         let mut last = None;
-        for starred in (starred.unwrap_or(0)..=starred.unwrap_or(looks.len())).rev() {
+        for starred in numbers {
             match self.find_beside(node, &looks[..starred.min(looks.len())]) {
                 Ok(found) => return Ok(found),
-                Err(failure) => last = last.or(Some(failure)),
+                Err(failure) => last = Some(failure),
             }
         }
         Err(last.unwrap_or(Failure::new("rows", "no row is released")))

@@ -125,6 +125,16 @@ impl Judged<'_> {
             .iter()
             .map(|c| (c.labels.clone(), self.members(c)))
             .collect();
+        let released_entity = self
+            .case
+            .request
+            .entity
+            .as_ref()
+            .is_none_or(|e| self.unchanged().contains(&e.as_str()));
+        if found.node.is_none() && !released_entity {
+            // Where labels overlap, which person is in which class is not certain.
+            return Ok(());
+        }
         for model in &self.case.request.models {
             let groups = self.groups(model, &classes);
             for (labels, members) in &groups {
@@ -209,7 +219,16 @@ impl Judged<'_> {
         for (column, _) in hashed {
             let form = self.forms[column];
             let cells = self.source.column(column);
-            let of = |row: &usize| form.seen(cells[*row].text.as_deref().map(hash));
+            let is_binary = self.source.data_type(column).is_some_and(|t| t.is_binary());
+            // Bytes are hashed as they are, and shown in hexadecimal.
+            let plain = |text: &str| match is_binary {
+                true => hex::decode(text)
+                    .ok()
+                    .and_then(|b| String::from_utf8(b).ok())
+                    .unwrap_or_default(),
+                false => text.to_string(),
+            };
+            let of = |row: &usize| form.seen(cells[*row].text.as_deref().map(|t| hash(&plain(t))));
             // Of local recoding which row is whose is not certain.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found

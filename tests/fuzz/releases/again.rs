@@ -1,0 +1,81 @@
+//! The same release again: from rows in another order, on other threads. Bytes are the same ones.
+
+use super::Failure;
+use super::case::{Case, Value, Way};
+use super::execute::{self, Leaves};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+/// The case with its rows in another order and another number of partitions.
+fn shuffled(case: &Case) -> Case {
+    let mut other = case.clone();
+    let mut order: Vec<usize> = (0..case.table.rows()).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(case.seed));
+    for column in &mut other.table.columns {
+        let values: Vec<Value> = order.iter().map(|i| column.values[*i].clone()).collect();
+        column.values = values;
+    }
+    // The population stays the one it was.
+    let place = |old: &usize| order.iter().position(|i| i == old).unwrap_or(0);
+    other.more_people = case.more_people.iter().map(place).collect();
+    other.partitions = 1 + case.partitions % 3;
+    other
+}
+
+/// Whether the order of the rows that left is said by them.
+fn is_ordered(way: &Way) -> bool {
+    matches!(way, Way::To { .. } | Way::Rows | Way::Copy(_))
+}
+
+/// What left, row by row as text, and the checksums of files.
+fn seen(leaves: &Leaves) -> (Vec<String>, Vec<String>) {
+    let shown = |batch| arrow::util::pretty::pretty_format_batches(std::slice::from_ref(batch));
+    let lines = leaves.batches.iter().filter_map(|b| shown(b).ok()).flat_map(|t| {
+        // Widths of columns are those of a batch.
+        let text = t.to_string();
+        let rows = text
+            .lines()
+            .filter(|l| l.starts_with('|'))
+            .skip(1)
+            .map(|l| l.split_whitespace().collect::<String>());
+        rows.collect::<Vec<_>>()
+    });
+    let output = leaves
+        .manifest
+        .iter()
+        .flat_map(|m| m["output"].as_array().cloned().unwrap_or_default());
+    (
+        lines.collect(),
+        output.map(|o| format!("{} {}", o["name"], o["sha256"])).collect(),
+    )
+}
+
+/// Releases again, in `folder`, and compares.
+pub async fn same(case: &Case, leaves: &Leaves, folder: &Path) -> Result<(), Failure> {
+    let other = shuffled(case);
+    let Ok(scene) = execute::scene(&other, folder).await else {
+        return Ok(());
+    };
+    let (_, again) = match execute::run(&other, &scene).await {
+        Ok(done) => done,
+        Err(e) => return Err(Failure::new("again", format!("in another order of the rows: {e}"))),
+    };
+    let ((mut first, files), (mut second, others)) = (seen(leaves), seen(&again));
+    if !is_ordered(&case.way) {
+        first.sort();
+        second.sort();
+    }
+    match (first == second, files == others) {
+        (false, _) => Err(Failure::new(
+            "again",
+            "rows in another order are released in another order, or otherwise",
+        )),
+        (_, false) => Err(Failure::new(
+            "again",
+            format!("rows in another order give other bytes: {files:?}, {others:?}"),
+        )),
+        _ => Ok(()),
+    }
+}
