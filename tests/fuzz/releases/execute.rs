@@ -114,7 +114,7 @@ impl Case {
             Storage::Csv => Some(folder.join("in/t.csv")),
             Storage::Memory(_) => None,
         };
-        let path = path.filter(|_| self.seed % 2 == 0);
+        let path = path.filter(|_| self.seed.is_multiple_of(2));
         match (&self.source, path) {
             (Source::Whole, Some(path)) => literal(&path.display().to_string()),
             (Source::Whole, None) => "t".into(),

@@ -90,7 +90,7 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
             plant::all(case, &scene, &context, &judge::judged(case, &scene, &leaves)).await?;
         }
     }
-    if case.seed % 8 == 0 {
+    if case.seed.is_multiple_of(8) {
         again::same(case, &leaves, &folder.join("again")).await?;
     }
     Ok(Ended::Released)

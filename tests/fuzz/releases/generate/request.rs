@@ -128,10 +128,7 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
         .collect();
     // CSV has no place for lists.
     let (format, copied) = match planned.table.columns.iter().any(|c| c.data_type.is_nested()) {
-        true => (
-            Format::Parquet,
-            *draw.pick(&[Format::Parquet, Format::Json, Format::Arrow]),
-        ),
+        true => (Format::Parquet, *draw.pick(&[Format::Parquet, Format::Arrow])),
         false => (
             *draw.weighted(&[(70, Format::Parquet), (30, Format::Csv)]),
             *draw.pick(&[Format::Parquet, Format::Csv, Format::Json, Format::Arrow]),

@@ -126,9 +126,12 @@ pub fn is_whole(data_type: &DataType) -> bool {
 pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
     let plain = cast(values, plain_type(values.data_type())).expect("a dictionary has values");
     let ticks = plain.data_type().is_integer() && plain_type(source).is_temporal();
-    let plain = match ticks {
-        true => cast(&cast(&plain, &DataType::Int64).expect("integers"), plain_type(source)).unwrap_or(plain),
-        false => plain,
+    let plain = match (ticks, plain_type(source)) {
+        (false, _) => plain,
+        (true, of @ DataType::Time32(_)) => {
+            cast(&cast(&plain, &DataType::Int32).expect("integers"), of).expect("a time")
+        }
+        (true, of) => cast(&cast(&plain, &DataType::Int64).expect("integers"), of).expect("an instant"),
     };
     let options = FormatOptions::default();
     let shown = ArrayFormatter::try_new(plain.as_ref(), &options).expect("values have a text");
@@ -139,6 +142,10 @@ pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
             let text = (!plain.is_null(i)).then(|| shown.value(i).to_string());
             let key = match &ground {
                 Ground::Null => None,
+                // The two zeros of floating point are two values.
+                Ground::Number(n) if n.digits == 0 && text.as_deref().is_some_and(|t| t.starts_with('-')) => {
+                    text.clone()
+                }
                 Ground::Number(n) => Some(format!("{}e{}", n.digits, if n.digits == 0 { 0 } else { n.exponent })),
                 Ground::Instant(ticks, _) => Some(format!("t{}", i128::from(*ticks) * nanoseconds(plain.data_type()))),
                 _ => text.clone(),

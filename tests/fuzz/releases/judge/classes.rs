@@ -49,30 +49,19 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Finds the classes of a release. `node` is what the release says of itself, `starred` how many suppressed rows
-    /// stay, as it says; where it says nothing, what fits is taken.
-    pub fn find(&self, node: Option<&[usize]>, starred: Option<usize>) -> Result<Found, Failure> {
+    /// Rows that look like suppressed ones that stay, as many as the release says; where it says nothing, as many as may
+    /// be suppressed.
+    pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
             .len()
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
-        let mut numbers: Vec<usize> = (starred.unwrap_or(0)..=starred.unwrap_or(most)).collect();
-        if self.case.request.is_local() {
-            // Rows that were suppressed fit a class of `*` too, but a node's classes are there whole.
-            numbers.reverse();
-        }
-        let mut last = None;
-        for starred in numbers {
-            match self.find_beside(node, &looks[..starred.min(looks.len())]) {
-                Ok(found) => return Ok(found),
-                Err(failure) => last = Some(failure),
-            }
-        }
-        Err(last.unwrap_or(Failure::new("rows", "no row is released")))
+        let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
+        numbers.map(|n| looks[..n].to_vec()).collect()
     }
 
-    /// The same beside these suppressed rows that stay.
-    fn find_beside(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
+    /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the release says of itself.
+    pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
         if self.case.request.is_local() {

@@ -1,7 +1,10 @@
 //! Hierarchies once more, from what the README and the language say of each kind, value by value.
 
-use super::cell::{Cell, Exact, Ground};
+use super::cell::{Cell, Exact, Ground, is_whole, plain_type};
 use crate::releases::case::{Hierarchy, Nulls, Rule, Unmapped};
+use arrow::array::{Array, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use chrono::{Datelike, NaiveDateTime};
 
 /// The label of a suppressed cell, and of a top level that is added where it is missing.
@@ -15,22 +18,35 @@ pub struct Ladder {
     pub nulls: Nulls,
     /// Whether the column holds whole numbers only.
     whole: bool,
+    /// The listed rows whose ground value is a value of the column's type.
+    listed: Option<Vec<Vec<String>>>,
     /// The cuts of QUANTILES, ascending, each the least value of the group above it.
     cuts: Vec<Cell>,
 }
 
 impl Ladder {
-    /// The hierarchy over a column whose values are whole numbers or not; `column` are the values that QUANTILES is of.
-    pub fn new(hierarchy: &Hierarchy, whole: bool, column: &[Cell]) -> Self {
+    /// The hierarchy over a column of this type; `column` are the values that QUANTILES is of.
+    pub fn new(hierarchy: &Hierarchy, data_type: &DataType, column: &[Cell]) -> Self {
         let cuts = match &hierarchy.rule {
             Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, column),
             _ => vec![],
         };
+        let listed = match &hierarchy.rule {
+            Rule::Listed(rows, _) => {
+                let texts: StringArray = rows.iter().map(|row| Some(&row[0])).collect();
+                let values = cast(&texts, plain_type(data_type)).ok();
+                let is_value = |i: &usize| values.as_ref().is_some_and(|v| v.is_valid(*i));
+                Some((0..rows.len()).filter(is_value).map(|i| rows[i].clone()).collect())
+            }
+            _ => None,
+        };
+        let (unmapped, nulls) = (hierarchy.unmapped, hierarchy.nulls);
         Self {
             rule: hierarchy.rule.clone(),
-            unmapped: hierarchy.unmapped,
-            nulls: hierarchy.nulls,
-            whole,
+            unmapped,
+            nulls,
+            whole: is_whole(data_type),
+            listed,
             cuts,
         }
     }
@@ -42,6 +58,7 @@ impl Ladder {
             unmapped: Unmapped::Error,
             nulls: Nulls::Value,
             whole: false,
+            listed: None,
             cuts: vec![],
         }
     }
@@ -72,10 +89,7 @@ impl Ladder {
 
     /// The ground values, where they are listed.
     pub fn listed(&self) -> Option<&[Vec<String>]> {
-        match &self.rule {
-            Rule::Listed(rows, _) => Some(rows),
-            _ => None,
-        }
+        self.listed.as_deref()
     }
 
     /// Whether the hierarchy knows the value; NULL is not asked for.
@@ -199,8 +213,8 @@ fn interval(
     let show = |n: i128| if inclusive { n.to_string() } else { decimal(n, scale) };
     let x = x.floor(scale)?;
     let (width, origin) = (units(width)?, origin.as_deref().map_or(Some(0), units)?);
-    let bottom = bottom.as_deref().map(|t| units(t)).unwrap_or_default();
-    let top = top.as_deref().map(|t| units(t)).unwrap_or_default();
+    let bottom = bottom.as_deref().map(units).unwrap_or_default();
+    let top = top.as_deref().map(units).unwrap_or_default();
     if let Some(b) = bottom.filter(|b| x < *b) {
         return Some(format!("<{}", show(b)));
     }

@@ -26,16 +26,37 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     let judged = Judged::new(case, &scene.source, &scene.table, &rows, leaves.untyped, leaves.no_null);
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
-    let found = judged.find(node.as_deref(), said.and_then(figures::starred))?;
     let whole = judged.whole(&scene.table);
-    judged.promises(&found, &whole, &scene.people)?;
+    // Which of the rows that look suppressed are, only a manifest says.
+    let mut outcome = Err(Failure::new("rows", "no row is released"));
+    for starred in judged.starred(said.and_then(figures::starred)) {
+        outcome = hold(&judged, node.as_deref(), &starred, &whole, scene, leaves);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome?;
+    bytes_of(scene, leaves, &rows)
+}
+
+/// What a release must hold, with these rows of it suppressed ones that stay.
+fn hold(
+    judged: &Judged,
+    node: Option<&[usize]>,
+    starred: &[usize],
+    whole: &models::Whole,
+    scene: &Scene,
+    leaves: &Leaves,
+) -> Result<(), Failure> {
+    let found = judged.find(node, starred)?;
+    judged.promises(&found, whole, &scene.people)?;
     judged.limit(&found)?;
     judged.hashes(&found)?;
-    judged.only_failing_are_suppressed(&found, &whole, &scene.people)?;
-    if let Some(manifest) = said {
-        figures::check(&judged, &found, manifest, leaves.summary.as_ref())?;
+    judged.only_failing_are_suppressed(&found, whole, &scene.people)?;
+    match &leaves.manifest {
+        Some(manifest) => figures::check(judged, &found, manifest, leaves.summary.as_ref()),
+        None => Ok(()),
     }
-    bytes_of(scene, leaves, &rows)
 }
 
 fn decoded(scene: &Scene, leaves: &Leaves) -> Rows {

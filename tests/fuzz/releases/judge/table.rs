@@ -1,9 +1,9 @@
 //! The source's rows and the released ones, as the judge compares them.
 
-use super::cell::{Cell, cells, is_text, is_whole};
+use super::cell::{Cell, Ground, cells, is_text};
 use super::ladder::Ladder;
 use super::models::Seen;
-use crate::releases::case::{Case, Role};
+use crate::releases::case::{Case, Format, Role, Way};
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -107,12 +107,12 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
     let Some(hierarchy) = hierarchy.and_then(|h| case.hierarchies.iter().find(|d| d.name == h)) else {
         return Ladder::suppression();
     };
-    let whole = source.data_type(column).is_some_and(is_whole);
+    let data_type = source.data_type(column).unwrap_or(&DataType::Null);
     let of = match &hierarchy.rule {
         crate::releases::case::Rule::Quantiles { column, .. } => table.column(column),
         _ => &[],
     };
-    Ladder::new(hierarchy, whole, of)
+    Ladder::new(hierarchy, data_type, of)
 }
 
 impl<'a> Judged<'a> {
@@ -143,7 +143,12 @@ impl<'a> Judged<'a> {
             text: false,
             no_null: false,
         });
-        form.value(&self.source.column(column)[row])
+        let cell = &self.source.column(column)[row];
+        match (&cell.ground, &self.case.way) {
+            // JSON has no such numbers, and Arrow writes null for them.
+            (Ground::NotFinite, Way::Copy(Format::Json)) => None,
+            _ => form.value(cell),
+        }
     }
 
     /// The label of a source row at a level, in the form of the release.
