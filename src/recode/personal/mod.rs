@@ -25,13 +25,15 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
-/// The hierarchy of the sensitive attribute: every label of every level is a node.
+/// The hierarchy of the sensitive attribute: every text that a label has is a node. Labels of several levels with one
+/// text are one node, as NULL raised to the top below it is; a reader cannot tell them apart.
 #[derive(Debug)]
 pub struct Tree {
     /// By ground code the nodes from level 0 up.
     paths: Vec<Vec<u32>>,
-    /// By node the leaves under it.
-    leaves: Vec<u64>,
+    /// By ground code the leaves under the label of each level. A text that is that of several levels tells as much as the
+    /// lowest of them.
+    leaves: Vec<Vec<u64>>,
     /// By node its text; NULL for the value NULL itself.
     texts: StringArray,
     /// By ground code a common multiple of the leaves on its path, where it is small.
@@ -45,28 +47,30 @@ const MULTIPLE: u64 = 1 << 24;
 impl Tree {
     /// The tree of a lookup table.
     pub fn new(lookup: &Lookup) -> Result<Self> {
-        let mut numbers: HashMap<(u8, u32), u32> = HashMap::new();
+        let mut numbers: HashMap<Option<String>, u32> = HashMap::new();
         let (mut leaves, mut texts) = (vec![], vec![]);
         let mut writer = LabelTexts::new(lookup);
         let (mut paths, mut multiples) = (vec![], vec![]);
         for code in 0..lookup.values().len() as u32 {
-            let mut path = vec![];
+            let (mut path, mut under) = (vec![], vec![]);
             for level in 0..=lookup.top() {
                 let own = lookup.level(level);
-                let label = own.codes[code as usize];
-                let next = leaves.len() as u32;
-                let node = *numbers.entry((level, label)).or_insert(next);
+                let text = writer.text(Label::at(lookup, level, code))?;
+                let next = texts.len() as u32;
+                let node = *numbers.entry(text.clone()).or_insert(next);
                 if node == next {
-                    leaves.push(own.leaves[label as usize].max(1));
-                    texts.push(writer.text(Label::at(lookup, level, code))?);
+                    texts.push(text);
                 }
                 path.push(node);
+                under.push(own.leaves[own.codes[code as usize] as usize].max(1));
             }
-            let multiple = path.iter().try_fold(1u64, |multiple, node| {
-                let n: u64 = leaves[*node as usize];
-                (multiple / gcd(multiple, n)).checked_mul(n).filter(|m| *m <= MULTIPLE)
+            let multiple = under.iter().try_fold(1u64, |multiple, n| {
+                (multiple / gcd(multiple, *n))
+                    .checked_mul(*n)
+                    .filter(|m| *m <= MULTIPLE)
             });
             paths.push(path);
+            leaves.push(under);
             multiples.push(multiple);
         }
         Ok(Self {
@@ -92,10 +96,16 @@ impl Tree {
         self.paths[value as usize][usize::from(level)]
     }
 
+    /// The nodes of a value's path, each once, with the leaves that a reader takes them for.
+    fn told(&self, value: u32) -> impl Iterator<Item = (u32, u64)> {
+        let (path, leaves) = (&self.paths[value as usize], &self.leaves[value as usize]);
+        let levels = path.iter().zip(leaves).enumerate();
+        levels.filter_map(|(level, (node, leaves))| (!path[..level].contains(node)).then_some((*node, *leaves)))
+    }
+
     /// Pleak of a row with this value in a class of `rows`, of which `at` says how many are released as each node.
     fn leak(&self, value: u32, rows: usize, at: impl Fn(u32) -> usize) -> f64 {
-        let path = &self.paths[value as usize];
-        let terms = path.iter().map(|node| (at(*node) as u64, self.leaves[*node as usize]));
+        let terms = self.told(value).map(|(node, leaves)| (at(node) as u64, leaves));
         match self.multiples[value as usize] {
             Some(multiple) => {
                 let sum: u64 = terms.map(|(n, leaves)| n * (multiple / leaves)).sum();
@@ -146,11 +156,14 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
 
 /// The row in the leakage collection of `value` whose released value keeps most information and is not at the root.
 fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
-    let path = &tree.paths[value as usize];
-    let candidates = path[..path.len() - 1].iter().filter_map(|node| {
-        let first = *rows_at.get(node)?.first()?;
-        Some((tree.leaves[*node as usize], first))
-    });
+    let root = *tree.paths[value as usize].last()?;
+    let candidates = tree
+        .told(value)
+        .filter(|(node, _)| *node != root)
+        .filter_map(|(node, leaves)| {
+            let first = *rows_at.get(&node)?.first()?;
+            Some((leaves, first))
+        });
     candidates.min().map(|(_, row)| row)
 }
 
@@ -158,6 +171,7 @@ fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32
 pub(super) mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use arrow::array::Array;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -190,6 +204,36 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0, 1.0 / 3.0]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.2, 1.0]), (vec![2, 2], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
+    }
+
+    /// NULL is `*` from level 1 on, and the others only at the top: to a reader it is one and the same `*`.
+    #[test]
+    fn a_text_of_several_levels_is_one_value() {
+        let rows = [
+            ["bronchitis", "lung", "*"],
+            ["flu", "lung", "*"],
+            ["ulcer", "stomach", "*"],
+        ];
+        let rows: Vec<Vec<Option<String>>> = rows.map(|r| r.map(|v| Some(v.to_string())).to_vec()).to_vec();
+        let table = Table::from_rows(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Top).unwrap();
+        let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
+        let lookup = hierarchy.bind(Arc::new(values)).unwrap();
+        let (tree, recount) = (Tree::new(&lookup).unwrap(), recount::Recount::new(&lookup).unwrap());
+        // A flu and a NULL, both `*` in the end: each tells a quarter of either.
+        for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
+            let own = [1, 3];
+            let (levels, unmet) = protect(&tree, &own, &limits);
+            let texts = own.iter().zip(&levels).map(|(value, level)| {
+                let node = tree.node(*value, *level) as usize;
+                tree.texts().is_valid(node).then(|| tree.texts().value(node))
+            });
+            assert_eq!(
+                recount.above(&own, &texts.collect(), &limits),
+                unmet.len() as u64,
+                "{limits:?}"
+            );
+        }
     }
 
     /// DCorrelate and Pleak by their definitions, over labels as text.
