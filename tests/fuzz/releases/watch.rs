@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 /// The most time that a case may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,7 +35,12 @@ struct Shared {
     /// Whether one case is run, which is then shown.
     alone: bool,
     busy: Mutex<BTreeMap<u64, Instant>>,
+    /// How many failures of each kind were made smaller.
+    shrunk: Mutex<BTreeMap<&'static str, usize>>,
 }
+
+/// So many failures of one kind are made smaller; the others are told by their numbers.
+const SHRUNK: usize = 12;
 
 /// Runs `cases` cases from number `seed` on.
 pub fn run(cases: u64, seed: u64, threads: usize) -> Outcome {
@@ -48,6 +54,7 @@ pub fn run(cases: u64, seed: u64, threads: usize) -> Outcome {
         end: seed + cases,
         alone: cases == 1,
         busy: Mutex::default(),
+        shrunk: Mutex::default(),
     });
     let (sender, reports) = channel();
     (0..threads.min(cases as usize)).for_each(|_| work(&shared, &sender));
@@ -146,7 +153,7 @@ fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
             }
             let ended = attempt(&runtime, &case);
             let given_up = shared.busy.lock().is_ok_and(|mut busy| busy.remove(&number).is_none());
-            let ended = ended.map_err(|failure| smaller(&runtime, number, case, failure));
+            let ended = ended.map_err(|failure| smaller(&shared, &runtime, number, case, failure));
             if sender.send(Report { number, ended }).is_err() || given_up {
                 return;
             }
@@ -155,7 +162,15 @@ fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
 }
 
 /// A failure of the smallest case that fails in the same way, which is written down.
-fn smaller(runtime: &tokio::runtime::Runtime, number: u64, case: Case, failure: Failure) -> Failure {
+fn smaller(shared: &Shared, runtime: &Runtime, number: u64, case: Case, failure: Failure) -> Failure {
+    let enough = shared.shrunk.lock().is_ok_and(|mut shrunk| {
+        let of_kind = shrunk.entry(failure.kind).or_default();
+        *of_kind += 1;
+        *of_kind > SHRUNK
+    });
+    if enough {
+        return failure;
+    }
     let (case, failure) = shrink::shrink(runtime, case, failure);
     let place = shrink::write(number, &case, &failure);
     let place = place.map_or_else(

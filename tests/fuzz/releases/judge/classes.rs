@@ -94,7 +94,10 @@ impl Judged<'_> {
         let mut nodes: Vec<Vec<usize>> = vec![vec![]];
         for (i, q) in self.quasi.iter().enumerate() {
             let fits = |level: &usize| {
-                let labels: Vec<Seen> = (0..self.source.len).map(|row| self.label(q, row, *level)).collect();
+                let node = vec![*level; self.quasi.len()];
+                let labels: Vec<Seen> = (0..self.source.len)
+                    .map(|row| self.labels_at(&node, row)[i].clone())
+                    .collect();
                 groups.keys().all(|key| labels.contains(&key[i]))
             };
             let levels: Vec<usize> = (0..=q.ladder.height()).filter(fits).collect();
@@ -109,13 +112,7 @@ impl Judged<'_> {
     /// The classes of a node: every class of the release is a class of the source, whole, with its kept values.
     fn at_node(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, node: &[usize]) -> Result<Vec<Class>, Failure> {
         let eligible = (0..self.source.len).filter(|row| !self.suppressed_unmapped(*row));
-        let there = grouped(eligible, |row| {
-            self.quasi
-                .iter()
-                .zip(node)
-                .map(|(q, level)| self.label(q, row, *level))
-                .collect()
-        });
+        let there = grouped(eligible, |row| self.labels_at(node, row));
         let unchanged = self.unchanged();
         let personal = self.case.request.personal().is_some();
         let mut classes = vec![];

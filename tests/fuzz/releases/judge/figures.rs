@@ -4,6 +4,7 @@ use super::classes::Found;
 use super::models::size;
 use super::table::Judged;
 use crate::releases::Failure;
+use crate::releases::case::Case;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
@@ -25,6 +26,20 @@ pub fn starred(manifest: &Json) -> Option<usize> {
         "starred" => manifest["rows_suppressed"].as_u64().map(|n| n as usize),
         _ => Some(0),
     }
+}
+
+/// The metric that a search said to be optimal, with its value.
+pub fn proven<'a>(case: &'a Case, manifest: &Json) -> Option<(&'a str, f64)> {
+    let metric = match case.request.metric.as_slice() {
+        [] => "glm",
+        [(1.0, only)] => only,
+        _ => return None,
+    };
+    let is_proven = manifest["search"]["proof"] == "proven optimal";
+    manifest["metrics"][metric]
+        .as_f64()
+        .filter(|_| is_proven)
+        .map(|value| (metric, value))
 }
 
 /// Recounts the figures.

@@ -54,7 +54,13 @@ fn hold(
     judged.hashes(&found)?;
     judged.only_failing_are_suppressed(&found, whole, &scene.people)?;
     match &leaves.manifest {
-        Some(manifest) => figures::check(judged, &found, manifest, leaves.summary.as_ref()),
+        Some(manifest) => {
+            figures::check(judged, &found, manifest, leaves.summary.as_ref())?;
+            match figures::proven(judged.case, manifest) {
+                Some((metric, value)) => judged.optimal(metric, value, whole, &scene.people),
+                None => Ok(()),
+            }
+        }
         None => Ok(()),
     }
 }
@@ -168,23 +174,7 @@ impl Judged<'_> {
 /// A request that was said to be infeasible is: no node that it may choose meets it.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
-    let form = |i: usize| table::Form {
-        text: cell::is_text(&source.types[i]),
-        no_null: false,
-    };
-    let judged = Judged {
-        case,
-        source,
-        released: Default::default(),
-        forms: source
-            .names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (name.clone(), form(i)))
-            .collect(),
-        len: 0,
-        quasi: table::quasi(case, source, &scene.table),
-    };
+    let judged = Judged::nothing(case, source, &scene.table);
     if source.len == 0 {
         return Ok(());
     }

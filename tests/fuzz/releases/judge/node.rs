@@ -24,13 +24,7 @@ impl Judged<'_> {
             .filter(|row| !self.suppressed_unmapped(*row))
             .collect();
         for row in &eligible {
-            let labels = self
-                .quasi
-                .iter()
-                .zip(node)
-                .map(|(q, level)| self.label(q, *row, *level))
-                .collect();
-            classes.entry(labels).or_default().push(*row);
+            classes.entry(self.labels_at(node, *row)).or_default().push(*row);
         }
         let (mut kept, mut close, mut released) = (vec![], false, 0);
         let mut sizes = vec![];
@@ -117,6 +111,32 @@ impl Judged<'_> {
                 ),
             )),
         }
+    }
+
+    /// What is said to be optimal is: no node that meets the request has a better value of the metric.
+    pub fn optimal(&self, metric: &str, said: f64, whole: &Whole, people: &Rows) -> Result<(), Failure> {
+        if !self.can_weigh() {
+            return Ok(());
+        }
+        let sign = if metric == "precision" || metric == "s_k" {
+            -1.0
+        } else {
+            1.0
+        };
+        for node in self.nodes() {
+            let weighed = self.weigh(&node, whole, people);
+            if weighed.anonymous != Verdict::Holds {
+                continue;
+            }
+            let Some(value) = self.metric(metric, &weighed) else {
+                return Ok(());
+            };
+            if sign * value < sign * said - 1e-9 * said.abs().max(1.0) {
+                let what = format!("{metric} {said} is said to be proven optimal, node {node:?} has {value}");
+                return Err(Failure::new("optimum", what));
+            }
+        }
+        Ok(())
     }
 
     /// Whether some node meets the request and keeps a row; `None` where it is too close to tell or cannot be judged.

@@ -7,6 +7,7 @@ use crate::releases::case::{Case, Format, Role, Way};
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, SchemaRef};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Rows as cells, column by column.
@@ -52,6 +53,8 @@ pub struct Form {
     pub text: bool,
     /// NULL and the empty text are one: the release is CSV.
     pub no_null: bool,
+    /// The two zeros of floating point are two values, as they are to classes.
+    pub zeros: bool,
 }
 
 impl Form {
@@ -60,9 +63,10 @@ impl Form {
     }
 
     pub fn seen(self, value: Seen) -> Seen {
-        match (value, self.no_null) {
-            (None, true) => Some(String::new()),
-            (value, _) => value,
+        match value.as_deref() {
+            None if self.no_null => Some(String::new()),
+            Some("-0.0" | "-0") if !self.zeros => Some(if self.text { "0.0" } else { "0e0" }.to_string()),
+            _ => value,
         }
     }
 }
@@ -85,6 +89,8 @@ pub struct Judged<'a> {
     /// Released rows, suppressed ones that stay included.
     pub len: usize,
     pub quasi: Vec<Quasi>,
+    /// By quasi-identifier, level and source row the label, once it was asked for.
+    labels: OnceCell<Vec<Vec<Vec<Seen>>>>,
 }
 
 /// The quasi-identifiers of a case over its source.
@@ -120,9 +126,11 @@ impl<'a> Judged<'a> {
     pub fn new(case: &'a Case, source: &'a Rows, table: &Rows, rows: &Rows, untyped: bool, no_null: bool) -> Self {
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
         for (i, name) in rows.names.iter().enumerate() {
+            let zeros = case.request.quasi().any(|(q, ..)| q == name);
             let form = Form {
                 text: untyped || is_text(&rows.types[i]),
                 no_null,
+                zeros,
             };
             released.insert(name.clone(), rows.columns[i].iter().map(|c| form.value(c)).collect());
             forms.insert(name.clone(), form);
@@ -134,6 +142,7 @@ impl<'a> Judged<'a> {
             forms,
             len: rows.len,
             quasi: quasi(case, source, table),
+            labels: OnceCell::new(),
         }
     }
 
@@ -142,6 +151,7 @@ impl<'a> Judged<'a> {
         let form = self.forms.get(column).copied().unwrap_or(Form {
             text: false,
             no_null: false,
+            zeros: false,
         });
         let cell = &self.source.column(column)[row];
         match (&cell.ground, &self.case.way) {
@@ -151,8 +161,46 @@ impl<'a> Judged<'a> {
         }
     }
 
+    /// A request over rows of which nothing was released; values are compared by their types.
+    pub fn nothing(case: &'a Case, source: &'a Rows, table: &Rows) -> Self {
+        let form = |i: usize| Form {
+            text: is_text(&source.types[i]),
+            no_null: false,
+            zeros: case.request.quasi().any(|(q, ..)| q == source.names[i]),
+        };
+        Self {
+            case,
+            source,
+            released: BTreeMap::new(),
+            forms: source
+                .names
+                .iter()
+                .enumerate()
+                .map(|(i, name)| (name.clone(), form(i)))
+                .collect(),
+            len: 0,
+            quasi: quasi(case, source, table),
+            labels: OnceCell::new(),
+        }
+    }
+
+    /// The labels of a source row at a node.
+    pub fn labels_at(&self, node: &[usize], row: usize) -> Vec<Seen> {
+        let all = self.labels.get_or_init(|| {
+            let of = |q: &Quasi, level: usize| (0..self.source.len).map(|row| self.label(q, row, level)).collect();
+            self.quasi
+                .iter()
+                .map(|q| (0..=q.ladder.height()).map(|level| of(q, level)).collect())
+                .collect()
+        });
+        let levels = node.iter().zip(all);
+        levels
+            .map(|(level, labels)| labels[(*level).min(labels.len() - 1)][row].clone())
+            .collect()
+    }
+
     /// The label of a source row at a level, in the form of the release.
-    pub fn label(&self, q: &Quasi, row: usize, level: usize) -> Seen {
+    fn label(&self, q: &Quasi, row: usize, level: usize) -> Seen {
         let cell = &self.source.column(&q.name)[row];
         match level {
             0 => self.source_value(&q.name, row),
