@@ -54,9 +54,9 @@ impl Decided {
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
             let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
             // A folder's name stands for NULL. A zero and a negative zero are one value of a quasi-identifier.
-            let value = match field.data_type().is_floating() {
-                true => format!("{} + 0.0", quote(column)),
-                false => quote(column),
+            let value = match field.data_type() {
+                float if float.is_floating() => format!("{} + arrow_cast(0, '{float}')", quote(column)),
+                _ => quote(column),
             };
             columns.push(format!("nullif(arrow_cast({value}, 'Utf8'), '{NULL_FOLDER}') AS c{i}"));
         }
@@ -64,7 +64,7 @@ impl Decided {
         let keys = keys.join(", ");
         let sql = format!(
             "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
-               SELECT {}, count(*) AS n FROM {} GROUP BY {keys} \
+               SELECT {keys}, count(*) AS n FROM (SELECT {} FROM {}) GROUP BY {keys} \
                UNION ALL SELECT {keys}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
             columns.join(", "),
             released.released()
