@@ -132,6 +132,9 @@ pub(super) fn compared(released: &DataType, other: &DataType) -> Option<&'static
     let is_text = |t: &DataType| matches!(t, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let (released, other) = (plain(released), plain(other));
     match (released, other) {
+        // Text that SQL writes otherwise than files do.
+        (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
+        (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
         (released, _) if is_text(released) => Some("Utf8"),
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,

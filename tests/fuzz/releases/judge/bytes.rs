@@ -3,8 +3,9 @@
 //! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. One that is in no released row
 //! may be in nothing that leaves.
 
-use arrow::array::{Array, ArrayData, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayData, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::column::page::Page;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeSet;
@@ -40,30 +41,37 @@ fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
     data.child_data().iter().for_each(|child| in_data(child, found));
 }
 
-/// Dictionary entries that no row has, by column: values of rows that are not released, whatever their type.
+/// Dictionary entries that no row has, by column: values of rows that are not released, whatever their type. Rows of
+/// one batch may be handed out in several, which share their dictionary.
 pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
-    let mut unused = vec![];
+    let (mut shown, mut held) = (BTreeSet::new(), BTreeSet::new());
     for batch in batches {
         for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            if let (DataType::Dictionary(..), false) = (field.data_type(), column.is_empty()) {
-                let dictionary = column.as_any_dictionary();
-                let keys = dictionary.normalized_keys();
-                let used: BTreeSet<usize> = (0..column.len())
-                    .filter(|i| !column.is_null(*i))
-                    .map(|i| keys[i])
-                    .collect();
-                let entries = dictionary.values().len();
-                if used.len() < entries {
-                    unused.push(format!(
-                        "{}: {} of {entries} entries",
-                        field.name(),
-                        entries - used.len()
-                    ));
-                }
-            }
+            let DataType::Dictionary(_, values) = field.data_type() else {
+                continue;
+            };
+            let plain = arrow::compute::cast(column, values);
+            let rows = plain.into_iter().flat_map(|c| texts(&c));
+            shown.extend(rows.map(|text| (field.name().clone(), text)));
+            held.extend(
+                texts(column.as_any_dictionary().values())
+                    .into_iter()
+                    .map(|text| (field.name().clone(), text)),
+            );
         }
     }
-    unused
+    held.difference(&shown)
+        .map(|(column, text)| format!("{column}: {text}"))
+        .collect()
+}
+
+fn texts(values: &ArrayRef) -> Vec<String> {
+    let options = FormatOptions::default().with_null("NULL");
+    let shown = ArrayFormatter::try_new(values.as_ref(), &options);
+    shown
+        .into_iter()
+        .flat_map(|f| (0..values.len()).map(|i| f.value(i).to_string()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Every file under a folder.
