@@ -106,11 +106,9 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
         });
         let ended: Vec<bool> = workers.into_iter().map(|w| w.join().is_ok()).collect();
         over.store(true, Ordering::Relaxed);
-        assert!(
-            ended.iter().all(|ended| *ended),
-            "{kind} cannot begin: {}",
-            PANIC.lock().unwrap()
-        );
+        // The hook of the panic takes the lock again.
+        let panic = PANIC.lock().unwrap().clone();
+        assert!(ended.iter().all(|ended| *ended), "{kind} cannot begin: {panic}");
     });
     let _ = std::panic::take_hook();
     println!("{kind}: {:?}", tally.lock().unwrap());
