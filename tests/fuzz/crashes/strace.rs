@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// How long a run may take, which takes less than a second.
 const LONGEST: Duration = Duration::from_secs(60);
+/// After how long one is given up whose threads may have been left asleep.
+const LONG: Duration = Duration::from_secs(2);
 /// What a run that takes longer is made to say.
 pub const HANGS: &str = "(it hangs)";
 
@@ -72,7 +74,7 @@ pub fn calls(command: &Command) -> Option<Vec<Call>> {
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut traced = traced(command, &CALLS.join(","));
     traced.arg("-y").arg("-o").arg(log.path());
-    run_in(traced, command).filter(|o| o.status.success())?;
+    run_in(traced, command, || false).filter(|o| o.status.success())?;
     // A line begins with the number of its thread: `123 openat(...`.
     let mut made: BTreeMap<(String, String), u64> = BTreeMap::new();
     let mut nths: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
@@ -111,10 +113,14 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
         .arg("-e")
         .arg(format!("inject={}:{}:when={}", fault.call, fault.what, fault.n));
     traced.arg("-y").arg("-o").arg(log.path());
-    let output = run_in(traced, command).unwrap();
-    let log = std::fs::read_to_string(log.path()).unwrap();
-    let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
-    (output, met.any(is_no_file))
+    let elsewhere = || {
+        let log = std::fs::read_to_string(log.path()).unwrap_or_default();
+        let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
+        met.any(is_no_file)
+    };
+    // A thread that nothing wakes sleeps for ever.
+    let output = run_in(traced, command, elsewhere).unwrap();
+    (output, elsewhere())
 }
 
 fn traced(command: &Command, calls: &str) -> Command {
@@ -132,21 +138,24 @@ fn traced(command: &Command, calls: &str) -> Command {
     traced
 }
 
-fn run_in(mut traced: Command, command: &Command) -> Option<Output> {
+/// Runs it under strace, to the end or until it hangs, which it does early where `may_hang`.
+fn run_in(mut traced: Command, command: &Command, may_hang: impl Fn() -> bool) -> Option<Output> {
     traced.arg("--").arg(command.get_program()).args(command.get_args());
     traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = traced.process_group(0).spawn().ok()?;
-    let deadline = Instant::now() + LONGEST;
+    let (started, mut hangs) = (Instant::now(), false);
     while child.try_wait().ok()?.is_none() {
-        if Instant::now() > deadline {
-            // The run is a child of strace, and outlives it.
+        let took = started.elapsed();
+        if !hangs && (took > LONGEST || (took > LONG && may_hang())) {
+            hangs = true;
+            // The run is a child of strace, and would outlive it.
             let group = format!("-{}", child.id());
             Command::new("kill").args(["-KILL", "--", &group]).status().ok()?;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     let mut output = child.wait_with_output().ok()?;
-    if Instant::now() > deadline {
+    if hangs {
         output.stderr.extend_from_slice(HANGS.as_bytes());
     }
     Some(output)
