@@ -86,8 +86,9 @@ fn damaged(what: &str) -> Error {
 
 const NAME: &str = "guard_readers";
 
+/// Puts the guard around each reader of a plan.
 #[derive(Debug)]
-struct GuardReaders;
+pub(super) struct GuardReaders;
 
 impl PhysicalOptimizerRule for GuardReaders {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
