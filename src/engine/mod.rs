@@ -1,6 +1,7 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
 mod alike;
+mod arrow_file;
 mod assess;
 mod columns;
 mod compact;

@@ -63,7 +63,7 @@ const LAYOUTS: &[(&str, &str)] = &[
         "'format.max_row_group_size' '8', 'format.bloom_filter_on_write' 'true', 'format.statistics_enabled' 'page'",
     ),
     ("csv", ""),
-    // ("arrow", ""),
+    ("arrow", ""),
 ];
 
 impl Input for DataFiles {
