@@ -53,7 +53,7 @@ pub use manifest::{
     ReleasedColumn, Role, SearchSummary, SuppressedRows,
 };
 pub use observe::{Observer, Phase, Silent};
-pub(crate) use partition_folder::NULL_FOLDER;
+pub(crate) use partition_folder::with_nulls;
 pub use pin::Pins;
 pub use prepare::{Prepared, prepare};
 pub use recount::recounting_session;
