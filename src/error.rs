@@ -234,6 +234,8 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
         DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
             ErrorKind::Data
         }
+        // What DataFusion says of a file that it takes for Arrow is said as if it were its own fault.
+        DataFusionError::Internal(said) if said.starts_with("Failed to parse Arrow file") => ErrorKind::Data,
         DataFusionError::Internal(_) => ErrorKind::Internal,
         _ => ErrorKind::Usage,
     }

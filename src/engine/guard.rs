@@ -1,6 +1,7 @@
 //! Readers of files panic where bytes are not what they expect. That is a fault of the file, not of the statement: an
 //! error that says which file, with nothing of what the panic said, which may quote data.
 
+use super::arrow_file;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
 use datafusion::common::Statistics;
@@ -21,6 +22,7 @@ use datafusion::prelude::SessionContext;
 use futures::{FutureExt, StreamExt};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What `reading` reads of `what`, a file or folder, outside a plan: a footer, a header, a dictionary.
@@ -65,16 +67,32 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
     .data()
 }
 
-/// What an error calls the files of a reader; `None` where it reads none.
-fn files(source: &DataSourceExec) -> Option<String> {
+/// What a reader reads.
+#[derive(Debug, Clone)]
+struct Files {
+    /// What an error calls them.
+    called: String,
+    /// Those of Arrow's format on this machine, which are looked at first.
+    arrow: Vec<PathBuf>,
+}
+
+/// The files of a reader; `None` where it reads none.
+fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
-    let mut paths = config.file_groups.iter().flat_map(|group| group.files());
-    let first = paths.next().map(|file| file.path().to_string())?;
-    let others = paths.filter(|file| file.path().as_ref() != first).count();
-    Some(match (others, first.rsplit_once('/')) {
-        (0, _) => format!("{:?}", format!("/{first}")),
-        (_, folder) => format!("{:?}", format!("/{}", folder.map_or("", |(folder, _)| folder))),
-    })
+    let paths = config.file_groups.iter().flat_map(|group| group.files());
+    let paths: Vec<String> = paths.map(|file| format!("/{}", file.path())).collect();
+    let first = paths.first()?;
+    let folder = first.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    let called = match paths.iter().all(|path| path == first) {
+        true => format!("{first:?}"),
+        false => format!("{folder:?}"),
+    };
+    let is_local = config.object_store_url.as_str().starts_with("file:");
+    let arrow = match is_local && config.file_source().file_type() == "arrow" {
+        true => paths.iter().map(PathBuf::from).collect(),
+        false => vec![],
+    };
+    Some(Files { called, arrow })
 }
 
 fn damaged(what: &str) -> Error {
@@ -86,8 +104,9 @@ fn damaged(what: &str) -> Error {
 
 const NAME: &str = "guard_readers";
 
+/// Puts the guard around each reader of a plan.
 #[derive(Debug)]
-struct GuardReaders;
+pub(super) struct GuardReaders;
 
 impl PhysicalOptimizerRule for GuardReaders {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
@@ -107,7 +126,7 @@ impl PhysicalOptimizerRule for GuardReaders {
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,
-    files: String,
+    files: Files,
 }
 
 impl DisplayAs for Guarded {
@@ -163,9 +182,18 @@ impl ExecutionPlan for Guarded {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let called = &self.files.called;
+        if !self
+            .files
+            .arrow
+            .iter()
+            .all(|path| arrow_file::claims_possible_sizes(path))
+        {
+            return Err(damaged(called).into());
+        }
         let open = || self.reader.execute(partition, context);
-        let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(&self.files).into()))?;
-        let (schema, files) = (rows.schema(), self.files.clone());
+        let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(called).into()))?;
+        let (schema, files) = (rows.schema(), called.clone());
         let rows = AssertUnwindSafe(rows).catch_unwind();
         let rows = rows.map(move |batch| batch.unwrap_or_else(|_| Err(damaged(&files).into())));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))

@@ -1,6 +1,7 @@
 //! The one path of every front end: a [`Job`] becomes a [`Release`].
 
 mod alike;
+mod arrow_file;
 mod assess;
 mod columns;
 mod compact;
@@ -53,7 +54,7 @@ pub use manifest::{
     ReleasedColumn, Role, SearchSummary, SuppressedRows,
 };
 pub use observe::{Observer, Phase, Silent};
-pub(crate) use partition_folder::NULL_FOLDER;
+pub(crate) use partition_folder::with_nulls;
 pub use pin::Pins;
 pub use prepare::{Prepared, prepare};
 pub use recount::recounting_session;

@@ -7,7 +7,12 @@
 
 use super::verify::quote;
 use crate::error::{Error, Result};
+use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::cast;
 use datafusion::object_store::path::PathPart;
+use datafusion::prelude::{Expr, lit};
 
 /// What stands for NULL in a folder's name.
 pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -44,6 +49,22 @@ pub(super) fn name(column: &str, value: Option<&str>) -> Result<String> {
             "a value is too long to be a folder's name, which has at most {LONGEST} bytes; partition by a shorter column"
         )),
     }
+}
+
+/// The rows with NULL where the name of a folder says so.
+pub fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
+    if folders.is_empty() {
+        return Ok(rows);
+    }
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::from((table, field));
+        match folders.contains(field.name()) {
+            true => nullif(cast(column, DataType::Utf8), lit(NULL_FOLDER)).alias(field.name()),
+            false => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
 }
 
 #[cfg(test)]

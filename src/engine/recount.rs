@@ -4,6 +4,7 @@
 //! so that is where they are counted: by an operator that a last rule of the optimizer puts above each leaf, and that
 //! changes nothing of what is known of the rows.
 
+use super::guard::GuardReaders;
 use crate::error::Result;
 use crate::recode::{Rows, Step, StepExec};
 use arrow::datatypes::SchemaRef;
@@ -28,6 +29,7 @@ pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> Ses
         .with_config(config)
         .with_runtime_env(Arc::clone(state.runtime_env()))
         .with_default_features()
+        .with_physical_optimizer_rule(Arc::new(GuardReaders))
         .with_physical_optimizer_rule(Arc::new(CountRows(progress)))
         .build();
     SessionContext::new_with_state(state)

@@ -22,11 +22,12 @@ use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
 use crate::recode::{Classes, Recipe, Released, Treatment};
 use crate::search::{Counters, Oracle};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::{cast, ident};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -136,11 +137,11 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
     observer.end(Phase::Write);
 
     let session = recounting_session(&state, observer.begin(Phase::Verify));
-    read_back(&session, RELEASED, stage.folder(), target).await?;
-    let mut release = decided.verify(&session, RELEASED).await?;
+    read_back(&session, RELEASED, stage.folder(), target, &schema).await?;
+    let mut release = decided.verify(&session, RELEASED, spool.is_none()).await?;
     if let Some(spool) = spool {
         register_rewritten(&session, &Arc::new(spool))?;
-        let rewritten = decided.verify(&session, REWRITTEN).await?;
+        let rewritten = decided.verify(&session, REWRITTEN, true).await?;
         (release.checks, release.reached_k) = (rewritten.checks, rewritten.reached_k);
     }
     release.require()?;
@@ -322,7 +323,14 @@ impl Decided {
         let rows = same_types(&self.job.source.rows, select_columns(&population.rows, &names)?, &names)?;
         let plan = table::plan(&rows, Arc::new(recipe), &[], &[]).await?;
         session.deregister_table(POPULATION)?;
-        session.register_table(POPULATION, Arc::new(PlanTable::try_new(plan, self.state())?))?;
+        let rows = session.read_table(Arc::new(PlanTable::try_new(plan, self.state())?))?;
+        // Beside suppressed rows that stay, every released quasi-identifier is text.
+        let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
+        let rows = match self.job.starred {
+            true => rows.select(texts.collect::<Vec<_>>())?,
+            false => rows,
+        };
+        session.register_table(POPULATION, rows.into_view())?;
         Ok(Some(POPULATION.into()))
     }
 
@@ -353,8 +361,8 @@ impl Decided {
         }
     }
 
-    /// Recounts table `name` of `session`.
-    async fn verify(&self, session: &SessionContext, name: &str) -> Result<Release> {
+    /// Recounts table `name` of `session`: its rows and classes, and, where it `tells` what they read, the promises.
+    async fn verify(&self, session: &SessionContext, name: &str, tells: bool) -> Result<Release> {
         let (job, decision) = (&self.job, &self.decision);
         let released = self.released(session, name).await?;
         let (_, source) = job.source.rows.clone().into_parts();
@@ -372,7 +380,8 @@ impl Decided {
             ));
         }
         self.check_classes(session, &released).await?;
-        let mut checks = released.check(session, &self.promises()).await?;
+        let promises = if tells { self.promises() } else { vec![] };
+        let mut checks = released.check(session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = decision.verdict.classes - outcome.classes;
         if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
@@ -386,7 +395,9 @@ impl Decided {
             let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
             checks.insert(place.unwrap_or(checks.len()), check);
         }
-        checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);
+        if tells {
+            checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);
+        }
         Ok(Release {
             rows_in: self.prepared.rows,
             rows_out: rows,
@@ -424,7 +435,7 @@ impl Decided {
 
         let session = recounting_session(&state, observer.begin(Phase::Verify));
         register_rewritten(&session, &rows)?;
-        let release = self.verify(&session, REWRITTEN).await?;
+        let release = self.verify(&session, REWRITTEN, true).await?;
         release.require()?;
         observer.end(Phase::Verify);
         let hidden = self.hidden();

@@ -7,7 +7,9 @@ use super::replace;
 use super::write::Written;
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
+use datafusion::dataframe::DataFrame;
+use datafusion::logical_expr::cast;
+use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionContext};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -59,18 +61,23 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
     }
 }
 
-/// Registers what was written, read like any other folder.
-pub(super) async fn read_back(session: &SessionContext, name: &str, folder: &Path, target: &Target) -> Result<()> {
+/// Registers what was written, read like any other folder. Where files have no place for a type of the rows that were
+/// `written`, as Parquet has none for seconds, values are of that type again; those of CSV are text.
+pub(super) async fn read_back(
+    session: &SessionContext,
+    name: &str,
+    folder: &Path,
+    target: &Target,
+    written: &Schema,
+) -> Result<()> {
     let path = url(folder);
-    let partitions: Vec<(String, DataType)> = target
-        .partitioned_by
-        .iter()
-        .map(|c| (c.clone(), DataType::Utf8))
-        .collect();
-    match target.format {
+    let folders = &target.partitioned_by;
+    let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();
+    let rows = match target.format {
         Format::Parquet => {
             let options = ParquetReadOptions::default().table_partition_cols(partitions);
-            session.register_parquet(name, &path, options).await?;
+            let rows = partition_folder::with_nulls(session.read_parquet(&path, options).await?, folders)?;
+            as_written(rows, written)?
         }
         Format::Csv => {
             let header = first_line(folder)?;
@@ -80,10 +87,25 @@ pub(super) async fn read_back(session: &SessionContext, name: &str, folder: &Pat
                 .collect();
             let schema = Schema::new(fields);
             let options = CsvReadOptions::new().schema(&schema).table_partition_cols(partitions);
-            session.register_csv(name, &path, options).await?;
+            partition_folder::with_nulls(session.read_csv(&path, options).await?, folders)?
         }
-    }
+    };
+    session.register_table(name, rows.into_view())?;
     Ok(())
+}
+
+/// The rows with every column of the type that it was written in; text is text in whatever encoding.
+fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::from((table, field));
+        match written.field_with_name(field.name()).map(|f| f.data_type()) {
+            Ok(DataType::Dictionary(..) | DataType::Utf8 | DataType::LargeUtf8) | Err(_) => column,
+            Ok(own) if own == field.data_type() || own.is_nested() => column,
+            Ok(own) => cast(column, own.clone()).alias(field.name()),
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
 }
 
 /// The absolute folder as a URL: `*` and others in a path would stand for something else.

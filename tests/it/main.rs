@@ -6,6 +6,7 @@ mod cli;
 mod closeness;
 mod common;
 mod cover;
+mod damaged;
 mod depth;
 mod explain;
 mod faults;

@@ -24,21 +24,18 @@ use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
 use super::{AnonContext, Answer};
 use crate::engine::{
-    Answers, Check, Constraint, MANIFEST, Manifest, NULL_FOLDER, Phase, Promise, QuasiIdentifier, ReleasedTable, Role,
-    SuppressedRows, recounting_session,
+    Answers, Check, Constraint, MANIFEST, Manifest, Phase, Promise, QuasiIdentifier, ReleasedTable, Role,
+    SuppressedRows, recounting_session, with_nulls,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::sql::ast::{self, Verify};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
-use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
-use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
-use datafusion::functions::core::expr_fn::nullif;
-use datafusion::logical_expr::{LogicalPlan, cast};
-use datafusion::prelude::{Expr, SessionContext, lit};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
 use evidence::Evidence;
 use known::Known;
 use std::sync::Arc;
@@ -344,22 +341,6 @@ impl Findings {
             ..Answer::of(batch)?
         })
     }
-}
-
-/// The rows with NULL where the name of a folder says so.
-fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
-    if folders.is_empty() {
-        return Ok(rows);
-    }
-    let columns = rows.schema().iter().map(|(table, field)| {
-        let column = Expr::from((table, field));
-        match folders.contains(field.name()) {
-            true => nullif(cast(column, DataType::Utf8), lit(NULL_FOLDER)).alias(field.name()),
-            false => column,
-        }
-    });
-    let columns: Vec<Expr> = columns.collect();
-    Ok(rows.select(columns)?)
 }
 
 /// A session of its own with these rows under these names, which tells how many it has read.

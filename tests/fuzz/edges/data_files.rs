@@ -2,11 +2,12 @@
 //! them is verified, and a released file that was changed by one byte is found out.
 
 use super::mutate::{anywhere, bytes};
-use super::{Input, SECRET, context, quoted, refused, runtime, scratch};
+use super::{Input, SECRET, context, last_panic, quoted, refused, runtime, scratch};
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -15,15 +16,32 @@ pub struct DataFiles {
     runtime: Runtime,
     context: AnonContext,
     folder: TempDir,
-    sources: Vec<(&'static str, Vec<u8>)>,
+    sources: Vec<Source>,
     released: PathBuf,
     /// The files of the release, read once.
     parts: Vec<(PathBuf, Vec<u8>)>,
     cases: u64,
 }
 
+/// A file that is mutated.
+struct Source {
+    format: &'static str,
+    /// The columns that are kept as they are; age and born are quasi-identifiers.
+    kept: &'static str,
+    bytes: Vec<u8>,
+}
+
+const COLUMNS: &str = "zip, illness, bmi, cost, ill, seen, city, small";
+/// What CSV has without asking for types.
+const OF_CSV: &str = "zip, illness, bmi";
+/// What can be delta encoded.
+const NUMBERS: &str = "small, seen";
+
 /// A session is left after so many cases: it remembers every file it has read.
 const CASES_OF_A_SESSION: u64 = 200;
+
+/// What is promised of a source.
+const PROMISED: &str = "QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2)";
 
 /// How a source is written, and with which options of COPY.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -77,27 +95,23 @@ impl Input for DataFiles {
             } else {
                 format!(" OPTIONS ({options})")
             };
-            // An encoding is for numbers only.
-            let columns = if options.contains("delta") {
-                "age, born, small, seen"
-            } else {
-                "*"
+            let kept = match *format {
+                "csv" => OF_CSV,
+                _ if options.contains("delta") => NUMBERS,
+                _ => COLUMNS,
             };
-            let columns = if *format == "csv" {
-                "age, zip, illness, bmi, born"
-            } else {
-                columns
-            };
-            let format_name = format.to_uppercase();
             run(&format!(
-                "COPY (SELECT {columns} FROM people) TO {} STORED AS {format_name}{options}",
-                quoted(&path)
+                "COPY (SELECT age, born, {kept} FROM people) TO {} STORED AS {}{options}",
+                quoted(&path),
+                format.to_uppercase()
             ));
-            sources.push((*format, std::fs::read(&path).unwrap()));
+            let bytes = std::fs::read(&path).unwrap();
+            sources.push(Source { format, kept, bytes });
         }
         let released = folder.path().join("released");
         run(&format!(
-            "ANONYMIZE people TO {} QUASI IDENTIFIERS (age, zip) SENSITIVE (illness) KEEP (bmi, born) SATISFYING k_anonymity(2)",
+            "ANONYMIZE people TO {} QUASI IDENTIFIERS (age, zip) SENSITIVE (illness) KEEP (bmi, born, cost, ill, seen, city, small) 
+             SATISFYING k_anonymity(2)",
             quoted(&released)
         ));
         let parts = std::fs::read_dir(&released).unwrap().flatten().map(|e| e.path());
@@ -129,8 +143,12 @@ impl Input for DataFiles {
 impl DataFiles {
     /// A mutated source: whatever is released of it is verified.
     fn source(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
-        let (format, original) = &self.sources[rng.random_range(0..self.sources.len())];
-        let others: Vec<Vec<u8>> = self.sources.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let Source {
+            format,
+            kept,
+            bytes: original,
+        } = &self.sources[rng.random_range(0..self.sources.len())];
+        let others: Vec<Vec<u8>> = self.sources.iter().map(|source| source.bytes.clone()).collect();
         let mutated = match *format {
             "csv" => bytes(rng, original, &others, anywhere),
             _ => bytes(rng, original, &others, in_structure),
@@ -153,29 +171,27 @@ impl DataFiles {
             _ => quoted(&path),
         };
         let target = self.folder.path().join(format!("{name}-out"));
-        let done = self.statements(&source, &target);
+        let done = self.statements(&source, kept, &target);
         let _ = std::fs::remove_dir_all(&target);
         let _ = std::fs::remove_file(&path);
         done
     }
 
-    fn statements(&self, source: &str, target: &Path) -> Result<&'static str, String> {
+    fn statements(&self, source: &str, kept: &str, target: &Path) -> Result<&'static str, String> {
         let all = self.run(&format!("SELECT * FROM {source}"))?;
         self.run(&format!("RISK OF {source} QUASI IDENTIFIERS (age)"))?;
         self.run(&format!("SUGGEST ROLES FOR {source}"))?;
         let anonymize = format!(
-            "ANONYMIZE {source} TO {} QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2) SUPPRESSING AT MOST 100 PERCENT",
+            "ANONYMIZE {source} TO {} QUASI IDENTIFIERS (age, born) KEEP ({kept}) SATISFYING k_anonymity(2) 
+             SUPPRESSING AT MOST 100 PERCENT",
             quoted(target)
         );
         if !self.run(&anonymize)? {
             return Ok(if all { "read, not released" } else { "refused" });
         }
         for verify in [
-            format!("VERIFY {}", quoted(target)),
-            format!(
-                "VERIFY {} AGAINST {source} QUASI IDENTIFIERS (age, born) SATISFYING k_anonymity(2)",
-                quoted(target)
-            ),
+            format!("VERIFY {} {PROMISED}", quoted(target)),
+            format!("VERIFY {} {PROMISED} AGAINST {source}", quoted(target)),
         ] {
             if let Err(e) = self.runtime.block_on(self.context.sql(&verify)) {
                 return Err(format!("{anonymize} succeeded, and {verify} says {e}"));
@@ -197,7 +213,10 @@ impl DataFiles {
             std::fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
         }
         std::fs::write(folder.join(path.file_name().unwrap()), mutated).unwrap();
-        let verify = format!("VERIFY {}", quoted(&folder));
+        let verify = format!(
+            "VERIFY {} QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(2)",
+            quoted(&folder)
+        );
         let answer = self.runtime.block_on(self.context.sql(&verify));
         let _ = std::fs::remove_dir_all(&folder);
         match answer {
@@ -209,9 +228,11 @@ impl DataFiles {
 
     /// Whether a statement was answered.
     fn run(&self, sql: &str) -> Result<bool, String> {
-        match self.runtime.block_on(self.context.sql(sql)) {
-            Ok(_) => Ok(true),
-            Err(e) => refused(sql, &e).map(|()| false),
+        let run = || self.runtime.block_on(self.context.sql(sql));
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(_)) => Ok(true),
+            Ok(Err(e)) => refused(sql, &e).map(|()| false),
+            Err(_) => Err(format!("{sql}: a panic came through: {}", last_panic())),
         }
     }
 }

@@ -73,7 +73,10 @@ impl Input for HierarchyFiles {
             return refused(&anonymize, &e).map(|()| "read, not released");
         }
         for verify in [
-            format!("VERIFY {}", quoted(&target)),
+            format!(
+                "VERIFY {} QUASI IDENTIFIERS (age USING h) SATISFYING k_anonymity(2)",
+                quoted(&target)
+            ),
             format!(
                 "VERIFY {} AGAINST people QUASI IDENTIFIERS (age USING h) SATISFYING k_anonymity(2)",
                 quoted(&target)

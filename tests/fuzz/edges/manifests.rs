@@ -15,14 +15,24 @@ pub struct Manifests {
     runtime: Runtime,
     context: AnonContext,
     folder: TempDir,
-    /// Statements, and the manifests of their releases.
-    releases: Vec<(String, Vec<u8>)>,
+    /// Requests, and the manifests of their releases.
+    releases: Vec<(&'static str, &'static str, Vec<u8>)>,
 }
 
-const REQUESTS: &[&str] = &[
-    "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(2) AND l_diversity(1) ON illness",
-    "QUASI IDENTIFIERS (age, sex) KEEP (illness) SATISFYING k_anonymity(3) SUPPRESSING AT MOST 50 PERCENT SEARCH USING mondrian",
-    "IDENTIFIERS (illness) QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2) SUPPRESSED ROWS STARRED",
+/// The quasi-identifiers of a request, and the rest of it.
+const REQUESTS: &[(&str, &str)] = &[
+    (
+        "QUASI IDENTIFIERS (age USING age, sex)",
+        "SENSITIVE (illness) SUPPRESSING AT MOST 50 PERCENT",
+    ),
+    (
+        "QUASI IDENTIFIERS (age, sex)",
+        "KEEP (illness) SUPPRESSING AT MOST 50 PERCENT SEARCH USING mondrian",
+    ),
+    (
+        "QUASI IDENTIFIERS (age USING age)",
+        "IDENTIFIERS (illness) KEEP (sex) SUPPRESSED ROWS STARRED",
+    ),
 ];
 
 impl Input for Manifests {
@@ -37,10 +47,13 @@ impl Input for Manifests {
             (20, 'f', 'flu'), (21, 'f', 'flu'), (22, 'm', 'cold'), (23, 'm', 'flu'), (27, 'f', 'cold'), (28, 'm', 'flu'))");
         run("CREATE HIERARCHY age AS INTERVALS (5, 10)");
         let mut releases = vec![];
-        for (number, request) in REQUESTS.iter().enumerate() {
+        for (number, (quasi, rest)) in REQUESTS.iter().enumerate() {
             let target = folder.path().join(format!("release{number}"));
-            run(&format!("ANONYMIZE people TO {} {request}", quoted(&target)));
-            releases.push((request.to_string(), std::fs::read(target.join(MANIFEST)).unwrap()));
+            run(&format!(
+                "ANONYMIZE people TO {} {quasi} {rest} SATISFYING k_anonymity(2)",
+                quoted(&target)
+            ));
+            releases.push((*quasi, *rest, std::fs::read(target.join(MANIFEST)).unwrap()));
         }
         Self {
             runtime,
@@ -52,9 +65,9 @@ impl Input for Manifests {
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let number = rng.random_range(0..self.releases.len());
-        let (request, original) = &self.releases[number];
+        let (quasi, rest, original) = &self.releases[number];
         let mutated = match rng.random() {
-            true => bytes(rng, original, &[self.releases[0].1.clone()], anywhere),
+            true => bytes(rng, original, &[self.releases[0].2.clone()], anywhere),
             false => {
                 let mut json: Value = serde_json::from_slice(original).unwrap();
                 (0..rng.random_range(1..4)).for_each(|_| change(rng, &mut json));
@@ -67,23 +80,24 @@ impl Input for Manifests {
             Ok(_) => "read",
             Err(e) => refused("reading", &e).map(|()| "refused")?,
         };
-        let verify = format!("VERIFY {}", quoted(&release));
+        let promised = format!("{quasi} SATISFYING k_anonymity(2)");
+        let verify = format!("VERIFY {} {promised}", quoted(&release));
         match self.run(&verify) {
             Ok(()) => how = "verified",
             Err(e) => refused(&verify, &e)?,
         }
         let target = self.folder.path().join("out");
         let _ = std::fs::remove_dir_all(&target);
-        let roles = request.split(" SEARCH").next().unwrap_or(request);
+        let rest = rest.split(" SEARCH").next().unwrap_or(rest);
         let replay = format!(
-            "ANONYMIZE people TO {} {roles} USING MANIFEST {}",
+            "ANONYMIZE people TO {} {quasi} {rest} SATISFYING k_anonymity(2) USING MANIFEST {}",
             quoted(&target),
             quoted(&release.join(MANIFEST))
         );
         match self.run(&replay) {
             Err(e) => refused(&replay, &e)?,
             Ok(()) => {
-                let verify = format!("VERIFY {}", quoted(&target));
+                let verify = format!("VERIFY {} {promised}", quoted(&target));
                 if let Err(e) = self.run(&verify) {
                     return Err(format!(
                         "{replay} succeeded, and {verify} says {e}: {}",

@@ -53,6 +53,10 @@ trait Input: Sized {
 /// Where the last panic was, and what it said: cases are invented, so it may be told.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
+fn last_panic() -> String {
+    PANIC.lock().map(|last| last.clone()).unwrap_or_default()
+}
+
 fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome {
     std::panic::set_hook(Box::new(|info| {
         if let Ok(mut last) = PANIC.lock() {
@@ -75,7 +79,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
             let mut rng = ChaCha8Rng::seed_from_u64(number);
             let done = catch_unwind(AssertUnwindSafe(|| input.case(&mut rng)));
             busy.lock().unwrap().remove(&number);
-            let done = done.unwrap_or_else(|_| Err(format!("a panic came through: {}", PANIC.lock().unwrap())));
+            let done = done.unwrap_or_else(|_| Err(format!("a panic came through: {}", last_panic())));
             match done {
                 Ok(how) => *tally.lock().unwrap().entry(how).or_default() += 1,
                 Err(what) => {
@@ -87,7 +91,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
             }
         }
     };
-    std::thread::scope(|scope| {
+    let ended = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
@@ -106,11 +110,10 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
         });
         let ended: Vec<bool> = workers.into_iter().map(|w| w.join().is_ok()).collect();
         over.store(true, Ordering::Relaxed);
-        // The hook of the panic takes the lock again.
-        let panic = PANIC.lock().unwrap().clone();
-        assert!(ended.iter().all(|ended| *ended), "{kind} cannot begin: {panic}");
+        ended.iter().all(|ended| *ended)
     });
     let _ = std::panic::take_hook();
+    assert!(ended, "{kind} cannot begin: {}", last_panic());
     println!("{kind}: {:?}", tally.lock().unwrap());
     let failed = failed.into_inner();
     Outcome {
@@ -137,7 +140,7 @@ fn context() -> AnonContext {
 fn refused(sql: &str, error: &Error) -> Result<(), String> {
     let said = error.to_string();
     if error.kind() == ErrorKind::Internal {
-        return Err(format!("{sql}: {said}: {}", PANIC.lock().unwrap()));
+        return Err(format!("{sql}: {said}: {}", last_panic()));
     }
     match said.contains(SECRET) {
         true => Err(format!("{sql}: an error tells a value: {said}")),

@@ -117,7 +117,7 @@ fn variable(mut value: u64) -> Vec<u8> {
 /// The words after one to five changes: dropped, doubled, moved, replaced by one of `dictionary`, or mixed with `other`.
 pub fn words(rng: &mut ChaCha8Rng, words: &[String], other: &[String], dictionary: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    for _ in 0..rng.random_range(1..=5) {
+    for _ in 0..[1, 1, 2, 3, 5][rng.random_range(0..5)] {
         if words.is_empty() {
             words.push(dictionary[rng.random_range(0..dictionary.len())].clone());
         }
