@@ -1,10 +1,12 @@
-//! Files of Arrow's own format, looked at before they are read: a compressed buffer says how large it will be, and its
-//! reader takes that much memory before it looks at the rest. A damaged length would end the process, not the statement.
+//! Files of Arrow's own format, looked at before they are read: blocks and compressed buffers say how large they are, and
+//! their reader takes that much memory before it looks at the rest. A damaged length would end the process, not the
+//! statement.
 
+use crate::error::{Error, Result};
 use arrow::ipc::{Message, RecordBatch, root_as_footer, root_as_message};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most that a buffer of one column of one batch becomes.
 const LARGEST: i64 = 1 << 30;
@@ -18,6 +20,38 @@ pub(super) fn claims_possible_sizes(path: &Path) -> bool {
         .ok()
         .and_then(|file| Sizes(file).possible())
         .unwrap_or(true)
+}
+
+/// Refuses a local file, or a folder with one, that claims an impossible size: for statements that read it at once.
+pub(crate) fn check(location: &str) -> Result<()> {
+    let location = location.strip_prefix("file://").unwrap_or(location);
+    let plain = location.split(['*', '?', '[']).next().unwrap_or(location);
+    let root = match plain == location {
+        true => plain,
+        false => plain.rsplit_once('/').map_or(".", |(folder, _)| folder),
+    };
+    match damaged_file(Path::new(root), true) {
+        Some(path) => Err(Error::data(format!(
+            "cannot read {:?}: the file is damaged",
+            path.display().to_string()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn damaged_file(path: &Path, descend: bool) -> Option<PathBuf> {
+    if !path.is_dir() {
+        return (!claims_possible_sizes(path)).then(|| path.to_path_buf());
+    }
+    if !descend {
+        return None;
+    }
+    let mut entries = std::fs::read_dir(path).ok()?.flatten();
+    entries.find_map(|entry| {
+        // Folders behind links may lead back here.
+        let is_own = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        damaged_file(&entry.path(), is_own)
+    })
 }
 
 struct Sizes(File);
@@ -43,15 +77,19 @@ impl Sizes {
             .flatten()
             .chain(footer.recordBatches().into_iter().flatten());
         for block in blocks {
-            let (at, length) = (block.offset(), block.metaDataLength());
-            let (Ok(at), Ok(length)) = (u64::try_from(at), u64::try_from(length)) else {
-                continue;
+            // The reader takes the memory of a whole block as well.
+            let part = |length: i64| u64::try_from(length).ok();
+            let (at, metadata) = (part(block.offset()), part(block.metaDataLength().into()));
+            let is_inside = || {
+                at?.checked_add(metadata?)?
+                    .checked_add(part(block.bodyLength())?)
+                    .filter(|to| *to <= end)
             };
-            if end.checked_sub(at).is_none_or(|left| left < length) {
-                continue;
-            }
-            let bytes = self.read(at, length)?;
-            if !self.message(&bytes, at + length).unwrap_or(true) {
+            let (Some(at), Some(metadata), Some(_)) = (at, metadata, is_inside()) else {
+                return Some(false);
+            };
+            let bytes = self.read(at, metadata)?;
+            if !self.message(&bytes, at + metadata).unwrap_or(true) {
                 return Some(false);
             }
         }

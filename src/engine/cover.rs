@@ -6,7 +6,7 @@
 //! the decided classes.
 
 use super::evaluator::Verdict;
-use super::partition_folder::NULL_FOLDER;
+
 use super::release::Decided;
 use super::verify::{ReleasedTable, quote};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,9 +17,7 @@ use arrow::array::{ArrayRef, AsArray, DictionaryArray, Float64Array, Int32Array,
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int32Type};
 use datafusion::datasource::MemTable;
-use datafusion::datasource::listing::ListingTable;
 use datafusion::prelude::SessionContext;
-use std::any::Any;
 use std::sync::Arc;
 
 /// Holds every label of a partition against the values of every combination that it is for.
@@ -46,14 +44,19 @@ const DECIDED: &str = "decided";
 
 impl Decided {
     /// Recounts that the released rows, by their labels, are the classes that were decided, each with as many rows.
-    pub(super) async fn check_classes(&self, session: &SessionContext, released: &ReleasedTable) -> Result<()> {
+    /// `is_csv` says that they were read from CSV files.
+    pub(super) async fn check_classes(
+        &self,
+        session: &SessionContext,
+        released: &ReleasedTable,
+        is_csv: bool,
+    ) -> Result<()> {
         let (classes, verdict) = self.settled()?;
         let table = session.table(released.name.as_str()).await?;
-        // Files have one spelling for NULL, here and in what was decided: a folder's name, and in CSV the empty text; no
-        // column of a CSV file has both.
-        let told = match is_csv(session, &released.name).await? {
-            true => |value: &str| format!("nullif(nullif({value}, '{NULL_FOLDER}'), '')"),
-            false => |value: &str| format!("nullif({value}, '{NULL_FOLDER}')"),
+        // CSV has one spelling for NULL and the empty text, here and in what was decided; no column of a file has both.
+        let told = match is_csv {
+            true => |value: &str| format!("nullif({value}, '')"),
+            false => str::to_string,
         };
         let (mut columns, mut types) = (vec![], vec![]);
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
@@ -142,11 +145,4 @@ fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     let labels = cast(&labels, &DataType::Float64)?;
     let positive: Float64Array = labels.as_primitive::<Float64Type>().unary(|x| x + 0.0);
     Ok(cast(&positive, &DataType::Utf8)?)
-}
-
-/// Whether a table of a session is read from CSV files.
-async fn is_csv(session: &SessionContext, name: &str) -> Result<bool> {
-    let provider = session.table_provider(name).await?;
-    let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>();
-    Ok(listing.is_some_and(|listing| listing.options().format.get_ext() == "csv"))
 }

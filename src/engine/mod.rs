@@ -38,6 +38,7 @@ mod verify;
 mod write;
 
 pub use alike::Alike;
+pub(crate) use arrow_file::check as check_arrow_files;
 pub use decide::{Decision, Proof, decide, describe};
 pub use details::detail_requests;
 pub use evaluator::{Evaluator, Profile, Verdict};

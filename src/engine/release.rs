@@ -138,10 +138,14 @@ pub async fn release_to(job: Job, target: &Target, observer: Arc<dyn Observer>) 
 
     let session = recounting_session(&state, observer.begin(Phase::Verify));
     read_back(&session, RELEASED, stage.folder(), target, &schema).await?;
-    let mut release = decided.verify(&session, RELEASED, spool.is_none()).await?;
+    let files = Recounted::Files {
+        format: target.format,
+        tell: spool.is_none(),
+    };
+    let mut release = decided.verify(&session, files).await?;
     if let Some(spool) = spool {
         register_rewritten(&session, &Arc::new(spool))?;
-        let rewritten = decided.verify(&session, REWRITTEN, true).await?;
+        let rewritten = decided.verify(&session, Recounted::Rows).await?;
         (release.checks, release.reached_k) = (rewritten.checks, rewritten.reached_k);
     }
     release.require()?;
@@ -193,6 +197,15 @@ pub(super) const REWRITTEN: &str = "rewritten";
 pub(super) const WHOLE: &str = "whole";
 /// The name of the population's rows there.
 const POPULATION: &str = "population";
+
+/// The rows that are recounted.
+#[derive(Debug, Clone, Copy)]
+enum Recounted {
+    /// Those of the files, which `tell` what the promises read, or only how many rows and classes there are.
+    Files { format: Format, tell: bool },
+    /// The spooled ones.
+    Rows,
+}
 
 impl Release {
     /// Puts the report of a release in its place, once the release is where it belongs.
@@ -280,11 +293,12 @@ impl Decided {
             .is_some_and(|e| !self.job.releases(e) || self.job.identifiers.iter().any(|i| i.column == *e))
     }
 
-    /// Whether the files alone cannot prove the models: the entity is not in them, or sensitive values are text there
-    /// that cannot be compared with the source's.
+    /// Whether the files alone cannot prove the models: the entity is not in them, or values are text there that
+    /// cannot be compared with those of the source or the population.
     fn files_do_not_tell(&self, format: Format) -> bool {
         let compares = self.promises().iter().any(|p| p.attribute.is_some());
-        self.entity_is_not_released() || (format == Format::Csv && (compares || !self.drawn.is_empty()))
+        let reads_types = compares || !self.drawn.is_empty() || self.job.population.is_some();
+        self.entity_is_not_released() || (format == Format::Csv && reads_types)
     }
 
     /// A spool for what is written to `target`, with what its files do not tell of `plan`.
@@ -361,9 +375,13 @@ impl Decided {
         }
     }
 
-    /// Recounts table `name` of `session`: its rows and classes, and, where it `tells` what they read, the promises.
-    async fn verify(&self, session: &SessionContext, name: &str, tells: bool) -> Result<Release> {
+    /// Recounts rows of `session`.
+    async fn verify(&self, session: &SessionContext, rows: Recounted) -> Result<Release> {
         let (job, decision) = (&self.job, &self.decision);
+        let (name, is_csv, tell) = match rows {
+            Recounted::Files { format, tell } => (RELEASED, format == Format::Csv, tell),
+            Recounted::Rows => (REWRITTEN, false, true),
+        };
         let released = self.released(session, name).await?;
         let (_, source) = job.source.rows.clone().into_parts();
         session.deregister_table(WHOLE)?;
@@ -379,8 +397,8 @@ impl Decided {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
-        self.check_classes(session, &released).await?;
-        let promises = if tells { self.promises() } else { vec![] };
+        self.check_classes(session, &released, is_csv).await?;
+        let promises = if tell { self.promises() } else { vec![] };
         let mut checks = released.check(session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = decision.verdict.classes - outcome.classes;
@@ -395,7 +413,7 @@ impl Decided {
             let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
             checks.insert(place.unwrap_or(checks.len()), check);
         }
-        if tells {
+        if tell {
             checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);
         }
         Ok(Release {
@@ -435,7 +453,7 @@ impl Decided {
 
         let session = recounting_session(&state, observer.begin(Phase::Verify));
         register_rewritten(&session, &rows)?;
-        let release = self.verify(&session, REWRITTEN, true).await?;
+        let release = self.verify(&session, Recounted::Rows).await?;
         release.require()?;
         observer.end(Phase::Verify);
         let hidden = self.hidden();

@@ -6,8 +6,8 @@ use super::partition_folder;
 use crate::error::{Error, Result};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::compute::{BatchCoalescer, cast, partition};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::compute::{BatchCoalescer, CastOptions, cast, cast_with_options, partition};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
@@ -90,7 +90,7 @@ impl<'a> Files<'a> {
         let fields: Vec<Field> = columns
             .iter()
             .map(|i| schema.field(*i))
-            .map(|f| Field::new(f.name(), f.data_type().clone(), f.is_nullable()))
+            .map(|f| Field::new(f.name(), stored(f.data_type(), target.format), f.is_nullable()))
             .collect();
         let schema = Arc::new(Schema::new(fields));
         let alike = match target.format {
@@ -110,7 +110,9 @@ impl<'a> Files<'a> {
     }
 
     async fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns: Vec<ArrayRef> = self.columns.iter().map(|i| Arc::clone(batch.column(*i))).collect();
+        let columns = self.columns.iter().zip(self.schema.fields());
+        let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let values = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         if let Some(alike) = &mut self.alike {
             alike.look(&values)?;
@@ -374,6 +376,30 @@ impl Sink for CsvSink {
             .flush()
             .map_err(|e| Error::io("cannot write the release", e))
     }
+}
+
+/// The type that files have a place for: Parquet has no seconds, and a date with milliseconds is an instant.
+fn stored(data_type: &DataType, format: Format) -> DataType {
+    match (format, data_type) {
+        (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
+            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
+        }
+        (Format::Parquet, DataType::Time32(TimeUnit::Second)) => DataType::Time32(TimeUnit::Millisecond),
+        (Format::Parquet, DataType::Date64) => DataType::Timestamp(TimeUnit::Millisecond, None),
+        (_, other) => other.clone(),
+    }
+}
+
+/// The same values in another type, or an error.
+fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if values.data_type() == data_type {
+        return Ok(Arc::clone(values));
+    }
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    Ok(cast_with_options(values, data_type, &options)?)
 }
 
 fn plain_text(array: &ArrayRef) -> Result<ArrayRef> {

@@ -1,7 +1,7 @@
 //! Values to codes: one dictionary a column, shared by the partitions of a scan.
 
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array, new_empty_array};
 use arrow::compute::{SortOptions, cast, concat, sort_to_indices, take};
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, UInt32Type};
 use arrow::row::{RowConverter, SortField};
@@ -217,7 +217,15 @@ impl Local {
     }
 
     fn encode_floats(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<f64>>) -> Result<Vec<u32>> {
-        let values: Vec<Option<f64>> = values.collect();
+        let mut values: Vec<Option<f64>> = values.collect();
+        let mut array = Arc::clone(array);
+        // The two zeros are one value, as they are to SQL: the positive one, whichever comes first.
+        let is_negative_zero = |v: &f64| *v == 0.0 && v.is_sign_negative();
+        if values.iter().flatten().any(is_negative_zero) {
+            let positive: Float64Array = values.iter().map(|v| v.map(|v| v + 0.0)).collect();
+            array = cast(&positive, array.data_type())?;
+            values = positive.iter().collect();
+        }
         if self.reject_not_finite && values.iter().flatten().any(|v| !v.is_finite()) {
             return Err(Error::data(format!(
                 "column {} holds NaN or infinity, which no hierarchy can place; filter or replace them in a query, or \
@@ -225,7 +233,7 @@ impl Local {
                 self.shared.column
             )));
         }
-        self.encode_integers(array, values.into_iter().map(|v| v.map(|v| v.to_bits() as i64)))
+        self.encode_integers(&array, values.into_iter().map(|v| v.map(|v| v.to_bits() as i64)))
     }
 
     fn encode_integers(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<i64>>) -> Result<Vec<u32>> {

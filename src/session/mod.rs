@@ -26,7 +26,8 @@ pub use answer::Answer;
 pub use paths::enable_path_tables;
 
 use crate::engine::{
-    self, Observer, SOURCE, Silent, Stage, answer_maxima_rightly, guard_readers, keep_files_unnamed, reading,
+    self, Observer, SOURCE, Silent, Stage, answer_maxima_rightly, check_arrow_files, guard_readers, keep_files_unnamed,
+    reading,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -128,6 +129,11 @@ impl AnonContext {
             Statement::DataFusion(statement, text) => {
                 let is_query =
                     matches!(&*statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
+                if let DfStatement::CreateExternalTable(table) = &*statement
+                    && table.file_type.eq_ignore_ascii_case("arrow")
+                {
+                    table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
+                }
                 let planned = async {
                     self.session.sql(&text).await.map_err(match is_query {
                         true => Error::from,

@@ -5,7 +5,7 @@
 //! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
 
 use super::evidence::Evidence;
-use super::known::{Known, compared, converted, generalized, released_type};
+use super::known::{Known, TEXT, compared, converted, generalized, released_type};
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, count, quote};
 use crate::error::Result;
@@ -39,6 +39,7 @@ pub(super) async fn unchanged(
             .filter(|s| s.randomized.is_none() && is_kept(&s.column));
         kept.map(|s| s.column.clone()).collect()
     };
+    let text = evidence.map_or(TEXT, Evidence::text);
     let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
     let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
@@ -46,7 +47,7 @@ pub(super) async fn unchanged(
         found.map(|(_, field)| field.data_type().clone())
     };
     let unchanged = columns.into_iter().filter_map(|column| {
-        let data_type = compared(&field(&released, &column)?, &field(&whole, &column)?)?;
+        let data_type = compared(&field(&released, &column)?, &field(&whole, &column)?, text)?;
         Some(Unchanged { column, data_type })
     });
     Ok(unchanged.collect())
@@ -67,8 +68,12 @@ pub(super) async fn check(
             continue;
         };
         let data_type = match known.level() {
-            Some(0) => compared(&released_type(session, &known.column).await?, field.data_type()),
-            Some(_) if known.hierarchy.is_some() => Some("Utf8"),
+            Some(0) => compared(
+                &released_type(session, &known.column).await?,
+                field.data_type(),
+                known.text,
+            ),
+            Some(_) if known.hierarchy.is_some() => Some(known.text),
             _ => None,
         };
         let Some(data_type) = data_type else { continue };

@@ -7,7 +7,7 @@
 
 use super::against::Unchanged;
 use super::flow::matched;
-use super::known::{Known, bind, compared, converted, generalized, released_type};
+use super::known::{Known, TEXT, bind, compared, converted, generalized, released_type};
 use super::{WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, quote};
 use crate::error::{Error, Result};
@@ -50,8 +50,12 @@ pub(super) async fn check(
             continue;
         };
         let data_type = match known.level() {
-            Some(0) => compared(&released_type(session, &known.column).await?, field.data_type()),
-            Some(_) if known.hierarchy.is_some() => Some("Utf8"),
+            Some(0) => compared(
+                &released_type(session, &known.column).await?,
+                field.data_type(),
+                known.text,
+            ),
+            Some(_) if known.hierarchy.is_some() => Some(known.text),
             _ => None,
         };
         if let Some(data_type) = data_type {
@@ -64,8 +68,8 @@ pub(super) async fn check(
         match Covered::of(session, released, known).await? {
             Some(column) => {
                 covered.push(column);
-                own.push(converted(&quote(&known.column), "Utf8"));
-                raw.push(converted(&quote(&known.column), "Utf8"));
+                own.push(converted(&quote(&known.column), TEXT));
+                raw.push(converted(&quote(&known.column), TEXT));
                 names.push(&known.column);
             }
             None => unread.push(format!(
@@ -123,7 +127,7 @@ impl Covered {
         let (values, lookup) = bind(session, WHOLE, &known.column, &hierarchy).await?;
         let sql = format!(
             "SELECT DISTINCT {} AS v FROM {}",
-            converted(&quote(&known.column), "Utf8"),
+            converted(&quote(&known.column), TEXT),
             released.released()
         );
         let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;

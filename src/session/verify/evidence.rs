@@ -3,6 +3,7 @@
 //! What the manifest alone says of the source (levels that a hierarchy of the session does not confirm, rows, metrics) is
 //! checked with AGAINST or not at all; [`Evidence::unchecked`] names it.
 
+use super::known::{CSV_TEXT, TEXT};
 use super::{WHOLE, files, none_of};
 use crate::engine::{Check, MANIFEST, Manifest, ReleasedTable, Role, SuppressedRows, count, quote};
 use crate::error::Result;
@@ -23,6 +24,12 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
+    /// How texts of its files are compared with others.
+    pub(super) fn text(&self) -> &'static str {
+        let is_csv = self.manifest.output.iter().any(|file| file.name.ends_with(".csv"));
+        if is_csv { CSV_TEXT } else { TEXT }
+    }
+
     /// The manifest of the release in `folder`, where there is one.
     pub(super) fn of(folder: &Path) -> Result<Option<Self>> {
         let Some((manifest, is_sealed)) = Manifest::read_sealed(folder)? else {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Lookup};
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{cast, concat_batches, take};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
@@ -21,7 +21,15 @@ pub(super) struct Known {
     pub(super) levels: Option<(u8, u8)>,
     /// Whether its values are the names of folders.
     pub(super) is_folder: bool,
+    /// How texts of the release are compared with others: [`TEXT`] or [`CSV_TEXT`].
+    pub(super) text: &'static str,
 }
+
+/// Texts are compared as they are.
+pub(super) const TEXT: &str = "Utf8";
+
+/// The empty text and NULL are one, as in a CSV file.
+pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
 impl Known {
     pub(super) fn try_new(
@@ -29,6 +37,7 @@ impl Known {
         hierarchy: Option<Arc<Hierarchy>>,
         levels: Option<(u8, u8)>,
         is_folder: bool,
+        text: &'static str,
     ) -> Result<Self> {
         if let (Some(hierarchy), Some((_, high))) = (&hierarchy, levels)
             && high > hierarchy.height()
@@ -45,6 +54,7 @@ impl Known {
             hierarchy,
             levels,
             is_folder,
+            text,
         })
     }
 
@@ -122,7 +132,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
 
 /// How a column of the release and one of another table are written to be compared; `None` when their types say
 /// different things of the same value, as after a detour over CSV.
-pub(super) fn compared(released: &DataType, other: &DataType) -> Option<&'static str> {
+pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     fn plain(data_type: &DataType) -> &DataType {
         match data_type {
             DataType::Dictionary(_, values) => values,
@@ -135,10 +145,21 @@ pub(super) fn compared(released: &DataType, other: &DataType) -> Option<&'static
         // Text that SQL writes otherwise than files do.
         (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
         (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
-        (released, _) if is_text(released) => Some("Utf8"),
+        (released, _) if is_text(released) => Some(text),
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,
-        (a, b) if a.is_integer() && b.is_integer() => Some("Int64"),
+        (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
+        // Parquet has no seconds and one date, and says of a time zone only that there is one.
+        (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
+            TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
+            TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",
+            TimeUnit::Nanosecond => "Timestamp(Nanosecond, Some(\"UTC\"))",
+        }),
+        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Timestamp(TimeUnit::Second, None)) => {
+            Some("Timestamp(Millisecond, None)")
+        }
+        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Date64) => Some("Timestamp(Millisecond, None)"),
+        (DataType::Time32(_), DataType::Time32(_)) => Some("Time32(Millisecond)"),
         (a, b) if a.is_floating() && b.is_floating() => Some("Float64"),
         (a, b) if a == b && !a.is_nested() => Some(""),
         _ => None,
@@ -149,6 +170,7 @@ pub(super) fn compared(released: &DataType, other: &DataType) -> Option<&'static
 pub(super) fn converted(expression: &str, data_type: &str) -> String {
     match data_type {
         "" => expression.to_string(),
+        CSV_TEXT => format!("nullif(arrow_cast({expression}, 'Utf8'), '')"),
         name => format!("arrow_cast({expression}, '{name}')"),
     }
 }

@@ -37,7 +37,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use evidence::Evidence;
-use known::Known;
+use known::{Known, TEXT};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -230,6 +230,7 @@ impl AnonContext {
                 });
             }
         }
+        let text = evidence.map_or(TEXT, Evidence::text);
         let mut known = vec![];
         for named in named {
             // What the statement says goes before what the release says of itself.
@@ -254,6 +255,7 @@ impl AnonContext {
                 hierarchy,
                 levels,
                 folders.contains(&named.column),
+                text,
             )?);
         }
         Ok(known)

@@ -5,6 +5,7 @@ use super::data::{Planned, Purpose};
 use crate::releases::case::*;
 use anonsql::catalogue::{Info, Kind};
 use anonsql::{metric, model, partition, search};
+use arrow::datatypes::DataType;
 
 /// A request over a table, and how its rows leave.
 pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request, Way) {
@@ -127,7 +128,9 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
         .map(|(c, _)| c.clone())
         .collect();
     // CSV has no place for lists.
-    let (format, copied) = match planned.table.columns.iter().any(|c| c.data_type.is_nested()) {
+    // Nor do its readers read decimals without their last digits.
+    let is_beyond = |t: &DataType| t.is_nested() || matches!(t, DataType::Decimal128(_, scale) if *scale < 0);
+    let (format, copied) = match planned.table.columns.iter().any(|c| is_beyond(&c.data_type)) {
         true => (Format::Parquet, *draw.pick(&[Format::Parquet, Format::Arrow])),
         false => (
             *draw.weighted(&[(70, Format::Parquet), (30, Format::Csv)]),

@@ -142,10 +142,6 @@ pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
             let text = (!plain.is_null(i)).then(|| shown.value(i).to_string());
             let key = match &ground {
                 Ground::Null => None,
-                // The two zeros of floating point are two values.
-                Ground::Number(n) if n.digits == 0 && text.as_deref().is_some_and(|t| t.starts_with('-')) => {
-                    text.clone()
-                }
                 Ground::Number(n) => Some(format!("{}e{}", n.digits, if n.digits == 0 { 0 } else { n.exponent })),
                 Ground::Instant(ticks, _) => Some(format!("t{}", i128::from(*ticks) * nanoseconds(plain.data_type()))),
                 _ => text.clone(),

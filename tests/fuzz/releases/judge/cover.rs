@@ -1,5 +1,7 @@
 //! Whether every released row is a row of the source: kept values equal, labels covering, each source row at most once.
 
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+
 /// For each of `left` one of `right` of its own that it fits, or the first of `left` that gets none (Kuhn's algorithm).
 pub fn matching(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
     let edges: Vec<Vec<usize>> = (0..left)
@@ -72,7 +74,14 @@ fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
                 ground,
             }))
         }
-        // Dates and times are written so that their texts are in their order.
+        Ground::Instant(_, Some(at)) => {
+            let end = end.trim_end_matches('Z');
+            let day = || NaiveDate::parse_from_str(end, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
+            let local = || NaiveDateTime::parse_from_str(end, "%Y-%m-%dT%H:%M:%S%.f").ok();
+            let zoned = || Some(DateTime::parse_from_rfc3339(end).ok()?.naive_local());
+            Some(at.cmp(&day().or_else(local).or_else(zoned)?))
+        }
+        // Times of the day are written so that their texts are in their order.
         Ground::Instant(..) => {
             let plain = |text: &str| text.trim_end_matches('Z').to_string();
             Some(plain(cell.text.as_deref()?).cmp(&plain(end)))

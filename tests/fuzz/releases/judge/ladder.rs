@@ -1,8 +1,8 @@
 //! Hierarchies once more, from what the README and the language say of each kind, value by value.
 
-use super::cell::{Cell, Exact, Ground, is_whole, plain_type};
+use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
 use crate::releases::case::{Hierarchy, Nulls, Rule, Unmapped};
-use arrow::array::{Array, StringArray};
+use arrow::array::StringArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use chrono::{Datelike, NaiveDateTime};
@@ -20,6 +20,8 @@ pub struct Ladder {
     whole: bool,
     /// The listed rows whose ground value is a value of the column's type.
     listed: Option<Vec<Vec<String>>>,
+    /// What those values are, whatever their text.
+    keys: Vec<Option<String>>,
     /// The cuts of QUANTILES, ascending, each the least value of the group above it.
     cuts: Vec<Cell>,
 }
@@ -31,15 +33,16 @@ impl Ladder {
             Rule::Quantiles { groups, .. } => cuts(groups[0] as usize, column),
             _ => vec![],
         };
-        let listed = match &hierarchy.rule {
-            Rule::Listed(rows, _) => {
-                let texts: StringArray = rows.iter().map(|row| Some(&row[0])).collect();
-                let values = cast(&texts, plain_type(data_type)).ok();
-                let is_value = |i: &usize| values.as_ref().is_some_and(|v| v.is_valid(*i));
-                Some((0..rows.len()).filter(is_value).map(|i| rows[i].clone()).collect())
-            }
-            _ => None,
-        };
+        let (mut listed, mut keys) = (None, vec![]);
+        if let Rule::Listed(rows, _) = &hierarchy.rule {
+            let texts: StringArray = rows.iter().map(|row| Some(&row[0])).collect();
+            let values = cast(&texts, plain_type(data_type))
+                .map(|values| cells(&values, data_type))
+                .unwrap_or_default();
+            let of_type = rows.iter().zip(values).filter(|(_, value)| value.text.is_some());
+            let (rows, values): (Vec<_>, Vec<_>) = of_type.map(|(row, value)| (row.clone(), value.key)).unzip();
+            (listed, keys) = (Some(rows), values);
+        }
         let (unmapped, nulls) = (hierarchy.unmapped, hierarchy.nulls);
         Self {
             rule: hierarchy.rule.clone(),
@@ -47,6 +50,7 @@ impl Ladder {
             nulls,
             whole: is_whole(data_type),
             listed,
+            keys,
             cuts,
         }
     }
@@ -59,6 +63,7 @@ impl Ladder {
             nulls: Nulls::Value,
             whole: false,
             listed: None,
+            keys: vec![],
             cuts: vec![],
         }
     }
@@ -100,7 +105,11 @@ impl Ladder {
     /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says nothing of use.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
-            0 => cell.text.clone(),
+            0 => match (cell.text.as_deref(), &cell.ground) {
+                // The two zeros are one value.
+                (Some(text), Ground::Number(n)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
+                (text, _) => text.map(str::to_string),
+            },
             l if l >= self.height() => Some(self.top().to_string()),
             _ if matches!(cell.ground, Ground::Null) => (self.nulls == Nulls::Top).then(|| self.top().to_string()),
             l => Some(self.own(cell, l).unwrap_or_else(|| self.top().to_string())),
@@ -142,9 +151,14 @@ impl Ladder {
                 };
                 Some(units.get(level - 1).map_or(TOP.into(), |unit| truncated(unit, &at)))
             }
-            Rule::Listed(rows, _) => {
-                let row = rows.iter().find(|row| same_value(&row[0], cell))?;
-                Some(row.get(level).cloned().unwrap_or_else(|| TOP.into()))
+            Rule::Listed(..) => {
+                let at = self.keys.iter().position(|key| *key == cell.key)?;
+                Some(
+                    self.listed.as_ref()?[at]
+                        .get(level)
+                        .cloned()
+                        .unwrap_or_else(|| TOP.into()),
+                )
             }
             Rule::Quantiles { groups, .. } => {
                 if matches!(cell.ground, Ground::NotFinite) {
@@ -178,17 +192,6 @@ impl Ladder {
                 _ => format!("[{low}, {high})"),
             },
         }
-    }
-}
-
-/// Whether a listed text is this value, compared as a value of the column's type.
-fn same_value(listed: &str, cell: &Cell) -> bool {
-    let text = cell.text.as_deref().unwrap_or_default();
-    match &cell.ground {
-        Ground::Number(n) => {
-            Exact::parse(listed).is_some_and(|l| l.digits == n.digits && (l.digits == 0 || l.exponent == n.exponent))
-        }
-        _ => listed == text,
     }
 }
 

@@ -53,8 +53,6 @@ pub struct Form {
     pub text: bool,
     /// NULL and the empty text are one: the release is CSV.
     pub no_null: bool,
-    /// The two zeros of floating point are two values, as they are to classes.
-    pub zeros: bool,
 }
 
 impl Form {
@@ -65,7 +63,8 @@ impl Form {
     pub fn seen(self, value: Seen) -> Seen {
         match value.as_deref() {
             None if self.no_null => Some(String::new()),
-            Some("-0.0" | "-0") if !self.zeros => Some(if self.text { "0.0" } else { "0e0" }.to_string()),
+            // The two zeros of floating point are one value.
+            Some(zero @ ("-0.0" | "-0")) => Some(zero[1..].to_string()),
             _ => value,
         }
     }
@@ -126,11 +125,9 @@ impl<'a> Judged<'a> {
     pub fn new(case: &'a Case, source: &'a Rows, table: &Rows, rows: &Rows, untyped: bool, no_null: bool) -> Self {
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
         for (i, name) in rows.names.iter().enumerate() {
-            let zeros = case.request.quasi().any(|(q, ..)| q == name);
             let form = Form {
                 text: untyped || is_text(&rows.types[i]),
                 no_null,
-                zeros,
             };
             released.insert(name.clone(), rows.columns[i].iter().map(|c| form.value(c)).collect());
             forms.insert(name.clone(), form);
@@ -151,7 +148,6 @@ impl<'a> Judged<'a> {
         let form = self.forms.get(column).copied().unwrap_or(Form {
             text: false,
             no_null: false,
-            zeros: false,
         });
         let cell = &self.source.column(column)[row];
         match (&cell.ground, &self.case.way) {
@@ -166,7 +162,6 @@ impl<'a> Judged<'a> {
         let form = |i: usize| Form {
             text: is_text(&source.types[i]),
             no_null: false,
-            zeros: case.request.quasi().any(|(q, ..)| q == source.names[i]),
         };
         Self {
             case,
