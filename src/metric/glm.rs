@@ -2,7 +2,7 @@
 //!
 //! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), a suppressed row costing 1 per
 //! quasi-identifier, divided by rows times quasi-identifiers; from 0 (nothing lost) to 1. A column with a single
-//! ground value costs 0. WEIGHT multiplies a column's cells; the divisor is then rows times the sum of the weights.
+//! ground value costs 0; with POPULATION its values are ground values too. WEIGHT multiplies a column's cells; the divisor is then rows times the sum of the weights.
 //!
 //! Never falls along generalization without suppression, which bounds every node above.
 //!

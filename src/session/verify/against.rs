@@ -5,7 +5,8 @@
 //! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
 
 use super::evidence::Evidence;
-use super::known::{Known, TEXT, compared, converted, generalized, released_type};
+use super::known::{Known, generalized, released_type};
+use super::spelling::{TEXT, compared, converted};
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, count, quote};
 use crate::error::Result;

@@ -7,7 +7,8 @@
 
 use super::against::Unchanged;
 use super::flow::matched;
-use super::known::{Known, TEXT, bind, compared, converted, generalized, released_type};
+use super::known::{Known, bind, generalized, released_type, type_of};
+use super::spelling::{TEXT, compared, converted, one_zero};
 use super::{WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, quote};
 use crate::error::{Error, Result};
@@ -69,7 +70,8 @@ pub(super) async fn check(
             Some(column) => {
                 covered.push(column);
                 own.push(converted(&quote(&known.column), TEXT));
-                raw.push(converted(&quote(&known.column), TEXT));
+                let raw_type = type_of(session, WHOLE, &known.column).await?;
+                raw.push(converted(&one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
             None => unread.push(format!(

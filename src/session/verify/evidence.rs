@@ -3,7 +3,7 @@
 //! What the manifest alone says of the source (levels that a hierarchy of the session does not confirm, rows, metrics) is
 //! checked with AGAINST or not at all; [`Evidence::unchecked`] names it.
 
-use super::known::{CSV_TEXT, TEXT};
+use super::spelling::{CSV_TEXT, TEXT};
 use super::{WHOLE, files, none_of};
 use crate::engine::{Check, MANIFEST, Manifest, ReleasedTable, Role, SuppressedRows, count, quote};
 use crate::error::Result;

@@ -1,12 +1,13 @@
 //! What is known of a released quasi-identifier, and other rows generalized as it is.
 
 use super::CHECKED;
+use super::spelling::{compared, converted, one_zero};
 use crate::engine::quote;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Lookup};
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{cast, concat_batches, take};
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
@@ -21,15 +22,10 @@ pub(super) struct Known {
     pub(super) levels: Option<(u8, u8)>,
     /// Whether its values are the names of folders.
     pub(super) is_folder: bool,
-    /// How texts of the release are compared with others: [`TEXT`] or [`CSV_TEXT`].
+    /// How texts of the release are compared with others: [`TEXT`](super::spelling::TEXT) or
+    /// [`CSV_TEXT`](super::spelling::CSV_TEXT).
     pub(super) text: &'static str,
 }
-
-/// Texts are compared as they are.
-pub(super) const TEXT: &str = "Utf8";
-
-/// The empty text and NULL are one, as in a CSV file.
-pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
 impl Known {
     pub(super) fn try_new(
@@ -71,9 +67,9 @@ pub(super) async fn bind(
     column: &str,
     hierarchy: &Hierarchy,
 ) -> Result<(ArrayRef, Lookup)> {
+    let value = one_zero(&quote(column), &type_of(session, table, column).await?);
     let sql = format!(
-        "SELECT DISTINCT {} FROM {} ORDER BY 1 ASC NULLS LAST",
-        quote(column),
+        "SELECT DISTINCT {value} FROM {} ORDER BY 1 ASC NULLS LAST",
         quote(table)
     );
     let frame = session.sql(&sql).await?;
@@ -103,8 +99,15 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
             ))
         };
         let level = known.level().ok_or_else(|| unknown("its level"))?;
+        let other = type_of(session, table, &known.column).await?;
         if level == 0 {
-            selected.push(format!("r.{column}"));
+            let released = released_type(session, &known.column).await?;
+            let value = one_zero(&format!("r.{column}"), &other);
+            let value = match compared(&released, &other, known.text) {
+                Some(form) => converted(&value, form),
+                None => value,
+            };
+            selected.push(format!("{value} AS {column}"));
             continue;
         }
         let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
@@ -117,7 +120,8 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         session.deregister_table(&name)?;
         session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         selected.push(format!("l{i}.label AS {column}"));
-        joins += &format!(" LEFT JOIN {name} AS l{i} ON r.{column} IS NOT DISTINCT FROM l{i}.value");
+        let value = one_zero(&format!("r.{column}"), &other);
+        joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
     }
     let generalized = |c: &String| columns.iter().any(|k| k.column == *c);
     let schema = session.table(table).await?.schema().clone();
@@ -130,54 +134,14 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
     ))
 }
 
-/// How a column of the release and one of another table are written to be compared; `None` when their types say
-/// different things of the same value, as after a detour over CSV.
-pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
-    fn plain(data_type: &DataType) -> &DataType {
-        match data_type {
-            DataType::Dictionary(_, values) => values,
-            other => other,
-        }
-    }
-    let is_text = |t: &DataType| matches!(t, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let (released, other) = (plain(released), plain(other));
-    match (released, other) {
-        // Text that SQL writes otherwise than files do.
-        (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
-        (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
-        (released, _) if is_text(released) => Some(text),
-        (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
-        (DataType::UInt64, _) | (_, DataType::UInt64) => None,
-        (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
-        // Parquet has no seconds and one date, and says of a time zone only that there is one.
-        (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
-            TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
-            TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",
-            TimeUnit::Nanosecond => "Timestamp(Nanosecond, Some(\"UTC\"))",
-        }),
-        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Timestamp(TimeUnit::Second, None)) => {
-            Some("Timestamp(Millisecond, None)")
-        }
-        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Date64) => Some("Timestamp(Millisecond, None)"),
-        (DataType::Time32(_), DataType::Time32(_)) => Some("Time32(Millisecond)"),
-        (a, b) if a.is_floating() && b.is_floating() => Some("Float64"),
-        (a, b) if a == b && !a.is_nested() => Some(""),
-        _ => None,
-    }
-}
-
-/// `expression` in the type that [`compared`] names.
-pub(super) fn converted(expression: &str, data_type: &str) -> String {
-    match data_type {
-        "" => expression.to_string(),
-        CSV_TEXT => format!("nullif(arrow_cast({expression}, 'Utf8'), '')"),
-        name => format!("arrow_cast({expression}, '{name}')"),
-    }
-}
-
 /// The type of a column of the checked rows.
 pub(super) async fn released_type(session: &SessionContext, column: &str) -> Result<DataType> {
-    let table = session.table(CHECKED).await?;
+    type_of(session, CHECKED, column).await
+}
+
+/// The type of a column of a table of the session.
+pub(super) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
+    let table = session.table(table).await?;
     let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
     Ok(field.data_type().clone())
 }

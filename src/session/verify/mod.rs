@@ -19,6 +19,7 @@ mod flow;
 mod known;
 mod labels;
 mod order;
+mod spelling;
 
 use super::bind::{constraints, level, suppression_of};
 use super::source::{partition_columns, released_folder};
@@ -37,7 +38,8 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use evidence::Evidence;
-use known::{Known, TEXT};
+use known::Known;
+use spelling::TEXT;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -143,7 +145,20 @@ impl AnonContext {
             released.population = Some(POPULATION.into());
         }
 
-        let promises = self.promises(&verify, &constraints, &quasi_identifiers)?;
+        let text = evidence.as_ref().map_or(TEXT, Evidence::text);
+        let unlike = match released.whole {
+            Some(_) => spelling::align(&own, &released.sensitive, text).await?,
+            None => vec![],
+        };
+        let mut promises = self.promises(&verify, &constraints, &quasi_identifiers)?;
+        promises.retain(|promise| {
+            let is_unlike = promise.attribute.as_ref().is_some_and(|a| unlike.contains(a));
+            if is_unlike {
+                let why = "files spell its values otherwise than SQL";
+                found.unchecked.push(format!("{} ({why})", promise.name));
+            }
+            !is_unlike
+        });
         let mut checks = released.check(&own, &promises).await?;
         match &evidence {
             Some(evidence) => {

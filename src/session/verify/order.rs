@@ -9,7 +9,8 @@
 //!   released values alone and says nothing more.
 
 use super::against::Unchanged;
-use super::known::{Known, converted};
+use super::known::Known;
+use super::spelling::converted;
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, quote};
 use crate::error::{Error, Result};

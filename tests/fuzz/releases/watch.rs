@@ -4,7 +4,7 @@ use super::case::Case;
 use super::{Ended, Failure, attempt, generate, shrink};
 use crate::Outcome;
 use std::collections::BTreeMap;
-use std::panic::PanicHookInfo;
+use std::panic::{AssertUnwindSafe, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -171,11 +171,19 @@ fn smaller(shared: &Shared, runtime: &Runtime, number: u64, case: Case, failure:
     if enough {
         return failure;
     }
-    let (case, failure) = shrink::shrink(runtime, case, failure);
-    let place = shrink::write(number, &case, &failure);
-    let place = place.map_or_else(
-        |e| format!("not written down: {e}"),
-        |folder| folder.display().to_string(),
-    );
-    Failure::new(failure.kind, format!("{} ({place})", failure.what))
+    let work = || {
+        let (case, failure) = shrink::shrink(runtime, case, failure.clone());
+        let place = shrink::write(number, &case, &failure);
+        let place = place.map_or_else(
+            |e| format!("not written down: {e}"),
+            |folder| folder.display().to_string(),
+        );
+        Failure::new(failure.kind, format!("{} ({place})", failure.what))
+    };
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Failure::new(
+            failure.kind,
+            format!("{} (shrinking panicked at {})", failure.what, last_panic()),
+        )
+    })
 }

@@ -75,9 +75,9 @@ impl Judged<'_> {
     }
 
     /// Leaves under the label of a row at a level, and of the hierarchy: the listed values, or those of the column where
-    /// the hierarchy is a rule; NULL is one more where the column has it.
+    /// the hierarchy is a rule, in a population too where there is one; NULL is one more where the column has it.
     pub fn leaves(&self, name: &str, ladder: &Ladder, level: usize, row: usize) -> (f64, f64) {
-        let column = self.source.column(name);
+        let column = self.domain.column(name);
         let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
         let top = ladder.top();
         let own: BTreeSet<(Option<&String>, Option<String>)> = match ladder.listed() {
@@ -107,7 +107,7 @@ impl Judged<'_> {
             }
         };
         let all = own.len() as f64 + f64::from(u8::from(has_null));
-        let cell = &column[row];
+        let cell = &self.source.column(name)[row];
         let is_null = matches!(cell.ground, Ground::Null);
         if level == 0 {
             return (1.0, all);

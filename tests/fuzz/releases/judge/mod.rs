@@ -23,7 +23,7 @@ use table::{Judged, Rows};
 pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failure> {
     let rows = decoded(scene, leaves);
     columns(case, scene, &rows)?;
-    let judged = Judged::new(case, &scene.source, &scene.table, &rows, leaves.untyped, leaves.no_null);
+    let judged = Judged::new(case, scene, &rows, leaves.untyped, leaves.no_null);
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
     let whole = judged.whole(&scene.table);
@@ -73,14 +73,7 @@ fn decoded(scene: &Scene, leaves: &Leaves) -> Rows {
 
 /// What left beside what it was made from.
 pub fn judged<'a>(case: &'a Case, scene: &'a Scene, leaves: &Leaves) -> Judged<'a> {
-    Judged::new(
-        case,
-        &scene.source,
-        &scene.table,
-        &decoded(scene, leaves),
-        leaves.untyped,
-        leaves.no_null,
-    )
+    Judged::new(case, scene, &decoded(scene, leaves), leaves.untyped, leaves.no_null)
 }
 
 /// Every released column is there, and no other.
@@ -174,7 +167,7 @@ impl Judged<'_> {
 /// A request that was said to be infeasible is: no node that it may choose meets it.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
-    let judged = Judged::nothing(case, source, &scene.table);
+    let judged = Judged::nothing(case, scene);
     if source.len == 0 {
         return Ok(());
     }

@@ -62,16 +62,14 @@ impl Judged<'_> {
                 }
             }
             counts.insert(column.to_string(), ascending);
-            if let Some(hierarchy) = hierarchy {
-                let ladder = super::table::ladder(self.case, self.source, table, column, Some(hierarchy));
-                let path = |row: usize| {
-                    let labels = (1..=ladder.height())
-                        .map(|level| ladder.label(&cells[row], level))
-                        .collect();
-                    (form.value(&cells[row]), labels)
-                };
-                paths.insert(column.to_string(), (0..self.source.len).map(path).collect());
-            }
+            let ladder = super::table::ladder(self.case, self.source, table, column, hierarchy);
+            let path = |row: usize| {
+                let labels = (1..=ladder.height())
+                    .map(|level| ladder.label(&cells[row], level))
+                    .collect();
+                (form.value(&cells[row]), labels)
+            };
+            paths.insert(column.to_string(), (0..self.source.len).map(path).collect());
         }
         Whole { counts, paths }
     }

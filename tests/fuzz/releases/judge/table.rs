@@ -4,6 +4,7 @@ use super::cell::{Cell, Ground, cells, is_text};
 use super::ladder::Ladder;
 use super::models::Seen;
 use crate::releases::case::{Case, Format, Role, Way};
+use crate::releases::execute::Scene;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -82,6 +83,8 @@ pub struct Quasi {
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub source: &'a Rows,
+    /// The rows whose values hierarchies generalize: those of the population contain the source's.
+    pub domain: &'a Rows,
     /// Column by column, by name.
     pub released: BTreeMap<String, Vec<Seen>>,
     pub forms: BTreeMap<String, Form>,
@@ -122,7 +125,8 @@ pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy:
 
 impl<'a> Judged<'a> {
     /// What `rows` is of the source, in a format with types or as text, with NULL or, as CSV, without.
-    pub fn new(case: &'a Case, source: &'a Rows, table: &Rows, rows: &Rows, untyped: bool, no_null: bool) -> Self {
+    pub fn new(case: &'a Case, scene: &'a Scene, rows: &Rows, untyped: bool, no_null: bool) -> Self {
+        let source = &scene.source;
         let (mut released, mut forms) = (BTreeMap::new(), BTreeMap::new());
         for (i, name) in rows.names.iter().enumerate() {
             let form = Form {
@@ -135,10 +139,11 @@ impl<'a> Judged<'a> {
         Self {
             case,
             source,
+            domain: if case.request.population { &scene.people } else { source },
             released,
             forms,
             len: rows.len,
-            quasi: quasi(case, source, table),
+            quasi: quasi(case, source, &scene.table),
             labels: OnceCell::new(),
         }
     }
@@ -158,7 +163,8 @@ impl<'a> Judged<'a> {
     }
 
     /// A request over rows of which nothing was released; values are compared by their types.
-    pub fn nothing(case: &'a Case, source: &'a Rows, table: &Rows) -> Self {
+    pub fn nothing(case: &'a Case, scene: &'a Scene) -> Self {
+        let source = &scene.source;
         let form = |i: usize| Form {
             text: is_text(&source.types[i]),
             no_null: false,
@@ -166,6 +172,7 @@ impl<'a> Judged<'a> {
         Self {
             case,
             source,
+            domain: if case.request.population { &scene.people } else { source },
             released: BTreeMap::new(),
             forms: source
                 .names
@@ -174,7 +181,7 @@ impl<'a> Judged<'a> {
                 .map(|(i, name)| (name.clone(), form(i)))
                 .collect(),
             len: 0,
-            quasi: quasi(case, source, table),
+            quasi: quasi(case, source, &scene.table),
             labels: OnceCell::new(),
         }
     }
