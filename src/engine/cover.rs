@@ -10,12 +10,12 @@ use super::evaluator::Verdict;
 use super::release::Decided;
 use super::verify::{ReleasedTable, quote};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Space};
+use crate::frequency::{FrequencySet, Space, one_zero};
 use crate::hierarchy::{Cover, Proven};
 use crate::partition::Partition;
-use arrow::array::{ArrayRef, AsArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int32Type};
+use arrow::datatypes::{DataType, Int32Type};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -142,7 +142,6 @@ fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     if !released.is_floating() {
         return Ok(cast(&labels, &DataType::Utf8)?);
     }
-    let labels = cast(&labels, &DataType::Float64)?;
-    let positive: Float64Array = labels.as_primitive::<Float64Type>().unary(|x| x + 0.0);
-    Ok(cast(&positive, &DataType::Utf8)?)
+    // As SQL widens what it reads.
+    Ok(cast(&one_zero(&cast(&labels, &DataType::Float64)?)?, &DataType::Utf8)?)
 }

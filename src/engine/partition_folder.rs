@@ -20,8 +20,18 @@ pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 /// The bytes that a name may have in a file system.
 const LONGEST: usize = 255;
 
-/// Fails where a column of this name cannot name folders.
-pub(super) fn check_column(column: &str) -> Result<()> {
+/// Fails where a column of this name and type cannot name folders.
+pub(super) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
+    let values = match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
+    if values.is_binary() || values.is_nested() {
+        return Err(Error::usage(format!(
+            "PARTITIONED BY {column:?}: a folder's name is text, and values of type {values} have none; partition by \
+             another column"
+        )));
+    }
     let as_it_is = PathPart::from(column).as_ref() == column && !column.contains('=');
     if as_it_is && !column.is_empty() && !column.starts_with(['.', '_']) {
         return Ok(());
@@ -74,12 +84,16 @@ mod tests {
     #[test]
     fn names_that_are_not_spelled_alike_everywhere_are_refused() {
         for plain in ["sex", "native-country", "a b", "Age_2", "x.y", "it's", "a+b", "a:b"] {
-            assert!(check_column(plain).is_ok(), "{plain}");
+            assert!(check_column(plain, &DataType::Utf8).is_ok(), "{plain}");
         }
         for encoded in [
             "", "ä", "50%", "a/b", "x=y", "a*", "a?", "[a]", "a\nb", ".", "..", ".a", "_a", "a~", "a\"b",
         ] {
-            assert_eq!(check_column(encoded).unwrap_err().exit_code(), 1, "{encoded}");
+            assert_eq!(
+                check_column(encoded, &DataType::Utf8).unwrap_err().exit_code(),
+                1,
+                "{encoded}"
+            );
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) async fn plan(
     let source = read(source, &recipe).await?;
     let released = Arc::clone(&source.released);
     // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
-    let is_told = |name: &str| recipe.is_in_order_key(name, &released) && !first.iter().any(|f| f == name);
+    let is_told = |name: &str| recipe.is_in_order_key(name) && !first.iter().any(|f| f == name);
     let carried: Vec<usize> = (0..released.fields().len())
         .filter(|i| !is_told(released.field(*i).name()))
         .collect();

@@ -28,7 +28,8 @@ pub(super) fn check_target(job: &Job, target: &Target) -> Result<bool> {
                 .filter(|n| job.releases(n));
             return Err(Error::unknown("released column to partition by", column, released));
         }
-        partition_folder::check_column(column)?;
+        let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+        partition_folder::check_column(column, field.data_type())?;
     }
     if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
         return Err(Error::usage(format!(

@@ -116,6 +116,18 @@ impl Shared {
     }
 }
 
+/// The values of a dictionary array, and the codes of those that a row has had. A value that no row has is none of the
+/// column's: a filter leaves it in the dictionary.
+#[derive(Debug)]
+struct Last {
+    values: ArrayRef,
+    codes: Vec<u32>,
+    unseen: usize,
+}
+
+/// In place of the code of a value that no row has had.
+const UNSEEN: u32 = u32::MAX;
+
 /// A partition's view of a [`Shared`] dictionary: what it has met before is answered without a lock.
 #[derive(Debug)]
 pub(crate) struct Local {
@@ -124,8 +136,8 @@ pub(crate) struct Local {
     null: Option<u32>,
     integers: HashMap<i64, u32>,
     bytes: HashMap<Box<[u8]>, u32>,
-    /// The last dictionary-encoded values and their codes: batches of one row group share them.
-    last: Option<(ArrayRef, Vec<u32>)>,
+    /// The last dictionary: batches of one row group share it.
+    last: Option<Last>,
     converter: Option<RowConverter>,
 }
 
@@ -155,28 +167,51 @@ impl Local {
         };
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values();
-        let known = matches!(&self.last, Some((last, _)) if same_buffers(last, values));
-        if !known {
-            let codes = self.encode_flat(values)?;
-            self.last = Some((Arc::clone(values), codes));
+        let keys = cast(
+            &arrow::array::make_array(dictionary.keys().to_data()),
+            &DataType::UInt32,
+        )?;
+        let keys = keys.as_primitive::<UInt32Type>();
+        let last = self.last.take().filter(|last| same_buffers(&last.values, values));
+        let mut last = last.unwrap_or_else(|| Last {
+            values: Arc::clone(values),
+            codes: vec![UNSEEN; values.len()],
+            unseen: values.len(),
+        });
+        if last.unseen > 0 {
+            self.meet(&mut last, keys)?;
         }
         let null = if array.null_count() > 0 {
             self.null_code(array)?
         } else {
             0
         };
-        let Some((_, codes)) = &self.last else {
-            return Err(Error::internal("a dictionary was lost"));
-        };
-        let keys = cast(
-            &arrow::array::make_array(dictionary.keys().to_data()),
-            &DataType::UInt32,
-        )?;
-        let keys = keys.as_primitive::<UInt32Type>();
+        let codes = &self.last.insert(last).codes;
         if array.null_count() == 0 {
             return Ok(keys.values().iter().map(|k| codes[*k as usize]).collect());
         }
         Ok(keys.iter().map(|k| k.map_or(null, |k| codes[k as usize])).collect())
+    }
+
+    /// Gives codes to the values of a dictionary that rows have for the first time.
+    fn meet(&mut self, last: &mut Last, keys: &UInt32Array) -> Result<()> {
+        let mut fresh: Vec<u32> = keys
+            .iter()
+            .flatten()
+            .filter(|k| last.codes[*k as usize] == UNSEEN)
+            .collect();
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        fresh.sort_unstable();
+        fresh.dedup();
+        last.unseen -= fresh.len();
+        let fresh = UInt32Array::from(fresh);
+        let codes = self.encode_flat(&take(&last.values, &fresh, None)?)?;
+        for (key, code) in fresh.values().iter().zip(codes) {
+            last.codes[*key as usize] = code;
+        }
+        Ok(())
     }
 
     fn null_code(&mut self, array: &ArrayRef) -> Result<u32> {
@@ -217,15 +252,9 @@ impl Local {
     }
 
     fn encode_floats(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<f64>>) -> Result<Vec<u32>> {
-        let mut values: Vec<Option<f64>> = values.collect();
-        let mut array = Arc::clone(array);
-        // The two zeros are one value, as they are to SQL: the positive one, whichever comes first.
-        let is_negative_zero = |v: &f64| *v == 0.0 && v.is_sign_negative();
-        if values.iter().flatten().any(is_negative_zero) {
-            let positive: Float64Array = values.iter().map(|v| v.map(|v| v + 0.0)).collect();
-            array = cast(&positive, array.data_type())?;
-            values = positive.iter().collect();
-        }
+        // One zero, whichever comes first.
+        let values: Vec<Option<f64>> = values.map(|v| v.map(|v| v + 0.0)).collect();
+        let array = one_zero(array)?;
         if self.reject_not_finite && values.iter().flatten().any(|v| !v.is_finite()) {
             return Err(Error::data(format!(
                 "column {} holds NaN or infinity, which no hierarchy can place; filter or replace them in a query, or \
@@ -310,6 +339,20 @@ impl Local {
     }
 }
 
+/// The same values with one zero: the two zeros of floating point are one value of a quasi-identifier, as they are to SQL.
+pub(crate) fn one_zero(array: &ArrayRef) -> Result<ArrayRef> {
+    if !array.data_type().is_floating() {
+        return Ok(Arc::clone(array));
+    }
+    let wide = cast(array, &DataType::Float64)?;
+    let wide = wide.as_primitive::<Float64Type>();
+    if !wide.values().iter().any(|v| *v == 0.0 && v.is_sign_negative()) {
+        return Ok(Arc::clone(array));
+    }
+    let positive: Float64Array = wide.unary(|v| v + 0.0);
+    Ok(cast(&positive, array.data_type())?)
+}
+
 fn is_time(data_type: &DataType) -> bool {
     matches!(
         data_type,
@@ -377,6 +420,16 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn a_value_that_no_row_has_is_none_of_the_column() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["rare", "b", "a"]));
+        let keys = arrow::array::Int32Array::from(vec![Some(2), None, Some(1)]);
+        let array: ArrayRef = Arc::new(DictionaryArray::try_new(keys, values).unwrap());
+        let (ranks, values) = encode(array);
+        assert_eq!(ranks, [0, 2, 1]);
+        assert_eq!(values.len(), 3, "a, b and NULL");
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub use base::{Attribute, Base, BaseSet};
 pub use dictionaries::read_dictionaries;
 pub use encoder::{Encoder, KeyIndex};
 pub(crate) use grouper::Grouper;
+pub(crate) use interner::one_zero;
 pub use layout::Layout;
 pub(crate) use layout::bits_for;
 pub use scan::{Columns, DetailRequest, Scan};

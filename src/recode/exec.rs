@@ -4,7 +4,7 @@ use super::labelling::Labelled;
 use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Encoder;
+use crate::frequency::{Encoder, one_zero};
 use crate::hierarchy::{Cover, OnUnmapped, Proven};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif};
@@ -86,7 +86,8 @@ impl Recoder {
         for (released, field) in recipe.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
                 Treatment::Generalize(i) if recipe.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
-                Treatment::Generalize(_) | Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
+                Treatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
+                Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
                 Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 Treatment::Protect => {
                     let values = cast(column(batch, &released.name)?, field.data_type())?;

@@ -168,17 +168,10 @@ impl Recipe {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Whether the order key tells the value of a released column: it tells every label, and every value kept at level 0
-    /// but for the sign of a zero.
-    pub fn is_in_order_key(&self, column: &str, source: &Schema) -> bool {
+    /// Whether the order key tells the value of a released column: it tells those of quasi-identifiers.
+    pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
-        released.is_some_and(|c| match &c.treatment {
-            Treatment::Generalize(i) if self.labels[*i].is_text => true,
-            Treatment::Generalize(_) => source
-                .field_with_name(column)
-                .is_ok_and(|f| !f.data_type().is_floating()),
-            _ => false,
-        })
+        released.is_some_and(|c| matches!(c.treatment, Treatment::Generalize(_)))
     }
 
     /// The place of the released value of class `class` in a column among that column's.

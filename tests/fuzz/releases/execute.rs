@@ -8,7 +8,7 @@ use anonsql::error::Error;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::MemTable;
-use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
+use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionConfig, SessionContext};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::BTreeSet;
@@ -68,7 +68,14 @@ pub async fn session(case: &Case, folder: &Path) -> datafusion::error::Result<Se
         }
     }
     if case.request.population {
-        let t = session.table("t").await?.collect().await?;
+        // In an order of its own: files are read in any.
+        let t = session.table("t").await?;
+        let columns = t
+            .schema()
+            .iter()
+            .map(|(table, f)| Expr::from((table, f)).sort(true, false))
+            .collect();
+        let t = t.sort(columns)?.collect().await?;
         let schema = session.table("t").await?.schema().as_arrow().clone().into();
         let t = arrow::compute::concat_batches(&schema, &t)?;
         let more: arrow::array::UInt32Array = case.more_people.iter().map(|i| Some(*i as u32)).collect();

@@ -1,8 +1,9 @@
 //! From released rows to the source rows they are: classes of a node whole, groups of local recoding row by row.
 
+use super::cell::Ground;
 use super::cover::{covers, matching};
 use super::models::Seen;
-use super::table::Judged;
+use super::table::{Judged, Quasi};
 use crate::releases::Failure;
 use crate::releases::case::Randomize;
 use std::collections::BTreeMap;
@@ -142,6 +143,21 @@ impl Judged<'_> {
                 let found = found
                     .map_err(|l| Failure::new("kept", format!("released row {} is no source row", released[l])))?;
                 source = found.into_iter().map(|r| source[r]).collect();
+            }
+            if source.len() != released.len() && self.no_null {
+                // NULL and the empty text are two classes, of which CSV can have one.
+                let is_null = |row: usize| {
+                    let cell = |q: &Quasi| matches!(self.source.column(&q.name)[row].ground, Ground::Null);
+                    self.quasi.iter().map(cell).collect::<Vec<bool>>()
+                };
+                let mut parts: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
+                source
+                    .iter()
+                    .for_each(|row| parts.entry(is_null(*row)).or_default().push(*row));
+                source = parts
+                    .into_values()
+                    .find(|p| p.len() == released.len())
+                    .unwrap_or(source);
             }
             if source.len() != released.len() {
                 let (had, has) = (source.len(), released.len());

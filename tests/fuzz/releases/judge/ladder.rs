@@ -35,12 +35,9 @@ impl Ladder {
         };
         let (mut listed, mut keys) = (None, vec![]);
         if let Rule::Listed(rows, _) = &hierarchy.rule {
-            let texts: StringArray = rows.iter().map(|row| Some(&row[0])).collect();
-            let values = cast(&texts, plain_type(data_type))
-                .map(|values| cells(&values, data_type))
-                .unwrap_or_default();
-            let of_type = rows.iter().zip(values).filter(|(_, value)| value.text.is_some());
-            let (rows, values): (Vec<_>, Vec<_>) = of_type.map(|(row, value)| (row.clone(), value.key)).unzip();
+            let values = keys_of(rows, data_type);
+            let of_type = rows.iter().zip(values).filter(|(_, key)| key.is_some());
+            let (rows, values): (Vec<_>, Vec<_>) = of_type.map(|(row, key)| (row.clone(), key)).unzip();
             (listed, keys) = (Some(rows), values);
         }
         let (unmapped, nulls) = (hierarchy.unmapped, hierarchy.nulls);
@@ -193,6 +190,34 @@ impl Ladder {
             },
         }
     }
+}
+
+/// What the ground values of listed rows are, whatever their text; `None` for one that is no value of the type.
+fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
+    let decimal = match plain_type(data_type) {
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => Some((*p, *s)),
+        DataType::Decimal128(p, s) | DataType::Decimal256(p, s) => Some((*p, *s)),
+        _ => None,
+    };
+    let Some((precision, scale)) = decimal else {
+        let texts: StringArray = rows.iter().map(|row| Some(&row[0])).collect();
+        let values = cast(&texts, plain_type(data_type)).map(|values| cells(&values, data_type));
+        return values.unwrap_or_default().into_iter().map(|cell| cell.key).collect();
+    };
+    // The cast of a text multiplies where the scale is negative.
+    let key = |text: &str| {
+        let number = Exact::parse(text)?;
+        if number.digits == 0 {
+            return Some("0e0".to_string());
+        }
+        let shift = u32::try_from(number.exponent + i32::from(scale)).ok()?;
+        let units = number.digits.checked_mul(10i128.checked_pow(shift)?)?;
+        let fits = 10i128
+            .checked_pow(precision.into())
+            .is_none_or(|limit| units.abs() < limit);
+        fits.then(|| format!("{}e{}", number.digits, number.exponent))
+    };
+    rows.iter().map(|row| key(&row[0])).collect()
 }
 
 fn scale_of(text: &str) -> i32 {

@@ -83,6 +83,8 @@ pub struct Quasi {
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub source: &'a Rows,
+    /// NULL and the empty text are one in what was released.
+    pub no_null: bool,
     /// The rows whose values hierarchies generalize: those of the population contain the source's.
     pub domain: &'a Rows,
     /// Column by column, by name.
@@ -139,6 +141,7 @@ impl<'a> Judged<'a> {
         Self {
             case,
             source,
+            no_null,
             domain: if case.request.population { &scene.people } else { source },
             released,
             forms,
@@ -172,6 +175,7 @@ impl<'a> Judged<'a> {
         Self {
             case,
             source,
+            no_null: false,
             domain: if case.request.population { &scene.people } else { source },
             released: BTreeMap::new(),
             forms: source
