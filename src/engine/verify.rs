@@ -99,6 +99,7 @@ impl ReleasedTable {
     /// Recounts every promise.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
+        let entity = self.entity_key(session).await?;
         for (number_of, promise) in promises.iter().enumerate() {
             let attribute_tree = match (&promise.attribute, &promise.hierarchy) {
                 (Some(attribute), Some(hierarchy)) => Some(
@@ -114,7 +115,7 @@ impl ReleasedTable {
                 released: self.released(),
                 group: promise.group.iter().map(|c| quote(c)).collect(),
                 attribute: promise.attribute.as_deref().map(quote),
-                entity: self.entity.as_deref().map(quote),
+                entity: entity.clone(),
             };
             let audit = promise.model.audit(&relation);
             let reached = self.answers.number(session, &audit.sql).await?;
@@ -169,6 +170,20 @@ impl ReleasedTable {
         })
     }
 
+    /// The entity as an expression whose values count as one where SQL says that they are equal: the two zeros of floating
+    /// point are, and inside the struct that models count they would not be.
+    async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
+        let Some(entity) = &self.entity else {
+            return Ok(None);
+        };
+        let table = session.table(self.name.as_str()).await?;
+        let (_, field) = table.schema().qualified_field_with_unqualified_name(entity)?;
+        Ok(Some(match field.data_type().is_floating() {
+            true => format!("arrow_cast({}, 'Float64') + 0.0", quote(entity)),
+            false => quote(entity),
+        }))
+    }
+
     /// The rows of the table, and the smallest class without suppressed rows.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
@@ -177,7 +192,7 @@ impl ReleasedTable {
             released: self.released(),
             group,
             attribute: None,
-            entity: self.entity.as_deref().map(quote),
+            entity: self.entity_key(session).await?,
             ..Relation::default()
         };
         let smallest = format!(

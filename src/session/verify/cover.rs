@@ -8,7 +8,7 @@
 use super::against::Unchanged;
 use super::flow::matched;
 use super::known::{Known, bind, generalized, released_type, type_of};
-use super::spelling::{TEXT, compared, converted, one_zero};
+use super::spelling::{CSV_TEXT, TEXT, compared, converted, one_zero};
 use super::{WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, quote};
 use crate::error::{Error, Result};
@@ -33,6 +33,8 @@ struct Covered {
     /// The places of the released labels and the codes of the source's values, by text.
     labels: HashMap<Option<String>, u32>,
     codes: HashMap<Option<String>, u32>,
+    /// The places of NULL and of the empty text, where files have one for both.
+    alike: Option<[u32; 2]>,
 }
 
 /// Counts the released rows that cannot be matched, and names the columns whose labels cannot be read.
@@ -134,10 +136,17 @@ impl Covered {
         );
         let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;
         let columns: Vec<&dyn Array> = batches.iter().map(|b| b.column(0).as_ref()).collect();
-        let labels: StringArray = match columns.is_empty() {
+        let mut labels: StringArray = match columns.is_empty() {
             true => StringArray::from(Vec::<Option<&str>>::new()),
             false => concat(&columns)?.as_string::<i32>().clone(),
         };
+        let null = labels.iter().position(|label| label.is_none());
+        let alike = null
+            .filter(|_| known.text == CSV_TEXT)
+            .map(|null| [null as u32, labels.len() as u32]);
+        if alike.is_some() {
+            labels = labels.iter().chain([Some("")]).collect();
+        }
         let is_ordered = lookup.is_ordered();
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
@@ -150,7 +159,13 @@ impl Covered {
             labels: numbered(&labels),
             codes: numbered(values.as_string()),
             proven: Proven::new(Arc::new(cover)),
+            alike,
         }))
+    }
+
+    fn covers(&mut self, code: u32, label: u32) -> bool {
+        let other = self.alike.filter(|[null, _]| *null == label).map(|[_, empty]| empty);
+        self.proven.covers(code, label) || other.is_some_and(|empty| self.proven.covers(code, empty))
     }
 }
 
@@ -273,7 +288,7 @@ impl<'a> Covering<'a> {
                 *held += words;
                 let mut bits = vec![0u64; words];
                 for (row, labels) in released.iter().enumerate() {
-                    bits[row / 64] |= u64::from(own.proven.covers(*code, labels[column])) << (row % 64);
+                    bits[row / 64] |= u64::from(own.covers(*code, labels[column])) << (row % 64);
                 }
                 bits
             });

@@ -119,7 +119,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         let name = format!("{table}_{i}");
         session.deregister_table(&name)?;
         session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
-        selected.push(format!("l{i}.label AS {column}"));
+        selected.push(format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)));
         let value = one_zero(&format!("r.{column}"), &other);
         joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
     }

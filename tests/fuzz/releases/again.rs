@@ -17,9 +17,6 @@ fn shuffled(case: &Case) -> Case {
         let values: Vec<Value> = order.iter().map(|i| column.values[*i].clone()).collect();
         column.values = values;
     }
-    // The population stays the one it was.
-    let place = |old: &usize| order.iter().position(|i| i == old).unwrap_or(0);
-    other.more_people = case.more_people.iter().map(place).collect();
     other.partitions = 1 + case.partitions % 3;
     other
 }

@@ -74,54 +74,73 @@ impl Judged<'_> {
         sum / (rows * weights)
     }
 
-    /// Leaves under the label of a row at a level, and of the hierarchy: the listed values, or those of the column where
-    /// the hierarchy is a rule, in a population too where there is one; NULL is one more where the column has it.
+    /// Leaves under the label of a row at a level, and of the hierarchy.
     pub fn leaves(&self, name: &str, ladder: &Ladder, level: usize, row: usize) -> (f64, f64) {
-        let column = self.domain.column(name);
-        let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
-        let top = ladder.top();
-        let own: BTreeSet<(Option<&String>, Option<String>)> = match ladder.listed() {
-            Some(listed) => {
-                let label = |r: &Vec<String>| r.get(level).cloned().or(Some(top.to_string()));
-                listed
-                    .iter()
-                    .map(|r| (Some(&r[0]), if level == 0 { Some(r[0].clone()) } else { label(r) }))
-                    .collect()
-            }
-            None => {
-                let known = column
-                    .iter()
-                    .filter(|c| !matches!(c.ground, Ground::Null) && ladder.knows(c));
-                known
-                    .map(|c| {
-                        (
-                            c.key.as_ref(),
-                            if level == 0 {
-                                c.key.clone()
-                            } else {
-                                ladder.label(c, level)
-                            },
-                        )
-                    })
-                    .collect()
-            }
-        };
-        let all = own.len() as f64 + f64::from(u8::from(has_null));
-        let cell = &self.source.column(name)[row];
-        let is_null = matches!(cell.ground, Ground::Null);
+        let mut spans = self.spans.borrow_mut();
+        let span = spans
+            .entry((name.to_string(), level))
+            .or_insert_with(|| self.span(name, ladder, level));
         if level == 0 {
-            return (1.0, all);
+            return (1.0, span.all);
         }
+        let cell = &self.source.column(name)[row];
         let label = ladder.label(cell, level);
+        if span.is_top(&label) {
+            return (span.all, span.all);
+        }
+        let is_null = matches!(cell.ground, Ground::Null);
+        let under = span.under.get(&label).filter(|_| label.is_some()).copied().unwrap_or(0);
+        (under as f64 + f64::from(u8::from(is_null)), span.all)
+    }
+
+    /// What lies under each label of a level: the listed values, or those of the column where the hierarchy is a rule, in
+    /// a population too where there is one; NULL is one more where the column has it.
+    fn span(&self, name: &str, ladder: &Ladder, level: usize) -> Span {
+        let column = self.domain.column(name);
+        let top = ladder.top();
+        let own: BTreeSet<(Option<&String>, Seen)> = match ladder.listed() {
+            Some(listed) => listed
+                .iter()
+                .map(|r| (Some(&r[0]), r.get(level).cloned().or(Some(top.to_string()))))
+                .collect(),
+            None => column
+                .iter()
+                .filter(|c| !matches!(c.ground, Ground::Null) && ladder.knows(c))
+                .map(|c| match level {
+                    0 => (c.key.as_ref(), c.key.clone()),
+                    _ => (c.key.as_ref(), ladder.label(c, level)),
+                })
+                .collect(),
+        };
+        let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
         // Under the top's label lies everything where NULL or an unknown value was raised to it.
         let raises = |c: &super::cell::Cell| match c.ground {
             Ground::Null => ladder.label(c, level).is_some(),
             _ => !ladder.knows(c) && ladder.unmapped != Unmapped::Error,
         };
-        if label.as_deref() == Some(top) && (level >= ladder.height() || column.iter().any(raises)) {
-            return (all, all);
+        let is_everything = level > 0 && (level >= ladder.height() || column.iter().any(raises));
+        let all = own.len() as f64 + f64::from(u8::from(has_null));
+        let mut under = BTreeMap::new();
+        own.into_iter()
+            .for_each(|(_, label)| *under.entry(label).or_default() += 1);
+        Span {
+            under,
+            all,
+            top: is_everything.then(|| top.to_string()),
         }
-        let under = own.iter().filter(|(_, l)| *l == label && label.is_some()).count() as f64;
-        (under + f64::from(u8::from(is_null)), all)
+    }
+}
+
+/// The leaves of a column's hierarchy at a level.
+pub struct Span {
+    under: BTreeMap<Seen, usize>,
+    all: f64,
+    /// The label under which everything lies.
+    top: Option<String>,
+}
+
+impl Span {
+    fn is_top(&self, label: &Seen) -> bool {
+        self.top.is_some() && self.top == *label
     }
 }

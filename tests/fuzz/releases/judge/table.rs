@@ -8,7 +8,7 @@ use crate::releases::execute::Scene;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, SchemaRef};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 /// Rows as cells, column by column.
@@ -95,6 +95,8 @@ pub struct Judged<'a> {
     pub quasi: Vec<Quasi>,
     /// By quasi-identifier, level and source row the label, once it was asked for.
     labels: OnceCell<Vec<Vec<Vec<Seen>>>>,
+    /// The leaves of a column at a level, once they were asked for.
+    pub spans: RefCell<BTreeMap<(String, usize), super::metrics::Span>>,
 }
 
 /// The quasi-identifiers of a case over its source.
@@ -148,6 +150,7 @@ impl<'a> Judged<'a> {
             len: rows.len,
             quasi: quasi(case, source, &scene.table),
             labels: OnceCell::new(),
+            spans: RefCell::default(),
         }
     }
 
@@ -187,6 +190,7 @@ impl<'a> Judged<'a> {
             len: 0,
             quasi: quasi(case, source, &scene.table),
             labels: OnceCell::new(),
+            spans: RefCell::default(),
         }
     }
 
