@@ -3,9 +3,13 @@
 //! statement.
 
 use crate::error::{Error, Result};
+use arrow::ipc::reader::FileReader;
 use arrow::ipc::{Message, RecordBatch, root_as_footer, root_as_message};
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::object_store;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 /// The most that a buffer of one column of one batch becomes.
@@ -22,15 +26,16 @@ pub(super) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Refuses a local file, or a folder with one, that claims an impossible size: for statements that read it at once.
+/// Refuses a table of local files one of which claims an impossible size: for statements that read it at once.
 pub(crate) fn check(location: &str) -> Result<()> {
-    let location = location.strip_prefix("file://").unwrap_or(location);
-    let plain = location.split(['*', '?', '[']).next().unwrap_or(location);
-    let root = match plain == location {
-        true => plain,
-        false => plain.rsplit_once('/').map_or(".", |(folder, _)| folder),
+    // What is no place at all is for the statement to refuse.
+    let Ok(location) = ListingTableUrl::parse(location) else {
+        return Ok(());
     };
-    match damaged_file(Path::new(root), true) {
+    let Ok(root) = location.get_url().to_file_path() else {
+        return Ok(());
+    };
+    match damaged_file(&root, &location, true) {
         Some(path) => Err(Error::data(format!(
             "cannot read {:?}: the file is damaged",
             path.display().to_string()
@@ -39,9 +44,12 @@ pub(crate) fn check(location: &str) -> Result<()> {
     }
 }
 
-fn damaged_file(path: &Path, descend: bool) -> Option<PathBuf> {
+/// The first file under `path` that belongs to the table and cannot be read.
+fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Option<PathBuf> {
     if !path.is_dir() {
-        return (!claims_possible_sizes(path)).then(|| path.to_path_buf());
+        let is_of_table =
+            || object_store::path::Path::from_absolute_path(path).is_ok_and(|path| location.contains(&path, false));
+        return (is_of_table() && !(claims_possible_sizes(path) && opens(path))).then(|| path.to_path_buf());
     }
     if !descend {
         return None;
@@ -50,20 +58,38 @@ fn damaged_file(path: &Path, descend: bool) -> Option<PathBuf> {
     entries.find_map(|entry| {
         // Folders behind links may lead back here.
         let is_own = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        damaged_file(&entry.path(), is_own)
+        damaged_file(&entry.path(), location, is_own)
     })
+}
+
+/// Whether a file that has the signature opens. One that does not is read as a stream next, and a stream that begins with
+/// the signature claims more than a gigabyte.
+fn opens(path: &Path) -> bool {
+    let open = || -> Option<bool> {
+        let mut head = [0; 6];
+        let mut file = File::open(path).ok()?;
+        file.read_exact(&mut head).ok()?;
+        Some(head != SIGNATURE || FileReader::try_new(file, None).is_ok())
+    };
+    catch_unwind(open).is_ok_and(|opens| opens.unwrap_or(true))
 }
 
 struct Sizes(File);
 
 impl Sizes {
+    /// Readers go by the signature at the end or by that at the beginning, and read the rest as a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
-        let tail = self.read(end.checked_sub(10)?, 10)?;
-        match &tail[4..] == SIGNATURE {
-            true => self.of_file(end, i32::from_le_bytes(tail[..4].try_into().ok()?)),
-            false => self.of_stream(end),
-        }
+        let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);
+        let tail = end.checked_sub(10).and_then(|at| self.read(at, 10));
+        let footer = tail
+            .filter(|tail| &tail[4..] == SIGNATURE)
+            .and_then(|tail| tail[..4].try_into().ok().map(i32::from_le_bytes));
+        let is_file = match footer {
+            Some(footer) => self.of_file(end, footer).unwrap_or(!begins),
+            None => !begins,
+        };
+        Some(is_file && (begins || self.of_stream(end).unwrap_or(true)))
     }
 
     /// The messages that the footer lists.
@@ -100,20 +126,30 @@ impl Sizes {
     fn of_stream(&mut self, end: u64) -> Option<bool> {
         let mut at = 0;
         loop {
-            let start = self.read(at, 8)?;
-            let has_marker = start[..4] == MESSAGE;
-            let length = if has_marker { &start[4..] } else { &start[..4] };
+            let start = self.read(at, 4)?;
+            let (from, length) = match start == MESSAGE {
+                true => (at + 8, self.read(at + 4, 4)?),
+                false => (at + 4, start),
+            };
             let length = u64::try_from(i32::from_le_bytes(length.try_into().ok()?)).ok()?;
-            let length = length + if has_marker { 8 } else { 4 };
-            if at + length > end {
-                return None;
+            if length == 0 {
+                return Some(true);
             }
-            let bytes = self.read(at, length)?;
-            let body = u64::try_from(parsed(&bytes)?.bodyLength()).ok()?;
-            if !self.message(&bytes, at + length).unwrap_or(true) {
+            if from + length > end {
                 return Some(false);
             }
-            at = (at + length).checked_add(body)?;
+            let (bytes, body) = (self.read(at, from + length - at)?, from + length);
+            let length = u64::try_from(parsed(&bytes)?.bodyLength()).ok();
+            let Some(next) = length
+                .and_then(|length| body.checked_add(length))
+                .filter(|to| *to <= end)
+            else {
+                return Some(false);
+            };
+            if !self.message(&bytes, body).unwrap_or(true) {
+                return Some(false);
+            }
+            at = next;
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::common::{collect, context};
 use anonsql::error::{Error, ErrorKind};
+use arrow::ipc::writer::StreamWriter;
+use std::fs::File;
 use std::path::Path;
 
 /// Every place of the file with this byte in it, as one file each.
@@ -41,6 +43,70 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(refused > 100, "{refused}");
+}
+
+/// A reader that goes on with a file as with a stream takes the signature for a length, and 1.3 GB of memory. So these are
+/// refused before they are read, which the error tells.
+#[tokio::test]
+async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, stream) = (folder.path().join("file.arrow"), folder.path().join("stream.arrow"));
+    let rows = "SELECT column1 AS age, column2 AS name FROM (VALUES (1, 'Quixotica'), (2, 'Quixotica'), (3, 'x'))";
+    let copy = format!("COPY ({rows}) TO '{}' STORED AS ARROW", file.display());
+    collect(&context(1), &copy).await;
+    let batches = collect(&context(1), rows).await;
+    let mut writer = StreamWriter::try_new(File::create(&stream).unwrap(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.finish().unwrap();
+    let (file, stream) = (std::fs::read(file).unwrap(), std::fs::read(stream).unwrap());
+    let end = file.len();
+    let with = |original: &[u8], at: usize, bytes: &[u8]| {
+        let mut damaged = original.to_vec();
+        damaged[at..at + bytes.len()].copy_from_slice(bytes);
+        damaged
+    };
+    let most = i32::MAX.to_le_bytes();
+    let cases = [
+        ("footer", with(&file, end - 10, &most)),
+        ("signature", with(&file, end - 6, b"Arrow?")),
+        ("beginning", with(&file, 0, b"Arrow?")),
+        ("half", file[..end / 2].to_vec()),
+        ("schema", with(&stream, 4, &most)),
+        ("old", [&most[..], &stream].concat()),
+    ];
+    for (name, bytes) in cases {
+        let path = folder.path().join("damaged.arrow");
+        std::fs::write(&path, bytes).unwrap();
+        let context = context(1);
+        let create = format!("CREATE EXTERNAL TABLE t STORED AS ARROW LOCATION '{}'", path.display());
+        let error = context.sql(&create).await.map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data, "{name}: {error}");
+        assert!(error.to_string().ends_with("the file is damaged"), "{name}: {error}");
+    }
+    // What is whole is read, and what is no part of the table is not looked at.
+    for (name, bytes) in [
+        ("a.arrow", file),
+        ("b.arrow", stream),
+        ("c.txt", b"what people write".to_vec()),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    std::fs::remove_file(folder.path().join("damaged.arrow")).unwrap();
+    let context = context(1);
+    for name in ["a", "b"] {
+        let path = folder.path().join(format!("{name}.arrow"));
+        let create = format!(
+            "CREATE EXTERNAL TABLE {name} STORED AS ARROW LOCATION '{}'",
+            path.display()
+        );
+        context.sql(&create).await.unwrap();
+        collect(&context, &format!("SELECT * FROM {name}")).await;
+    }
+    let create = format!(
+        "CREATE EXTERNAL TABLE c STORED AS ARROW LOCATION '{}/?.arrow'",
+        folder.path().display()
+    );
+    context.sql(&create).await.unwrap();
 }
 
 fn statements(path: &Path) -> [String; 3] {
