@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -321,6 +321,13 @@ impl Manifest {
             .map_err(|e| Error::io("cannot write the manifest", e))
     }
 
+    /// The released columns that stand in the files, in their order: those that are names of folders do not.
+    pub fn columns_of_files(&self) -> Vec<&str> {
+        let folders: HashSet<&str> = self.partitioned_by.iter().map(String::as_str).collect();
+        let columns = self.columns.iter().map(|c| c.name.as_str());
+        columns.filter(|name| !folders.contains(name)).collect()
+    }
+
     /// Reads the manifest of the release in `folder`, if there is one.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         Ok(Self::read_sealed(folder)?.map(|(manifest, _)| manifest))
@@ -334,8 +341,8 @@ impl Manifest {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             opened => opened.map_err(failed)?,
         };
-        let mut text = String::new();
-        file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
+        let mut text = vec![];
+        file.take(LARGEST + 1).read_to_end(&mut text).map_err(failed)?;
         if text.len() as u64 > LARGEST {
             return Err(Error::data(format!(
                 "{} has more than {} MB, which no manifest of anonsql has",
@@ -344,7 +351,7 @@ impl Manifest {
             )));
         }
         // What the parser says may quote the text.
-        let manifest: Self = serde_json::from_str(&text).map_err(|e| {
+        let manifest: Self = serde_json::from_slice(&text).map_err(|e| {
             Error::data(format!(
                 "{} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
                  changed; release again with this version",
@@ -355,6 +362,7 @@ impl Manifest {
             ))
         })?;
         let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
+        let text = String::from_utf8_lossy(&text);
         let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
         Ok(Some((manifest, is_sealed)))
     }

@@ -133,13 +133,22 @@ impl Evidence {
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
+        // Every name but those that are missing here or there, which other checks count.
+        let mut in_order = manifest.columns_of_files();
+        in_order.retain(|name| there.contains(name));
+        let in_files: HashSet<&str> = in_order.iter().copied().collect();
+        let is_in_order = in_order
+            .iter()
+            .eq(columns.iter().filter(|name| in_files.contains(**name)));
+        let mut same_columns = says(
+            "columns",
+            Some(manifest.columns.len() as u64),
+            Some(same.count() as u64),
+        );
+        same_columns.ok &= is_in_order;
         let is_named = |name: &str| named.contains_key(name) && stated.is_none_or(|s| s.contains_key(name));
         [
-            says(
-                "columns",
-                Some(manifest.columns.len() as u64),
-                Some(same.count() as u64),
-            ),
+            same_columns,
             none_of(
                 "columns that the statement does not release".into(),
                 columns.iter().filter(|c| !is_named(c)).count() as u64,
@@ -159,7 +168,11 @@ impl Evidence {
                 "rows, levels and order of the source as {MANIFEST} says (no AGAINST)"
             ));
         }
-        unchecked.push(format!("metrics, search and input as {MANIFEST} says"));
+        let what = match self.manifest.partition {
+            Some(_) => "groups, metrics, search and input",
+            None => "metrics, search and input",
+        };
+        unchecked.push(format!("{what} as {MANIFEST} says"));
         unchecked
     }
 

@@ -61,7 +61,8 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     let (mut unchanged, mut tells_more) = (0, 0);
     for (name, file) in &named {
         let path = folder.join(name);
-        unchanged += u64::from(FileSummary::of(&path, (*name).to_string(), file.rows)? == **file);
+        let rows = rows_of_parquet(&path).or(file.rows);
+        unchanged += u64::from(FileSummary::of(&path, (*name).to_string(), rows)? == **file);
         tells_more += u64::from(!has_only_rows(&path, name, manifest));
     }
     let is_named = |name: &&String| {
@@ -78,15 +79,17 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     ])
 }
 
+/// As the footer says; `None` of other files.
+fn rows_of_parquet(path: &Path) -> Option<u64> {
+    let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
+    u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
+}
+
 /// Whether a file has, beside rows, only what a release has: no metadata of its own in the footer, no text in a place
 /// of names that readers pass over, no bytes between the parts that the footer lists.
 fn has_only_rows(path: &Path, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
-        let columns = manifest.columns.iter().map(|c| c.name.as_str());
-        let columns: Vec<&str> = columns
-            .filter(|c| !manifest.partitioned_by.iter().any(|p| p == c))
-            .collect();
-        return has_header(path, &columns);
+        return has_header(path, &manifest.columns_of_files());
     }
     is_plain_parquet(path, &format!("anonsql {}", manifest.version)).unwrap_or(false)
 }

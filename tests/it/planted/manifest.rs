@@ -167,6 +167,31 @@ async fn any_change_of_the_text_is_found() {
 }
 
 #[tokio::test]
+async fn rows_of_files_and_the_order_of_columns_are_found() {
+    let scene = Scene::new().await;
+    scene.copy("plain", "rows");
+    scene.seal("rows", |m| m.output[0].rows = m.output[0].rows.map(|rows| rows + 1));
+    assert_eq!(scene.failing("rows", "", "").await, set(&[FILES]));
+    scene.copy("plain", "order");
+    scene.seal("order", |m| m.columns.reverse());
+    assert_eq!(scene.failing("order", "", "").await, set(&[NAMED]));
+}
+
+#[tokio::test]
+async fn a_manifest_that_is_no_text_is_an_error_of_the_data() {
+    let scene = Scene::new().await;
+    scene.copy("plain", "bytes");
+    let path = scene.path("bytes").join("_manifest.json");
+    let mut bytes = fs::read(&path).unwrap();
+    let place = bytes.len() / 2;
+    bytes[place] = 0xff;
+    fs::write(&path, bytes).unwrap();
+    let error = scene.context.sql(&verify(&scene, "bytes", "")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+    assert!(error.to_string().contains("is not a manifest of anonsql"), "{error}");
+}
+
+#[tokio::test]
 async fn a_manifest_that_is_none_is_an_error_that_quotes_nothing() {
     let scene = Scene::new().await;
     let text = fs::read_to_string(scene.path("plain").join("_manifest.json")).unwrap();

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -132,12 +133,14 @@ impl Scene {
         Manifest::read(&self.path(name)).unwrap().unwrap()
     }
 
-    /// Makes sizes and checksums right again, and changes the manifest otherwise.
+    /// Makes sizes, rows and checksums right again, and changes the manifest otherwise.
     pub fn seal(&self, name: &str, change: impl FnOnce(&mut Manifest)) {
         let mut manifest = self.manifest(name);
         for file in &mut manifest.output {
             let path = self.path(name).join(&file.name);
-            *file = FileSummary::of(&path, file.name.clone(), file.rows).unwrap();
+            let parquet = SerializedFileReader::new(File::open(&path).unwrap());
+            let rows = parquet.map_or(file.rows, |p| Some(p.metadata().file_metadata().num_rows() as u64));
+            *file = FileSummary::of(&path, file.name.clone(), rows).unwrap();
         }
         change(&mut manifest);
         manifest.write(&self.path(name)).unwrap();
