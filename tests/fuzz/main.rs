@@ -51,22 +51,22 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "statements",
-        few: 20000,
+        few: 10000,
         run: edges::statements,
     },
     Kind {
         name: "data-files",
-        few: 0,
+        few: 400,
         run: edges::data_files,
     },
     Kind {
         name: "manifests",
-        few: 0,
+        few: 200,
         run: edges::manifests,
     },
     Kind {
         name: "hierarchy-files",
-        few: 0,
+        few: 1000,
         run: edges::hierarchy_files,
     },
 ];

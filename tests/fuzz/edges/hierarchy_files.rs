@@ -62,8 +62,9 @@ impl Input for HierarchyFiles {
         );
         for sql in [
             "DESCRIBE HIERARCHY h",
-            "CHECK HIERARCHY h AGAINST people.age",
-            "SELECT hierarchy_levels('h')",
+            "CHECK HIERARCHY h FOR people.age",
+            "SELECT * FROM hierarchy_levels('h')",
+            "SELECT generalize('h', age, 1) FROM people",
         ] {
             if let Err(e) = self.run(sql) {
                 refused(sql, &e)?;

@@ -1,5 +1,6 @@
-//! Manifests, mutated as bytes and as JSON: VERIFY of the release beside them and USING MANIFEST end in an answer or an
-//! error, and what is released by a mutated manifest holds.
+//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would: VERIFY of the release beside them
+//! and USING MANIFEST end in an answer or an error, what VERIFY confirms is what was written, and what is released by a
+//! mutated manifest holds.
 
 use super::mutate::{anywhere, bytes};
 use super::{Input, context, quoted, refused, runtime, scratch};
@@ -8,6 +9,7 @@ use anonsql::engine::{MANIFEST, Manifest};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -66,12 +68,20 @@ impl Input for Manifests {
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let number = rng.random_range(0..self.releases.len());
         let (quasi, rest, original) = &self.releases[number];
-        let mutated = match rng.random() {
-            true => bytes(rng, original, &[self.releases[0].2.clone()], anywhere),
-            false => {
-                let mut json: Value = serde_json::from_slice(original).unwrap();
+        let mut json: Value = serde_json::from_slice(original).unwrap();
+        let mutated = match rng.random_range(0..8) {
+            0 => bytes(rng, original, &[self.releases[0].2.clone()], anywhere),
+            1 => {
                 (0..rng.random_range(1..4)).for_each(|_| change(rng, &mut json));
                 serde_json::to_vec(&json).unwrap()
+            }
+            2 => {
+                change(rng, &mut json);
+                sealed(json.clone())
+            }
+            _ => {
+                (0..rng.random_range(1..3)).for_each(|_| forge(rng, &mut json));
+                sealed(json.clone())
             }
         };
         let release = self.folder.path().join(format!("release{number}"));
@@ -81,10 +91,21 @@ impl Input for Manifests {
             Err(e) => refused("reading", &e).map(|()| "refused")?,
         };
         let promised = format!("{quasi} SATISFYING k_anonymity(2)");
-        let verify = format!("VERIFY {} {promised}", quoted(&release));
-        match self.run(&verify) {
-            Ok(()) => how = "verified",
-            Err(e) => refused(&verify, &e)?,
+        for (against, done) in [("", "verified"), (" AGAINST people", "verified against its source")] {
+            let verify = format!("VERIFY {}{against} {promised}", quoted(&release));
+            match self.run(&verify) {
+                Err(e) => refused(&verify, &e)?,
+                Ok(()) => {
+                    how = done;
+                    let written = serde_json::from_slice(original).unwrap();
+                    confirmed(
+                        &Manifest::read(&release).unwrap().unwrap(),
+                        &written,
+                        !against.is_empty(),
+                    )
+                    .map_err(|what| format!("{verify} confirms {what} of {}", String::from_utf8_lossy(&mutated)))?;
+                }
+            }
         }
         let target = self.folder.path().join("out");
         let _ = std::fs::remove_dir_all(&target);
@@ -113,6 +134,98 @@ impl Input for Manifests {
 impl Manifests {
     fn run(&self, sql: &str) -> anonsql::error::Result<()> {
         self.runtime.block_on(self.context.sql(sql)).map(drop)
+    }
+}
+
+/// What VERIFY confirms of a manifest is what was written: else, what is not. Levels that it says nothing of, and groups
+/// with the same labels, are said to be not checked.
+fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<(), String> {
+    let names = |m: &Manifest| -> Vec<_> { m.columns.iter().map(|c| (c.name.clone(), c.role)).collect() };
+    let is_level = |(column, level): (&String, &u8)| written.node.get(column) == Some(level);
+    let same = [
+        ("rows_in", read.rows_in == written.rows_in),
+        ("rows_out", read.rows_out == written.rows_out),
+        ("rows_suppressed", read.rows_suppressed == written.rows_suppressed),
+        (
+            "suppressed_rows",
+            read.rows_suppressed == 0 || read.suppressed_rows == written.suppressed_rows,
+        ),
+        (
+            "classes",
+            read.classes == written.classes || written.partition.is_some() && read.classes > written.classes,
+        ),
+        ("reached_k", read.reached_k == written.reached_k),
+        ("columns", names(read) == names(written)),
+        ("output", read.output == written.output),
+        ("node", !is_against || read.node.iter().all(is_level)),
+        ("entity", read.entity == written.entity),
+        ("randomized", read.randomized == written.randomized),
+        ("partition", read.partition.is_some() == written.partition.is_some()),
+    ];
+    match same.iter().find(|(_, is_same)| !is_same) {
+        Some((what, _)) => Err(format!("another {what}")),
+        None => Ok(()),
+    }
+}
+
+/// The text of a manifest with the seal that its writer would have given it.
+fn sealed(mut json: Value) -> Vec<u8> {
+    if json["sha256"].is_string() {
+        json["sha256"] = Value::String(String::new());
+        let text = serde_json::to_string_pretty(&json).unwrap();
+        json["sha256"] = Value::String(hex::encode(Sha256::digest(text)));
+    }
+    serde_json::to_vec_pretty(&json).unwrap()
+}
+
+/// One value somewhere in the tree becomes another of its type, which the reader takes.
+fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
+    match json {
+        Value::Object(fields) if !fields.is_empty() => {
+            let at = rng.random_range(0..fields.len());
+            fields
+                .values_mut()
+                .nth(at)
+                .into_iter()
+                .for_each(|value| forge(rng, value));
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let (one, other) = (rng.random_range(0..items.len()), rng.random_range(0..items.len()));
+            match rng.random_range(0..6) {
+                0 => drop(items.remove(one)),
+                1 => items.push(items[one].clone()),
+                2 => items.swap(one, other),
+                _ => forge(rng, &mut items[one]),
+            }
+        }
+        Value::Bool(is) => *is = !*is,
+        Value::Number(number) => {
+            let near = number
+                .as_u64()
+                .map(|n| [n.saturating_sub(1), n.saturating_add(1), n / 2]);
+            let edges = [0, 1, 2, 3, 255, 1 << 32, u64::MAX - 1, u64::MAX];
+            *json = match (near, rng.random_range(0..4)) {
+                (Some(near), 0..3) => serde_json::json!(near[rng.random_range(0..3)]),
+                _ => serde_json::json!(edges[rng.random_range(0..edges.len())]),
+            };
+        }
+        Value::String(text) => {
+            let words: Vec<String> = text.split(' ').map(str::to_string).collect();
+            let known = [
+                "age",
+                "sex",
+                "illness",
+                "k_anonymity(1)",
+                "quasi-identifier",
+                "keep",
+                "dropped",
+                "starred",
+                "",
+            ];
+            let known = known.map(str::to_string);
+            *text = super::mutate::words(rng, &words, &words, &known).join(" ");
+        }
+        _ => {}
     }
 }
 
