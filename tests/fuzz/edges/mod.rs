@@ -21,8 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// The most time that a case may take.
+/// The most time that a case may take, of which the process worked as much: a busy machine lets it wait.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The most time that a case may take without working.
+const IDLE: Duration = Duration::from_secs(600);
 
 /// A value of the sources that no error may say.
 const SECRET: &str = "Quixotica";
@@ -66,7 +68,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
     let (next, end) = (AtomicU64::new(seed), seed.saturating_add(cases));
     let failed = AtomicU64::new(0);
     let tally: Mutex<BTreeMap<&'static str, u64>> = Mutex::default();
-    let busy: Mutex<BTreeMap<u64, Instant>> = Mutex::default();
+    let busy: Mutex<BTreeMap<u64, (Instant, Option<Duration>)>> = Mutex::default();
     let over = AtomicBool::new(false);
     let work = || {
         let mut input = I::new();
@@ -75,7 +77,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
             if number >= end {
                 return;
             }
-            busy.lock().unwrap().insert(number, Instant::now());
+            busy.lock().unwrap().insert(number, (Instant::now(), worked()));
             let mut rng = ChaCha8Rng::seed_from_u64(number);
             let done = catch_unwind(AssertUnwindSafe(|| input.case(&mut rng)));
             busy.lock().unwrap().remove(&number);
@@ -96,12 +98,7 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(100));
-                if let Some((number, _)) = busy
-                    .lock()
-                    .unwrap()
-                    .iter()
-                    .find(|(_, since)| since.elapsed() > PATIENCE)
-                {
+                if let Some((number, _)) = busy.lock().unwrap().iter().find(|(_, since)| hangs(**since, threads)) {
                     // A thread cannot be taken its work away: the run ends here.
                     println!("FAILED: case {number} of {kind} has not ended in {PATIENCE:?}");
                     std::process::exit(1);
@@ -120,6 +117,19 @@ fn drive<I: Input>(kind: &str, cases: u64, seed: u64, threads: usize) -> Outcome
         passed: cases - failed,
         failed,
     }
+}
+
+fn hangs((since, before): (Instant, Option<Duration>), threads: usize) -> bool {
+    let work = || Some(worked()?.saturating_sub(before?) / threads.max(1) as u32);
+    since.elapsed() > IDLE || since.elapsed() > PATIENCE && work().is_none_or(|work| work > PATIENCE)
+}
+
+/// How long the threads of this process have worked, where the system tells it: in hundredths of a second.
+fn worked() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(10 * ticks))
 }
 
 fn runtime() -> Runtime {
