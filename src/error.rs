@@ -186,6 +186,9 @@ impl From<DataFusionError> for Error {
             return own;
         }
         let root = error.find_root();
+        if tells_rows(root) {
+            return Self::from_data(error);
+        }
         let wrapped = matches!(
             root,
             DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..) | DataFusionError::ResourcesExhausted(_)
@@ -251,6 +254,11 @@ fn may_tell_values(error: &DataFusionError) -> bool {
         DataFusionError::Execution(_) | DataFusionError::External(_) | DataFusionError::Internal(_) => true,
         _ => false,
     }
+}
+
+/// Whether the error quotes a whole row, as the reader of CSV does: no statement is to blame for that.
+fn tells_rows(error: &DataFusionError) -> bool {
+    matches!(error, DataFusionError::ArrowError(e, _) if matches!(e.as_ref(), ArrowError::ParseError(said) if said.contains("Row data: ")))
 }
 
 /// What an error says. DataFusion, Arrow and Parquet each put their names before what the other said, so an error that

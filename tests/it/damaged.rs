@@ -1,10 +1,15 @@
 //! Damaged files: whatever their reader does, the statement ends in an error of the data that tells nothing of it.
 
 use super::common::{collect, context};
+use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
+use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
+use arrow::datatypes::DataType;
 use arrow::ipc::writer::StreamWriter;
+use datafusion::prelude::SessionContext;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Every place of the file with this byte in it, as one file each.
 fn damages(original: &[u8], byte: u8) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
@@ -107,6 +112,43 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
         folder.path().display()
     );
     context.sql(&create).await.unwrap();
+}
+
+/// Parquet has four bytes for nine digits, and its writer cuts off what is before them.
+#[tokio::test]
+async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
+    let cost = Decimal128Array::from(vec![2_400, (1 << 89) + 2_400]).with_data_type(DataType::Decimal128(9, 2));
+    let age = Int64Array::from(vec![20, 20]);
+    let columns: [(&str, ArrayRef); 2] = [("age", Arc::new(age)), ("cost", Arc::new(cost))];
+    let folder = tempfile::tempdir().unwrap();
+    let session = SessionContext::new();
+    session
+        .register_batch("t", RecordBatch::try_from_iter(columns).unwrap())
+        .unwrap();
+    let anonymize = format!(
+        "ANONYMIZE t TO '{}/out' QUASI IDENTIFIERS (age) KEEP (cost) SATISFYING k_anonymity(2)",
+        folder.path().display()
+    );
+    let error = AnonContext::new(session).sql(&anonymize).await.map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+    assert!(!error.to_string().contains("2400"), "{error}");
+    assert!(!folder.path().join("out").exists());
+}
+
+#[tokio::test]
+async fn no_row_of_a_csv_file_is_in_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("people.csv");
+    std::fs::write(&path, "born,name\n2020-01-62,Quixotica\n").unwrap();
+    let context = context(1);
+    let create = format!(
+        "CREATE EXTERNAL TABLE people STORED AS CSV LOCATION '{}'",
+        path.display()
+    );
+    context.sql(&create).await.unwrap();
+    let error = context.sql("SELECT * FROM people").await.map(drop).unwrap_err();
+    assert!(is_told_well(&error), "{error}");
+    assert!(!error.to_string().contains("62"), "{error}");
 }
 
 fn statements(path: &Path) -> [String; 3] {
