@@ -2,6 +2,7 @@
 //! error that says which file, with nothing of what the panic said, which may quote data.
 
 use super::arrow_file;
+use super::bounds::without_bounds_of_floats;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
 use datafusion::common::Statistics;
@@ -60,7 +61,10 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
             _ => None,
         };
         Ok(match files {
-            Some(files) => Transformed::yes(Arc::new(Guarded { reader: plan, files }) as _),
+            Some(files) => {
+                let reader = without_bounds_of_floats(plan);
+                Transformed::yes(Arc::new(Guarded { reader, files }) as _)
+            }
             None => Transformed::no(plan),
         })
     })

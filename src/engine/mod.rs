@@ -3,6 +3,7 @@
 mod alike;
 mod arrow_file;
 mod assess;
+mod bounds;
 mod columns;
 mod compact;
 mod cover;

@@ -96,6 +96,14 @@ impl ReleasedTable {
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }
 
+    /// The same condition where the release has such rows; else no row looks like one.
+    pub fn is_starred_row(&self) -> String {
+        match self.starred {
+            0 => "false".into(),
+            _ => self.is_starred(),
+        }
+    }
+
     /// Recounts every promise.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];

@@ -92,16 +92,24 @@ pub(super) async fn check(
         return Ok(None);
     }
     let source = generalized(session, WHOLE, &followed).await?;
-    let select = |columns: &[String], sign: &str, from: &str| {
+    let select = |columns: &[String], more: &str, from: &str| {
         let columns = columns.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
         let columns: Vec<String> = columns.collect();
-        format!("SELECT {}, {sign} AS n FROM {from}", columns.join(", "))
+        format!("SELECT {}, {more} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
+    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    let looks = format!(
+        "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
+        released.is_starred_row()
+    );
     let sql = format!(
-        "SELECT coalesce(sum(more), 0) FROM (SELECT sum(n) AS more FROM ({} UNION ALL {}) GROUP BY {}) WHERE more > 0",
-        select(&here, "1", &released.released()),
-        select(&there, "-1", &source),
+        "SELECT coalesce(sum(more - least(more, looks)), 0) \
+            + greatest(coalesce(sum(least(more, looks)), 0) - {}, 0) \
+         FROM (SELECT sum(n) AS more, sum(looks) AS looks FROM ({} UNION ALL {}) GROUP BY {}) WHERE more > 0",
+        released.starred,
+        select(&here, &looks, &quote(&released.name)),
+        select(&there, "-1 AS n, 0 AS looks", &source),
         keys.join(", ")
     );
     let beyond = count(session, &sql).await?;

@@ -91,22 +91,27 @@ pub(super) async fn check(
         names.push(column);
     }
     let source = generalized(session, WHOLE, &followed).await?;
-    let select = |keys: &[String], cells: &[String], side: u8, from: &str| {
+    let select = |keys: &[String], cells: &[String], side: &str, from: &str| {
         let keys = keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
         let cells = cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
         let columns: Vec<String> = keys.chain(cells).collect();
-        format!("SELECT {}, {side} AS side FROM {from}", columns.join(", "))
+        format!("SELECT {}, {side} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..here.len()).map(|i| format!("k{i}")).collect();
     let cells: Vec<String> = (0..own.len()).map(|i| format!("c{i}")).collect();
-    let all = [keys.clone(), cells, vec!["side".into()]].concat().join(", ");
+    let all = [keys.clone(), cells, vec!["side".into(), "looks".into()]]
+        .concat()
+        .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
+    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    let looks = format!("0 AS side, ({}) IS TRUE AS looks", released.is_starred_row());
     let sql = format!(
         "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
-        select(&here, &own, 0, &released.released()),
-        select(&there, &raw, 1, &source),
+        select(&here, &own, &looks, &quote(&released.name)),
+        select(&there, &raw, "1 AS side, false AS looks", &source),
     );
-    let (missing, is_whole) = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let missing = rows + alike.saturating_sub(released.starred);
     let each = match is_whole {
         true => "",
         false => ", each label for itself (too many overlap to match all at once)",
@@ -174,11 +179,22 @@ impl Covered {
 struct Block {
     sides: [Vec<Vec<u32>>; 2],
     rows: [Vec<u64>; 2],
+    /// Of the released ones, whether they look suppressed.
+    looks: Vec<bool>,
 }
 
-/// The rows that cannot be matched, and whether that is all that is to say: `sql` answers `keys` columns that are kept,
-/// then the labels and values, the side and the rows.
-async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<(u64, bool)> {
+/// Released rows that cannot be matched.
+struct Missing {
+    rows: u64,
+    /// Those that look suppressed, and may be.
+    alike: u64,
+    /// Whether all could be matched at once.
+    is_whole: bool,
+}
+
+/// The rows that cannot be matched: `sql` answers `keys` columns that are kept, then the labels and values, the side,
+/// whether the row looks suppressed, and the rows.
+async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<Missing> {
     let mut stream = session
         .sql(sql)
         .await?
@@ -188,7 +204,11 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
     let fields = stream.schema().fields().clone();
     let kept = fields.iter().take(keys).map(|f| SortField::new(f.data_type().clone()));
     let converter = RowConverter::new(kept.collect())?;
-    let (mut missing, mut is_whole) = (0, true);
+    let mut missing = Missing {
+        rows: 0,
+        alike: 0,
+        is_whole: true,
+    };
     let mut block = Block::default();
     let mut last: Option<Vec<u8>> = None;
     while let Some(batch) = stream.next().await {
@@ -199,12 +219,15 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
         };
         let column = |i: usize| batch.column(keys + i);
         let sides = cast(column(covered.len()), &DataType::Int64)?;
-        let (sides, counts) = (sides.as_primitive::<Int64Type>(), column(covered.len() + 1));
-        let counts = counts.as_primitive::<Int64Type>();
+        let (sides, looks) = (
+            sides.as_primitive::<Int64Type>(),
+            column(covered.len() + 1).as_boolean(),
+        );
+        let counts = column(covered.len() + 2).as_primitive::<Int64Type>();
         for row in 0..batch.num_rows() {
             let key = rows.as_ref().map_or(&[][..], |rows| rows.row(row).data());
             if last.as_deref() != Some(key) {
-                block.settle(covered, &mut missing, &mut is_whole);
+                block.settle(covered, &mut missing);
                 last = Some(key.to_vec());
             }
             let side = usize::from(sides.value(row) == 1);
@@ -217,16 +240,19 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
             let places = places.ok_or_else(|| Error::data("the rows changed while they were checked"))?;
             block.sides[side].push(places);
             block.rows[side].push(counts.value(row).unsigned_abs());
+            if side == 0 {
+                block.looks.push(looks.value(row));
+            }
         }
     }
-    block.settle(covered, &mut missing, &mut is_whole);
-    Ok((missing, is_whole))
+    block.settle(covered, &mut missing);
+    Ok(missing)
 }
 
 impl Block {
     /// Counts the rows of this block that have no match, and begins a new one.
-    fn settle(&mut self, covered: &mut [Covered], missing: &mut u64, is_whole: &mut bool) {
-        let Block { sides, rows } = std::mem::take(self);
+    fn settle(&mut self, covered: &mut [Covered], missing: &mut Missing) {
+        let Block { sides, rows, looks } = std::mem::take(self);
         let [released, source] = sides;
         let (mut pairs, mut within) = (vec![], true);
         let mut reached = vec![0u64; released.len()];
@@ -241,16 +267,29 @@ impl Block {
                 }
             }
         }
+        missing.is_whole &= within;
+        let (own, alike): (Vec<usize>, Vec<usize>) = (0..released.len()).partition(|i| !looks[*i]);
+        let sum = |of: &[usize], n: &dyn Fn(usize) -> u64| of.iter().map(|i| n(*i)).sum::<u64>();
+        if !within {
+            let beyond = |i: usize| rows[0][i].saturating_sub(reached[i]);
+            missing.rows += sum(&own, &beyond);
+            missing.alike += sum(&alike, &beyond);
+            return;
+        }
         let all: u64 = rows[0].iter().sum();
-        *missing += match within {
-            true => all - matched(&rows[0], &rows[1], &pairs),
-            false => rows[0]
-                .iter()
-                .zip(&reached)
-                .map(|(n, reached)| n.saturating_sub(*reached))
-                .sum(),
+        let unmatched = all - matched(&rows[0], &rows[1], &pairs);
+        // A greatest matching can be had that leaves as few of the others alone as there are when they are matched first.
+        let first = match alike.is_empty() {
+            true => unmatched,
+            false => {
+                let alone: Vec<u64> = (0..released.len())
+                    .map(|i| if looks[i] { 0 } else { rows[0][i] })
+                    .collect();
+                alone.iter().sum::<u64>() - matched(&alone, &rows[1], &pairs)
+            }
         };
-        *is_whole &= within;
+        missing.rows += first;
+        missing.alike += unmatched - first;
     }
 }
 

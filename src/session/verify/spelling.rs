@@ -60,7 +60,7 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
         DataType::Duration(_) | DataType::Interval(_) => return None,
         other if other.is_nested() => return None,
         other if other.is_binary() => encode(cast(column, DataType::Binary), lit("hex")),
-        _ if text == TEXT => return Some(column),
+        other if text == TEXT && is_text(other) => return Some(column),
         _ => cast(column, DataType::Utf8),
     };
     Some(match text {

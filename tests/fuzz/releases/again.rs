@@ -67,7 +67,10 @@ pub async fn same(case: &Case, leaves: &Leaves, folder: &Path) -> Result<(), Fai
     match (first == second, files == others) {
         (false, _) => Err(Failure::new(
             "again",
-            "rows in another order are released in another order, or otherwise",
+            match first.iter().zip(&second).find(|(first, second)| first != second) {
+                Some((row, other)) => format!("rows in another order are released otherwise: {row:?}, {other:?}"),
+                None => format!("rows in another order are {} rows, not {}", second.len(), first.len()),
+            },
         )),
         (_, false) => Err(Failure::new(
             "again",

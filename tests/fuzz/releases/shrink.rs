@@ -161,6 +161,12 @@ pub fn describe(case: &Case, failure: Option<&Failure>) -> String {
         text += &statement;
         text += ";\n";
     }
+    if case.request.population {
+        text += &format!(
+            "-- people: t, and of its rows in ascending order those at {:?}\n",
+            case.more_people
+        );
+    }
     for h in &case.hierarchies {
         if let Rule::Listed(rows, Listing::File) = &h.rule {
             text += &format!("-- {}.csv: {rows:?}\n", h.name);

@@ -124,6 +124,14 @@ pub fn is_whole(data_type: &DataType) -> bool {
 /// The values of a column. `source` is the type that the column has in the source: formats that lack a type keep its
 /// ticks as numbers.
 pub fn cells(values: &ArrayRef, source: &DataType) -> Vec<Cell> {
+    if values.data_type() == &DataType::Null {
+        let null = Cell {
+            key: None,
+            text: None,
+            ground: Ground::Null,
+        };
+        return vec![null; values.len()];
+    }
     let plain = cast(values, plain_type(values.data_type())).expect("a dictionary has values");
     let ticks = plain.data_type().is_integer() && plain_type(source).is_temporal();
     let plain = match (ticks, plain_type(source)) {

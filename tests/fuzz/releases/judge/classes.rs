@@ -5,7 +5,7 @@ use super::cover::{covers, matching};
 use super::models::Seen;
 use super::table::{Judged, Quasi};
 use crate::releases::Failure;
-use crate::releases::case::Randomize;
+use crate::releases::case::{Choice, Randomize};
 use std::collections::BTreeMap;
 
 /// A released class.
@@ -58,7 +58,7 @@ impl Judged<'_> {
             .len()
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
         let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
-        numbers.map(|n| looks[..n].to_vec()).collect()
+        numbers.flat_map(|n| choices(&looks, n)).collect()
     }
 
     /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the release says of itself.
@@ -69,9 +69,17 @@ impl Judged<'_> {
             let classes = self.local(&groups, looks)?;
             return Ok(Found { node: None, classes });
         }
-        let candidates = match node {
-            Some(node) => vec![node.to_vec()],
-            None => self.candidates(&groups),
+        let asked = match &self.case.request.choice {
+            Choice::Node(levels) => Some(self.quasi.iter().map(|q| {
+                let level = levels.iter().find(|(column, _)| *column == q.name);
+                level.map_or(0, |(_, level)| *level)
+            })),
+            _ => None,
+        };
+        let candidates = match (node, asked) {
+            (Some(node), _) => vec![node.to_vec()],
+            (None, Some(asked)) => vec![asked.collect()],
+            (None, None) => self.candidates(&groups),
         };
         let mut last = Failure::new("label", "no level of some column has all its released labels");
         for node in candidates {
@@ -331,6 +339,26 @@ impl Judged<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The most choices of rows that are tried.
+const CHOICES: usize = 500;
+
+/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed rows.
+fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
+    let mut chosen: Vec<Vec<usize>> = vec![vec![]];
+    for (i, row) in rows.iter().enumerate() {
+        let left = rows.len() - i - 1;
+        let with = chosen
+            .iter()
+            .filter(|c| c.len() < n)
+            .map(|c| [&c[..], &[*row]].concat());
+        let mut next: Vec<Vec<usize>> = with.collect();
+        next.extend(chosen.into_iter().filter(|c| c.len() + left >= n));
+        next.truncate(CHOICES);
+        chosen = next;
+    }
+    chosen
 }
 
 /// The rows of all classes, in the release and in the source.

@@ -99,6 +99,11 @@ impl Ladder {
         self.own(cell, 1).is_some() || matches!(cell.ground, Ground::Null)
     }
 
+    /// Whether a row with this value is suppressed, and no label is for it.
+    pub fn suppresses(&self, cell: &Cell) -> bool {
+        self.unmapped == Unmapped::Suppress && !self.knows(cell)
+    }
+
     /// The label of a value at a level, `None` for NULL. Of values that suppress their row it says nothing of use.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
@@ -322,7 +327,12 @@ fn cuts(n: usize, column: &[Cell]) -> Vec<Cell> {
     };
     let cut = |i: usize| {
         let far = |(below, _): &&(i128, &Cell)| (below * n as i128 - i as i128 * rows).abs();
-        candidates.iter().min_by_key(far).map(|(_, cell)| (*cell).clone())
+        let mut cell = candidates.iter().min_by_key(far).map(|(_, cell)| (*cell).clone())?;
+        // The two zeros are one value.
+        if matches!(&cell.ground, Ground::Number(n) if n.digits == 0) {
+            cell.text = cell.text.map(|text| text.trim_start_matches('-').to_string());
+        }
+        Some(cell)
     };
     (1..n).filter_map(cut).collect()
 }

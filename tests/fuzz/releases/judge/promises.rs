@@ -105,6 +105,9 @@ impl Judged<'_> {
             asked.iter().zip(&labels).all(|(i, label)| {
                 let q = &self.quasi[*i];
                 let cell = &people.column(&q.name)[row];
+                if q.ladder.suppresses(cell) {
+                    return false;
+                }
                 let form = self.forms[&q.name];
                 let own = match node[*i] {
                     0 => form.value(cell),

@@ -238,7 +238,7 @@ impl<'a> Judged<'a> {
     pub fn suppressed_unmapped(&self, row: usize) -> bool {
         self.quasi.iter().any(|q| {
             let cell = &self.source.column(&q.name)[row];
-            q.ladder.unmapped == crate::releases::case::Unmapped::Suppress && !q.ladder.knows(cell)
+            q.ladder.suppresses(cell)
         })
     }
 }
