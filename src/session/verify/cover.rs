@@ -104,11 +104,14 @@ pub(super) async fn check(
         .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
     // Of the rows that look suppressed, only the manifest's number tells how many are.
-    let looks = format!("0 AS side, ({}) IS TRUE AS looks", released.is_starred_row());
+    let looks = format!(
+        "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
+        released.is_starred_row()
+    );
     let sql = format!(
         "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
         select(&here, &own, &looks, &quote(&released.name)),
-        select(&there, &raw, "1 AS side, false AS looks", &source),
+        select(&there, &raw, "1 AS side, 0 AS looks", &source),
     );
     let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
     let missing = rows + alike.saturating_sub(released.starred);
@@ -219,10 +222,8 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
         };
         let column = |i: usize| batch.column(keys + i);
         let sides = cast(column(covered.len()), &DataType::Int64)?;
-        let (sides, looks) = (
-            sides.as_primitive::<Int64Type>(),
-            column(covered.len() + 1).as_boolean(),
-        );
+        let looks = cast(column(covered.len() + 1), &DataType::Int64)?;
+        let (sides, looks) = (sides.as_primitive::<Int64Type>(), looks.as_primitive::<Int64Type>());
         let counts = column(covered.len() + 2).as_primitive::<Int64Type>();
         for row in 0..batch.num_rows() {
             let key = rows.as_ref().map_or(&[][..], |rows| rows.row(row).data());
@@ -241,7 +242,7 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
             block.sides[side].push(places);
             block.rows[side].push(counts.value(row).unsigned_abs());
             if side == 0 {
-                block.looks.push(looks.value(row));
+                block.looks.push(looks.value(row) != 0);
             }
         }
     }

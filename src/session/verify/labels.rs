@@ -8,6 +8,7 @@
 //! suppressed rows that the manifest counts are set aside before.
 
 use super::known::{Known, bind};
+use super::spelling::CSV_TEXT;
 use super::{WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, quote};
 use crate::error::{Error, Result};
@@ -45,7 +46,7 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
                 };
                 (
                     format!("{values}{column} that are not of {promised}"),
-                    of_levels(hierarchy, (low, high), &labels, source)?,
+                    of_levels(hierarchy, (low, high), &labels, source, known.text == CSV_TEXT)?,
                 )
             }
             None if has_whole => {
@@ -128,9 +129,15 @@ fn of_levels(
     (low, high): (u8, u8),
     labels: &StringArray,
     source: Option<HashSet<String>>,
+    is_csv: bool,
 ) -> Result<Vec<bool>> {
-    // NULL stays NULL below the top, unless the hierarchy sends it there.
-    let null = hierarchy.on_null() == OnNull::Value && low < hierarchy.height();
+    // NULL stays NULL below the top, unless the hierarchy sends it there. In CSV it may be an empty text, which is a label
+    // where it is one of the source's, or may be.
+    let may_be_empty = match &source {
+        Some(labels) => labels.contains(""),
+        None => hierarchy.ladder().accepts(&DataType::Utf8).is_ok(),
+    };
+    let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
     // Suppressed rows were set aside: what else is at the top has to have a reason to be there.
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;

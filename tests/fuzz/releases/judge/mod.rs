@@ -14,7 +14,7 @@ mod promises;
 pub mod table;
 
 use crate::releases::Failure;
-use crate::releases::case::{Case, Role, Way};
+use crate::releases::case::{Case, Choice, Role, Way};
 use crate::releases::execute::{Leaves, Scene};
 use ladder::Ladder;
 use table::{Judged, Rows};
@@ -29,8 +29,18 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     let whole = judged.whole(&scene.table);
     // Which of the rows that look suppressed are, only a manifest says.
     let mut outcome = Err(Failure::new("rows", "no row is released"));
-    for starred in judged.starred(said.and_then(figures::starred)) {
-        outcome = hold(&judged, node.as_deref(), &starred, &whole, scene, leaves);
+    let is_asked = matches!(case.request.choice, Choice::Node(_)) || case.request.is_local();
+    let nodes: Vec<Option<Vec<usize>>> = match rows.len == 0 && node.is_none() && !is_asked {
+        // No label says at which node nothing is released.
+        true => judged.nodes().into_iter().map(Some).collect(),
+        false => vec![node],
+    };
+    let choices = judged.starred(said.and_then(figures::starred));
+    let choices = choices
+        .iter()
+        .flat_map(|starred| nodes.iter().map(move |node| (starred, node)));
+    for (starred, node) in choices {
+        outcome = hold(&judged, node.as_deref(), starred, &whole, scene, leaves);
         if outcome.is_ok() {
             break;
         }
@@ -52,12 +62,14 @@ fn hold(
     judged.promises(&found, whole, &scene.people)?;
     judged.limit(&found)?;
     judged.hashes(&found)?;
-    judged.only_failing_are_suppressed(&found, whole, &scene.people)?;
+    let before = judged.before_it_was_written();
+    let all = before.whole(&scene.table);
+    judged.only_failing_are_suppressed(&found, &before, &all, &scene.people)?;
     match &leaves.manifest {
         Some(manifest) => {
             figures::check(judged, &found, manifest, leaves.summary.as_ref())?;
             match figures::proven(judged.case, manifest) {
-                Some((metric, value)) => judged.optimal(metric, value, whole, &scene.people),
+                Some((metric, value)) => before.optimal(metric, value, &all, &scene.people),
                 None => Ok(()),
             }
         }

@@ -2,9 +2,9 @@
 
 use super::classes::Found;
 use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
-use super::table::{Judged, Rows};
+use super::table::{Judged, Quasi, Rows};
 use crate::releases::Failure;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A node, judged.
 pub struct Weighed {
@@ -88,18 +88,26 @@ impl Judged<'_> {
     }
 
     /// At the node of a release, the classes that hold are released and no other.
-    pub fn only_failing_are_suppressed(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
+    pub fn only_failing_are_suppressed(
+        &self,
+        found: &Found,
+        before: &Self,
+        whole: &Whole,
+        people: &Rows,
+    ) -> Result<(), Failure> {
         let Some(node) = found.node.as_deref().filter(|_| self.can_weigh()) else {
             return Ok(());
         };
-        let weighed = self.weigh(node, whole, people);
+        let weighed = before.weigh(node, whole, people);
         if weighed.anonymous == Verdict::Close {
             return Ok(());
         }
-        let mut there: Vec<&Vec<Seen>> = weighed.kept.iter().map(|(labels, _)| labels).collect();
-        let mut here: Vec<&Vec<Seen>> = found.classes.iter().map(|c| &c.labels).collect();
-        there.sort();
-        here.sort();
+        let written = |labels: &Vec<Seen>| -> Vec<Seen> {
+            let written = |(label, q): (&Seen, &Quasi)| self.forms[&q.name].seen(label.clone());
+            labels.iter().zip(&self.quasi).map(written).collect()
+        };
+        let there: BTreeSet<Vec<Seen>> = weighed.kept.iter().map(|(labels, _)| written(labels)).collect();
+        let here: BTreeSet<Vec<Seen>> = found.classes.iter().map(|c| c.labels.clone()).collect();
         match here == there {
             true => Ok(()),
             false => Err(Failure::new(

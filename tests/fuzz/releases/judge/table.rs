@@ -72,6 +72,7 @@ impl Form {
 }
 
 /// A quasi-identifier with its hierarchy over the source's column.
+#[derive(Debug, Clone)]
 pub struct Quasi {
     pub name: String,
     pub ladder: Ladder,
@@ -191,6 +192,23 @@ impl<'a> Judged<'a> {
             quasi: quasi(case, source, &scene.table),
             labels: OnceCell::new(),
             spans: RefCell::default(),
+        }
+    }
+
+    /// The same rows before they were written: NULL and the empty text are two values, whatever the format makes of them.
+    pub fn before_it_was_written(&self) -> Self {
+        let told = |(name, form): (&String, &Form)| {
+            let no_null = false;
+            (name.clone(), Form { no_null, ..*form })
+        };
+        Self {
+            no_null: false,
+            forms: self.forms.iter().map(told).collect(),
+            released: BTreeMap::new(),
+            quasi: self.quasi.clone(),
+            labels: OnceCell::new(),
+            spans: RefCell::default(),
+            ..*self
         }
     }
 
