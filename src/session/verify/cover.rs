@@ -140,7 +140,7 @@ impl Covered {
         let sql = format!(
             "SELECT DISTINCT {} AS v FROM {}",
             converted(&quote(&known.column), TEXT),
-            released.released()
+            quote(&released.name)
         );
         let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;
         let columns: Vec<&dyn Array> = batches.iter().map(|b| b.column(0).as_ref()).collect();

@@ -82,8 +82,7 @@ pub fn array(column: &Column) -> ArrayRef {
                 data_type: inner.as_ref().clone(),
                 ..column.clone()
             };
-            // Small keys may be too few.
-            cast(&array(&inner), &column.data_type).unwrap_or_else(|_| array(&inner))
+            cast(&array(&inner), &column.data_type).expect("values become a dictionary")
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let bytes: BinaryArray = values.iter().map(|v| text(v).map(str::as_bytes)).collect();

@@ -6,6 +6,7 @@ mod request;
 
 use super::case::{Case, Source, Storage, literal, quote};
 use super::judge::cell;
+use arrow::datatypes::DataType;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -62,6 +63,14 @@ pub fn case(seed: u64) -> Case {
     ]);
     let mut planned = data::table(&mut draw, storage);
     let rows = planned.table.rows();
+    for column in &mut planned.table.columns {
+        // Small keys are too few for many values.
+        if let DataType::Dictionary(key, _) = &mut column.data_type
+            && rows > 100
+        {
+            **key = DataType::Int32;
+        }
+    }
     let columns = &planned.table.columns;
     let (chosen, condition) = (draw.below(columns.len()), draw.chance(50));
     let source = match draw.below(100) {
