@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::case::{Case, Value, Way};
-use super::execute::{self, Leaves};
+use super::execute::{self, Leaves, Scene};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -50,11 +50,15 @@ fn seen(leaves: &Leaves) -> (Vec<String>, Vec<String>) {
 }
 
 /// Releases again, in `folder`, and compares.
-pub async fn same(case: &Case, leaves: &Leaves, folder: &Path) -> Result<(), Failure> {
+pub async fn same(case: &Case, first: &Scene, leaves: &Leaves, folder: &Path) -> Result<(), Failure> {
     let other = shuffled(case);
     let Ok(scene) = execute::scene(&other, folder).await else {
         return Ok(());
     };
+    if scene.source.types != first.source.types {
+        // What a column of CSV is taken for can depend on its first rows.
+        return Ok(());
+    }
     let (_, again) = match execute::run(&other, &scene).await {
         Ok(done) => done,
         Err(e) => return Err(Failure::new("again", format!("in another order of the rows: {e}"))),

@@ -91,7 +91,7 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
         }
     }
     if case.seed.is_multiple_of(8) {
-        again::same(case, &leaves, &folder.join("again")).await?;
+        again::same(case, &scene, &leaves, &folder.join("again")).await?;
     }
     Ok(Ended::Released)
 }
