@@ -411,7 +411,8 @@ impl Decided {
         // Checks are in the order of the models.
         if let Some(check) = self.check_personal() {
             let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
-            checks.insert(place.unwrap_or(checks.len()), check);
+            // Where files do not tell of the models, there are no checks before it.
+            checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
         }
         if tell {
             checks.extend(self.check_marginals(session, name, self.starred_rows()).await?);

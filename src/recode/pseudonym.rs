@@ -4,6 +4,7 @@
 //! trying values, and with it equal identifiers stay equal, across tables too. NULL stays NULL.
 
 use crate::error::{Error, Result};
+use crate::frequency::one_zero;
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -31,9 +32,9 @@ impl Pseudonym {
         Ok(Self { keyed })
     }
 
-    /// The hash of every value.
+    /// The hash of every value; values that are equal have one.
     pub fn hash(&self, values: &ArrayRef) -> Result<ArrayRef> {
-        let text = cast(values, &DataType::Utf8)?;
+        let text = cast(&one_zero(values)?, &DataType::Utf8)?;
         let hashed: StringArray = text
             .as_string::<i32>()
             .iter()

@@ -2,6 +2,7 @@
 
 use super::arrays;
 use super::case::*;
+use super::judge::cell::Cell;
 use super::judge::table::Rows;
 use anonsql::AnonContext;
 use anonsql::error::Error;
@@ -423,7 +424,12 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
             .flatten();
         let same = |n: super::judge::cell::Exact| {
             let key = format!("{}e{}", n.digits, if n.digits == 0 { 0 } else { n.exponent });
-            scene.source.column(name).iter().find(|c| c.key.as_ref() == Some(&key))
+            let same = |c: &&Cell| c.key.as_ref() == Some(&key);
+            let is_negative = |text: &Option<String>| text.as_ref().is_some_and(|t| t.starts_with('-'));
+            let mut same = scene.source.column(name).iter().filter(same).peekable();
+            let first = same.peek().copied();
+            // Of the two zeros, the one that is written.
+            same.find(|c| is_negative(&c.text) == is_negative(&shown)).or(first)
         };
         number.and_then(same).map_or(shown, |c| c.text.clone())
     };

@@ -1,6 +1,5 @@
 //! From released rows to the source rows they are: classes of a node whole, groups of local recoding row by row.
 
-use super::cell::Ground;
 use super::cover::{covers, matching};
 use super::models::Seen;
 use super::table::{Judged, Quasi};
@@ -155,8 +154,10 @@ impl Judged<'_> {
             if source.len() != released.len() && self.no_null {
                 // NULL and the empty text are two classes, of which CSV can have one.
                 let is_null = |row: usize| {
-                    let cell = |q: &Quasi| matches!(self.source.column(&q.name)[row].ground, Ground::Null);
-                    self.quasi.iter().map(cell).collect::<Vec<bool>>()
+                    let label =
+                        |(q, level): (&Quasi, &usize)| q.ladder.label(&self.source.column(&q.name)[row], *level);
+                    let labels = self.quasi.iter().zip(node).map(label);
+                    labels.map(|label| label.is_none()).collect::<Vec<bool>>()
                 };
                 let mut parts: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
                 source

@@ -50,12 +50,11 @@ impl Judged<'_> {
             let histogram = super::models::histogram(&members, column);
             // Ascending by value, NULL last.
             let cells = self.source.column(column);
-            let form = self.forms[column];
             let mut order: Vec<usize> = (0..self.source.len).collect();
             order.sort_by(|a, b| cells[*a].order(&cells[*b]));
             let mut ascending: Vec<(Seen, i128)> = vec![];
             for row in order {
-                let value = form.value(&cells[row]);
+                let value = self.source_value(column, row);
                 if ascending.iter().all(|(v, _)| *v != value) {
                     let n = histogram[&value];
                     ascending.push((value, n));
@@ -67,7 +66,7 @@ impl Judged<'_> {
                 let labels = (1..=ladder.height())
                     .map(|level| ladder.label(&cells[row], level))
                     .collect();
-                (form.value(&cells[row]), labels)
+                (self.source_value(column, row), labels)
             };
             paths.insert(column.to_string(), (0..self.source.len).map(path).collect());
         }
