@@ -1,5 +1,6 @@
 //! Reading tokens: a script cut into statements, and a cursor that knows line and column of what it looks at.
 
+use super::dialect::Bounded;
 use super::name::TableName;
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
@@ -433,9 +434,12 @@ impl<'a> Cursor<'a> {
 
     /// What DataFusion's parser makes of `tokens`, its errors told in our words.
     pub(super) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
+        let dialect = Bounded::new(tokens.len());
         let parsed = DFParserBuilder::new(tokens.to_vec())
+            .with_dialect(&dialect)
             .build()
             .and_then(|mut p| p.parse_statements());
+        dialect.check()?;
         let mut statements = parsed.map_err(|e| self.retell(e))?;
         match (statements.pop_front(), statements.pop_front()) {
             (Some(one), None) => Ok(one),

@@ -8,6 +8,7 @@ pub mod ast;
 mod clause;
 mod cursor;
 mod depth;
+mod dialect;
 mod name;
 mod redact;
 #[cfg(test)]

@@ -136,3 +136,88 @@ fn a_script_of_many_statements_keeps_their_texts() {
         assert_eq!(all[4_321].to_string(), "SELECT 'ä4321'");
     }
 }
+
+/// What the parser reads as a special form, and where that fails as a function: what stands inside is read twice, and so
+/// on inwards. Unclosed, closed with nothing that the form needs, and mixed.
+#[test]
+fn what_can_be_read_in_many_ways_is_refused_at_once() {
+    for open in [
+        "CAST ( ",
+        "TRY_CAST ( ",
+        "SAFE_CAST ( ",
+        "CONVERT ( ",
+        "EXTRACT ( DAY FROM ",
+        "SUBSTRING ( ",
+        "SUBSTR ( ",
+        "POSITION ( ",
+        "TRIM ( ",
+        "OVERLAY ( ",
+        "CEIL ( ",
+        "FLOOR ( ",
+        "STRUCT ( ",
+        "NOT ( ",
+        "INTERVAL ( ",
+        "CASE ( ",
+        "EXISTS ( SELECT ",
+        "ARRAY ( SELECT ",
+        "ARRAY [ ",
+        "( SELECT ",
+        "MAP { 1: ",
+        "{ fn f ( ",
+        "x IN ( ",
+        "x -> ",
+        "( x , y ) -> ",
+        "CASE WHEN ",
+        "NOT ",
+        "INTERVAL ",
+        "STRUCT < a ",
+        "f ( CAST ( 1 , ",
+        "CAST ( x . NOT ( ",
+        "- CEIL ( FLOOR ( ",
+    ] {
+        for n in [24, 45] {
+            for end in ["1", "1 ) ) )", &format!("1 x {}", ") ".repeat(n)), &") ".repeat(n)] {
+                for head in [
+                    "SELECT ",
+                    "SELECT * FROM t WHERE ",
+                    "SET x = ",
+                    "CREATE TABLE t AS SELECT 1 , ",
+                ] {
+                    let statement = format!("{head}{}{end}", open.repeat(n));
+                    if let Err(error) = sql::parse(&statement) {
+                        assert_ne!(error.kind(), ErrorKind::Internal, "{statement}: {error}");
+                    }
+                }
+            }
+        }
+    }
+    let unclosed = format!("SELECT {}1 AS INT", "CAST ( ".repeat(24));
+    let error = sql::parse(&unclosed).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+    assert!(error.to_string().contains("can be read in too many ways"), "{error}");
+}
+
+#[test]
+fn nested_forms_that_people_write_are_read() {
+    for (open, close, times) in [
+        ("CAST ( ", " AS INT )", 12),
+        ("CASE WHEN a THEN ", " ELSE 1 END", 12),
+        ("SUBSTRING ( ", " FROM 1 FOR 2 )", 12),
+        ("EXTRACT ( DAY FROM ", " )", 12),
+        ("NOT ( ", " )", 12),
+        ("coalesce ( ", " , 1 )", 30),
+        ("position ( ", " , 'a' )", 8),
+        ("( SELECT ", " )", 8),
+    ] {
+        let nested = format!("SELECT {}a{} FROM t", open.repeat(times), close.repeat(times));
+        sql::parse(&nested).unwrap_or_else(|e| panic!("{nested}: {e}"));
+    }
+    let wide = format!(
+        "SELECT {} FROM t",
+        vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
+    );
+    assert!(sql::parse(&wide).is_ok());
+    // What is wrong in a few is told as it was.
+    let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
+    assert!(!sql::parse(&wrong).unwrap_err().to_string().contains("too many ways"));
+}
