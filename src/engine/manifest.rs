@@ -2,11 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// The manifest's file name in the target folder.
@@ -31,6 +34,7 @@ pub struct Manifest {
     /// The seed of everything random.
     pub seed: u64,
     /// The level of each quasi-identifier; empty where the release is local recoding.
+    #[serde(deserialize_with = "named_once")]
     pub node: BTreeMap<String, u8>,
     /// What the release is divided into, where it is local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -64,6 +68,7 @@ pub struct Manifest {
     /// What was checked on the written files.
     pub checks: Vec<Check>,
     /// The metric that was minimised, and others, at the node.
+    #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,
     /// The search, and what it knows of its answer.
     pub search: SearchSummary,
@@ -185,6 +190,7 @@ pub struct PartitionSummary {
     /// Groups, those that are suppressed included.
     pub groups: u64,
     /// Distinct labels by quasi-identifier.
+    #[serde(deserialize_with = "named_once")]
     pub labels: BTreeMap<String, u64>,
 }
 
@@ -260,6 +266,31 @@ impl FileSummary {
             rows,
         })
     }
+}
+
+/// Reads a map whose names are all different: of two values of one name nobody can tell which is meant.
+fn named_once<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    from: D,
+) -> std::result::Result<BTreeMap<String, V>, D::Error> {
+    struct NamedOnce<V>(PhantomData<V>);
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for NamedOnce<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+            out.write_str("a map whose names are all different")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+            let mut read = BTreeMap::new();
+            while let Some((name, value)) = map.next_entry()? {
+                if read.insert(name, value).is_some() {
+                    return Err(A::Error::custom("a name stands twice"));
+                }
+            }
+            Ok(read)
+        }
+    }
+    from.deserialize_map(NamedOnce(PhantomData))
 }
 
 impl Manifest {

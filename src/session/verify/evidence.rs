@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::sql::ast::Anonymize;
 use crate::sql::{Statement, parse};
 use datafusion::prelude::SessionContext;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The manifest of the release that is checked.
@@ -122,8 +122,8 @@ impl Evidence {
         Ok(checks)
     }
 
-    /// The columns by name and role, those that nothing names, and whether the statement can name any.
-    fn columns(&self, columns: &[&str]) -> [Check; 3] {
+    /// The columns by name and role, their levels, those that nothing names, and whether the statement can name any.
+    fn columns(&self, columns: &[&str]) -> [Check; 4] {
         let manifest = &self.manifest;
         let there: HashSet<&str> = columns.iter().copied().collect();
         let named: HashMap<&str, Role> = manifest.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
@@ -150,6 +150,10 @@ impl Evidence {
         [
             same_columns,
             none_of(
+                format!("levels of {MANIFEST} that are missing or of no quasi-identifier"),
+                self.other_levels(),
+            ),
+            none_of(
                 "columns that the statement does not release".into(),
                 columns.iter().filter(|c| !is_named(c)).count() as u64,
             ),
@@ -158,6 +162,17 @@ impl Evidence {
                 u64::from(stated.is_none()),
             ),
         ]
+    }
+
+    /// The quasi-identifiers that have no level, and the others that have one. A local recoding has no levels.
+    fn other_levels(&self) -> u64 {
+        let manifest = &self.manifest;
+        let of_columns: BTreeSet<String> = match manifest.partition {
+            Some(_) => BTreeSet::new(),
+            None => manifest.columns_of(Role::QuasiIdentifier).into_iter().collect(),
+        };
+        let there: BTreeSet<String> = manifest.node.keys().cloned().collect();
+        of_columns.symmetric_difference(&there).count() as u64
     }
 
     /// What nothing that is there can confirm.

@@ -10,6 +10,7 @@ use std::fs;
 
 const CHANGED: &str = "changes of _manifest.json since it was written";
 const UNREADABLE: &str = "statement of _manifest.json that does not parse";
+const LEVELS: &str = "levels of _manifest.json that are missing or of no quasi-identifier";
 const NAMED: &str = "columns as _manifest.json says";
 const NO_SOURCE: &str = "not checked: rows, levels and order of the source as _manifest.json says (no AGAINST)";
 
@@ -175,6 +176,56 @@ async fn rows_of_files_and_the_order_of_columns_are_found() {
     scene.copy("plain", "order");
     scene.seal("order", |m| m.columns.reverse());
     assert_eq!(scene.failing("order", "", "").await, set(&[NAMED]));
+}
+
+#[tokio::test]
+async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
+    let scene = Scene::new().await;
+    for (name, forge) in [
+        (
+            "more",
+            (|m| _ = m.node.insert("occupation".into(), 1)) as fn(&mut Manifest),
+        ),
+        ("nobody", |m| _ = m.node.insert("nobody".into(), 0)),
+        ("fewer", |m| _ = m.node.remove("zip")),
+        ("none", |m| m.node.clear()),
+    ] {
+        scene.copy("plain", name);
+        scene.seal(name, forge);
+        assert_eq!(scene.failing(name, "", "").await, set(&[LEVELS]), "{name}");
+    }
+    let found = scene.failing("more", "", &scene.against()).await;
+    assert_eq!(found, set(&[LEVELS]));
+    // A local recoding has groups and no levels.
+    let census = format!(
+        "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION '{}'",
+        scene.path("census.parquet").display()
+    );
+    collect(&scene.context, &census).await;
+    let local = format!(
+        "ANONYMIZE (SELECT age, sex, zip, occupation FROM census) TO '{}' QUASI IDENTIFIERS (age, sex, zip) \
+         SENSITIVE (occupation) SATISFYING k_anonymity(5) SEARCH USING mondrian",
+        scene.path("local").display()
+    );
+    collect(&scene.context, &local).await;
+    let failing = async |name: &str| scene.failing_of(&verify(&scene, name, "")).await;
+    assert_eq!(failing("local").await, set(&[]));
+    for (name, forge) in [
+        ("groups", (|m| m.partition = None) as fn(&mut Manifest)),
+        ("level", |m| _ = m.node.insert("zip".into(), 0)),
+    ] {
+        scene.copy("local", name);
+        scene.seal(name, forge);
+        assert!(failing(name).await.contains(LEVELS), "{name}");
+    }
+    // Of two levels of one column nobody can tell which is meant.
+    scene.copy("plain", "twice");
+    let path = scene.path("twice").join("_manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"age\": ", "\"age\": 0,\n    \"age\": ", 1)).unwrap();
+    let error = scene.context.sql(&verify(&scene, "twice", "")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+    assert!(error.to_string().contains("is not a manifest of anonsql"), "{error}");
 }
 
 #[tokio::test]
