@@ -3,6 +3,7 @@
 
 use super::arrow_file;
 use super::bounds::without_bounds_of_floats;
+use super::digits::with_checked_digits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
 use datafusion::common::Statistics;
@@ -32,9 +33,10 @@ pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<
     read.unwrap_or_else(|_| Err(damaged(what)))
 }
 
-/// The plan that reads the rows of a source, dictionaries as they are stored.
+/// The plan that reads the rows of a source, dictionaries as they are stored, and no decimal that its type has no room for.
 pub(super) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    Ok(guarded(reading(SOURCE, read_dictionaries(plan)).await?)?)
+    let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
+    Ok(with_checked_digits(plan))
 }
 
 /// What an error calls files that are not known one by one.

@@ -9,6 +9,7 @@ mod compact;
 mod cover;
 mod decide;
 mod details;
+mod digits;
 mod evaluator;
 mod exposure;
 mod front;

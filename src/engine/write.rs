@@ -7,9 +7,7 @@ use crate::error::{Error, Result};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{BatchCoalescer, CastOptions, cast, cast_with_options, partition};
-use arrow::datatypes::{
-    DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Field, Schema, SchemaRef, TimeUnit,
-};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
@@ -392,24 +390,8 @@ fn stored(data_type: &DataType, format: Format) -> DataType {
     }
 }
 
-/// The same values in another type, or an error. A decimal with more digits than its type has, which only a damaged file
-/// holds, would lose the first of them.
+/// The same values in another type, or an error.
 fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    match values.data_type() {
-        DataType::Decimal32(digits, _) => values
-            .as_primitive::<Decimal32Type>()
-            .validate_decimal_precision(*digits)?,
-        DataType::Decimal64(digits, _) => values
-            .as_primitive::<Decimal64Type>()
-            .validate_decimal_precision(*digits)?,
-        DataType::Decimal128(digits, _) => values
-            .as_primitive::<Decimal128Type>()
-            .validate_decimal_precision(*digits)?,
-        DataType::Decimal256(digits, _) => values
-            .as_primitive::<Decimal256Type>()
-            .validate_decimal_precision(*digits)?,
-        _ => {}
-    }
     if values.data_type() == data_type {
         return Ok(Arc::clone(values));
     }

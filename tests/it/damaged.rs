@@ -3,10 +3,12 @@
 use super::common::{collect, context};
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
-use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
-use arrow::datatypes::DataType;
+use anonsql::session::enable_path_tables;
+use arrow::array::{ArrayRef, Decimal128Array, Int64Array, ListArray, RecordBatch};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType, Field};
 use arrow::ipc::writer::StreamWriter;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,13 +33,17 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     );
     collect(&context(1), &copy).await;
     let original = std::fs::read(&whole).unwrap();
+    // What each statement makes of a damaged file is told by the file: of the whole one it makes an answer.
+    for statement in statements(&whole) {
+        collect(&with_paths(), &statement).await;
+    }
     // Lengths and offsets that are far too large, or negative. What panics does so on a task of its own, as a user's would.
     let (mut refused, mut wrong) = (0, vec![]);
     for (at, bytes) in damages(&original, 0x7f).chain(damages(&original, 0x01)) {
         let path = folder.path().join(format!("{}-{at}.parquet", bytes[at]));
         std::fs::write(&path, bytes).unwrap();
         for statement in statements(&path) {
-            match tokio::spawn(async move { context(2).sql(&statement).await.map(drop) }).await {
+            match tokio::spawn(async move { with_paths().sql(&statement).await.map(drop) }).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) if is_told_well(&error) => refused += 1,
                 Ok(Err(error)) => wrong.push(format!("{at}: {error}")),
@@ -114,25 +120,67 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet has four bytes for nine digits, and its writer cuts off what is before them.
+/// Parquet has four bytes for nine digits, and its writer cuts off what is before them. On every way out, and wherever the
+/// decimal stands.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
-    let cost = Decimal128Array::from(vec![2_400, (1 << 89) + 2_400]).with_data_type(DataType::Decimal128(9, 2));
-    let age = Int64Array::from(vec![20, 20]);
-    let columns: [(&str, ArrayRef); 2] = [("age", Arc::new(age)), ("cost", Arc::new(cost))];
+    let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
+    let listed = |last: i128| {
+        let field = Arc::new(Field::new_list_field(DataType::Decimal128(9, 2), true));
+        let lengths = OffsetBuffer::from_lengths([1, 1]);
+        ListArray::new(field, lengths, Arc::new(decimals(last)), None)
+    };
+    let age: ArrayRef = Arc::new(Int64Array::from(vec![20, 20]));
+    let with = |last: i128| {
+        let session = SessionContext::new();
+        let columns: [(&str, ArrayRef); 2] = [("t", Arc::new(decimals(last))), ("lists", Arc::new(listed(last)))];
+        for (table, cost) in columns {
+            let rows = RecordBatch::try_from_iter([("age", Arc::clone(&age)), ("cost", cost)]).unwrap();
+            session.register_batch(table, rows).unwrap();
+        }
+        AnonContext::new(session)
+    };
     let folder = tempfile::tempdir().unwrap();
-    let session = SessionContext::new();
-    session
-        .register_batch("t", RecordBatch::try_from_iter(columns).unwrap())
-        .unwrap();
-    let anonymize = format!(
-        "ANONYMIZE t TO '{}/out' QUASI IDENTIFIERS (age) KEEP (cost) SATISFYING k_anonymity(2)",
-        folder.path().display()
-    );
-    let error = AnonContext::new(session).sql(&anonymize).await.map(drop).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Data, "{error}");
-    assert!(!error.to_string().contains("2400"), "{error}");
-    assert!(!folder.path().join("out").exists());
+    let to = |name: &str| folder.path().join(name).display().to_string();
+    let kept = "QUASI IDENTIFIERS (age) KEEP (cost) SATISFYING k_anonymity(2)";
+    let mut statements = vec![
+        format!("ANONYMIZE t {kept}"),
+        format!("CREATE TABLE made AS ANONYMIZE t {kept}"),
+        "ANONYMIZE t QUASI IDENTIFIERS (cost) KEEP (age) SATISFYING k_anonymity(1)".into(),
+        "ANONYMIZE t QUASI IDENTIFIERS (cost) KEEP (age) SATISFYING k_anonymity(1) SEARCH USING mondrian".into(),
+        "ANONYMIZE t QUASI IDENTIFIERS (age) SENSITIVE (cost RANDOMIZED) SATISFYING k_anonymity(2)".into(),
+    ];
+    statements.push(format!("ANONYMIZE t TO '{}' {kept}", to("parquet")));
+    statements.push(format!("ANONYMIZE t TO '{}' STORED AS CSV {kept}", to("csv")));
+    for format in ["PARQUET", "CSV", "JSON", "ARROW"] {
+        let name = to(&format!("copy.{}", format.to_lowercase()));
+        statements.push(format!("COPY (ANONYMIZE t {kept}) TO '{name}' STORED AS {format}"));
+    }
+    statements.push(format!("INSERT INTO filled ANONYMIZE t {kept}"));
+    statements.push(format!("ANONYMIZE lists {kept}"));
+    let fill = "CREATE TABLE filled (age VARCHAR, cost DECIMAL(9, 2))";
+    for statement in &statements {
+        let broken = with((1 << 89) + 2_400);
+        collect(&broken, fill).await;
+        let error = broken.sql(statement).await.map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data, "{statement}: {error}");
+        assert!(
+            error.to_string().contains("has more digits than"),
+            "{statement}: {error}"
+        );
+        assert!(!error.to_string().contains("24"), "{statement}: {error}");
+        assert!(!folder.path().join("parquet").exists() && !folder.path().join("csv").exists());
+        // The same values with all their digits are released.
+        let whole = with(-999_999_999);
+        collect(&whole, fill).await;
+        whole
+            .sql(statement)
+            .await
+            .unwrap_or_else(|e| panic!("{statement}: {e}"));
+        for name in ["parquet", "csv"] {
+            let _ = std::fs::remove_dir_all(folder.path().join(name));
+        }
+    }
 }
 
 #[tokio::test]
@@ -149,6 +197,13 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     let error = context.sql("SELECT * FROM people").await.map(drop).unwrap_err();
     assert!(is_told_well(&error), "{error}");
     assert!(!error.to_string().contains("62"), "{error}");
+}
+
+/// A context in which a path in quotes is a table.
+fn with_paths() -> AnonContext {
+    AnonContext::new(enable_path_tables(SessionContext::new_with_config(
+        SessionConfig::new().with_target_partitions(2),
+    )))
 }
 
 fn statements(path: &Path) -> [String; 3] {
