@@ -36,7 +36,7 @@ struct Kind {
 const KINDS: &[Kind] = &[
     Kind {
         name: "releases",
-        few: 0,
+        few: 600,
         run: releases::run,
     },
     Kind {
