@@ -343,9 +343,10 @@ impl Judged<'_> {
 }
 
 /// The most choices of rows that are tried.
-const CHOICES: usize = 500;
+const CHOICES: usize = 2000;
 
-/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed rows.
+/// Ways to choose `n` rows: a class that is `*` in every quasi-identifier may look like suppressed rows. None where there
+/// are too many to try.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {
@@ -356,7 +357,9 @@ fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
             .map(|c| [&c[..], &[*row]].concat());
         let mut next: Vec<Vec<usize>> = with.collect();
         next.extend(chosen.into_iter().filter(|c| c.len() + left >= n));
-        next.truncate(CHOICES);
+        if next.len() > CHOICES {
+            return vec![];
+        }
         chosen = next;
     }
     chosen
