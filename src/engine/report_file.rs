@@ -98,9 +98,7 @@ impl ReportFile {
             std::fs::write(stage.folder().join(name), text).map_err(failed)?;
             return Ok(StagedReport(None));
         }
-        let stage = Stage::open(&resolved(&self.path)?)?;
-        std::fs::write(stage.output(), text).map_err(failed)?;
-        Ok(StagedReport(Some(stage)))
+        StagedReport::write(&self.path, &text)
     }
 }
 
@@ -110,6 +108,14 @@ impl ReportFile {
 pub struct StagedReport(Option<Stage>);
 
 impl StagedReport {
+    /// Writes a file beside its place, where it is not seen yet.
+    pub fn write(path: &Path, text: &str) -> Result<Self> {
+        let stage = Stage::open(&resolved(path)?)?;
+        let failed = |e| Error::io(format!("cannot write the report {}", path.display()), e);
+        std::fs::write(stage.output(), text).map_err(failed)?;
+        Ok(Self(Some(stage)))
+    }
+
     /// Puts the report in its place, also where there is one.
     pub fn publish(self) -> Result<()> {
         self.0.map_or(Ok(()), Stage::publish_output)

@@ -23,9 +23,6 @@ pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)>
     match &mut plan {
         LogicalPlan::Copy(copy) => {
             stage = put_aside(copy)?;
-            // Rows that are dealt out to threads come in another order each time.
-            let options = state.config_mut().options_mut();
-            options.set("datafusion.optimizer.enable_round_robin_repartition", "false")?;
         }
         LogicalPlan::Dml(insert) => {
             let provider = source_as_provider(&insert.target)?;
@@ -47,6 +44,9 @@ pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)>
         }
         _ => (),
     }
+    // Rows that are dealt out to threads come in another order each time.
+    let options = state.config_mut().options_mut();
+    options.set("datafusion.optimizer.enable_round_robin_repartition", "false")?;
     Ok((DataFrame::new(state, plan), stage))
 }
 

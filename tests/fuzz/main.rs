@@ -22,6 +22,8 @@ use std::time::Instant;
 pub struct Outcome {
     pub passed: u64,
     pub failed: u64,
+    /// Cases that need what is not there.
+    pub ignored: u64,
 }
 
 /// One kind of fuzzing: `cases` cases from number `seed` on, on `threads` threads. It prints what failed itself.
@@ -94,12 +96,14 @@ fn main() {
         let outcome = (kind.run)(cases, seed, options.threads);
         total.passed += outcome.passed;
         total.failed += outcome.failed;
+        total.ignored += outcome.ignored;
     }
     let result = if total.failed == 0 { "ok" } else { "FAILED" };
     println!(
-        "test result: {result}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtered out; finished in {:.2}s",
+        "test result: {result}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out; finished in {:.2}s",
         total.passed,
         total.failed,
+        total.ignored,
         start.elapsed().as_secs_f64()
     );
     std::process::exit(i32::from(total.failed > 0));

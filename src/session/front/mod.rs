@@ -9,7 +9,7 @@ pub use objective::OBJECTIVES;
 use super::lattice_of::no_personal;
 use super::{AnonContext, Answer};
 use crate::catalogue::{Argument, Call, Value};
-use crate::engine::{self, Front, Job, Objective, Property, Reached};
+use crate::engine::{self, Front, Job, Objective, Property, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::report::FrontChart;
 use crate::sql::ast::{self, Anonymize, Choice};
@@ -18,7 +18,7 @@ use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use objective::{bind_objective, column_of, complete, counts};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A front as it was asked for.
@@ -52,11 +52,17 @@ impl AnonContext {
         if report.is_some() && objectives.len() < 2 {
             return Err(Error::usage("a chart needs two objectives, and OPTIMIZING names one"));
         }
+        let folder = report.as_deref().and_then(Path::parent);
+        if let Some(folder) = folder.filter(|f| *f != Path::new("") && !f.is_dir()) {
+            return Err(Error::usage(format!(
+                "REPORT TO: there is no folder {}; create it first",
+                folder.display()
+            )));
+        }
         let request = Request::new(anonymize, objectives, epsilon)?;
         let (batch, chart) = self.front(request).await?;
         if let Some(path) = report {
-            let svg = chart.svg()?;
-            std::fs::write(&path, svg).map_err(|e| Error::io(format!("report {}", path.display()), e))?;
+            StagedReport::write(&path, &chart.svg()?)?.publish()?;
         }
         *self.last_front.write() = Some(Arc::new(chart));
         Answer::of(batch)

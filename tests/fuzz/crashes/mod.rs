@@ -1,13 +1,15 @@
 //! Kills, and calls of the operating system that fail: what is in the place of a release is the old one or the new one,
 //! whole, and nothing is left when the next run is done.
 //!
-//! The system's own `strace` does both at a given call, where it is there; without it, runs are killed after a random time,
-//! and failing calls are not tried. The same input and statement give the same bytes, so the judge compares bytes.
+//! The system's own `strace` does both at a given call. Where it is missing, what needs it is ignored, and says so: runs are
+//! killed after a random time, and meet files that may not grow. The same input and statement give the same bytes, so the
+//! judge compares bytes.
 
 mod strace;
 mod ways;
 
 use crate::Outcome;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -20,38 +22,52 @@ use ways::{Found, WAYS, Way, hidden};
 /// Files are tried to be no longer than each number of blocks up to this.
 const BLOCKS: u64 = 12;
 
+/// How a case ended whose run was killed.
+const KILLED: &str = "killed";
+
+/// How a case ended; nothing where it needs what is not there.
+type Ended = Result<Option<String>, String>;
+
 /// Kills at a random call or a random moment.
 pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
-    each(cases, threads, |case| {
+    let missing = strace::missing();
+    let run = |case| {
         let random = mix(seed, case);
         let subject = &subjects[(case % subjects.len() as u64) as usize];
-        let at_a_call = !subject.calls.is_empty() && !random.is_multiple_of(4);
-        match at_a_call {
-            true => {
-                let Call { name, nths } = &subject.calls[(random / 4) as usize % subject.calls.len()];
-                let n = nths[(random / 1024) as usize % nths.len()];
-                subject.interrupted(&Fault::kill(name, n), case)
-            }
-            false => subject.killed_after(subject.took.mul_f64((random % 1000) as f64 / 1000.0), case),
+        if random.is_multiple_of(4) {
+            return subject.killed_after(subject.took.mul_f64((random % 1000) as f64 / 1000.0), case);
         }
-    })
+        if missing.is_some() {
+            return Ok(None);
+        }
+        let Call { name, nths } = &subject.calls[(random / 4) as usize % subject.calls.len()];
+        let n = nths[(random / 1024) as usize % nths.len()];
+        subject.interrupted(&Fault::kill(name, n), case)
+    };
+    let (mut outcome, ways) = each("kills", missing, cases, threads, run);
+    let killed = ways.iter().filter(|(how, _)| how.contains(KILLED)).map(|(_, n)| n);
+    let killed: u64 = killed.sum();
+    println!("  {killed} runs were killed");
+    // Where nothing is killed, nothing is tested.
+    if killed < outcome.passed / 4 {
+        println!("  these are too few");
+        outcome.failed += 1;
+    }
+    outcome
 }
 
 /// Calls that fail, each of a run's in turn where there are as many cases as that.
 pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
     let faults: Vec<(&Subject, Fault)> = subjects.iter().flat_map(|s| s.faults().map(move |f| (s, f))).collect();
-    if faults.is_empty() {
-        println!("  calls that fail are left out: needs strace");
-    }
     let limits = (0..BLOCKS).flat_map(|blocks| subjects.iter().map(move |s| (s, blocks)));
     let limits: Vec<(&Subject, u64)> = limits.collect();
     let count = (faults.len() + limits.len()) as u64;
     println!("  {count} calls can fail");
     // A stride that shares no factor with the number of faults meets every one once.
     let stride = (count * 5 / 8..).find(|s| gcd(*s, count) == 1).unwrap_or(1);
-    each(cases, threads, |case| {
+    let run = |case| {
         let chosen = ((seed % count + case % count * stride) % count) as usize;
         match faults.get(chosen) {
             Some((subject, fault)) => subject.interrupted(fault, case),
@@ -60,12 +76,20 @@ pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
                 subject.limited(blocks, case)
             }
         }
-    })
+    };
+    each("faults", strace::missing(), cases, threads, run).0
 }
 
-/// Runs cases on some threads, prints those that fail, and counts.
-fn each(cases: u64, threads: usize, run: impl Fn(u64) -> Result<(), String> + Sync) -> Outcome {
+/// Runs cases on some threads, prints those that fail, and counts, also how they ended.
+fn each(
+    kind: &str,
+    missing: Option<&str>,
+    cases: u64,
+    threads: usize,
+    run: impl Fn(u64) -> Ended + Sync,
+) -> (Outcome, BTreeMap<String, u64>) {
     let (next, outcome) = (AtomicU64::new(0), Mutex::new(Outcome::default()));
+    let tally: Mutex<BTreeMap<String, u64>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
@@ -74,10 +98,14 @@ fn each(cases: u64, threads: usize, run: impl Fn(u64) -> Result<(), String> + Sy
                     if case >= cases {
                         return;
                     }
-                    let ran = run(case);
+                    let ended = run(case);
                     let mut outcome = outcome.lock().unwrap();
-                    match ran {
-                        Ok(()) => outcome.passed += 1,
+                    match ended {
+                        Ok(Some(how)) => {
+                            outcome.passed += 1;
+                            *tally.lock().unwrap().entry(how).or_default() += 1;
+                        }
+                        Ok(None) => outcome.ignored += 1,
                         Err(why) => {
                             println!("  case {case}: {why}");
                             outcome.failed += 1;
@@ -87,7 +115,12 @@ fn each(cases: u64, threads: usize, run: impl Fn(u64) -> Result<(), String> + Sy
             });
         }
     });
-    outcome.into_inner().unwrap()
+    if let Some(why) = missing {
+        println!("  calls are neither killed nor failed, ignored: {why}");
+    }
+    let tally = tally.into_inner().unwrap();
+    println!("{kind}: {tally:?}");
+    (outcome.into_inner().unwrap(), tally)
 }
 
 /// How a run may end, beside in success.
@@ -129,7 +162,10 @@ impl Subject {
             old: Found::of(prepared.path()),
             new: Found::of(folder.path()),
             took,
-            calls: strace::calls(&anonsql(counted.path(), &way.sql())).unwrap_or_default(),
+            calls: match strace::missing() {
+                None => strace::calls(&anonsql(counted.path(), &way.sql())),
+                Some(_) => vec![],
+            },
             prepared,
         }
     }
@@ -143,7 +179,7 @@ impl Subject {
     }
 
     /// One run that a fault meets, and one after it that nothing meets.
-    fn interrupted(&self, fault: &Fault, case: u64) -> Result<(), String> {
+    fn interrupted(&self, fault: &Fault, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let (output, elsewhere) = strace::run(&anonsql(folder.path(), &self.way.sql()), fault);
         let expects = match (fault.kills, elsewhere) {
@@ -157,7 +193,7 @@ impl Subject {
     }
 
     /// One run whose files may not be longer than this: a write is short before one fails.
-    fn limited(&self, blocks: u64, case: u64) -> Result<(), String> {
+    fn limited(&self, blocks: u64, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let plain = anonsql(folder.path(), &self.way.sql());
         let mut command = Command::new("sh");
@@ -173,7 +209,7 @@ impl Subject {
             .inspect_err(|_| keep(folder, case))
     }
 
-    fn killed_after(&self, time: Duration, case: u64) -> Result<(), String> {
+    fn killed_after(&self, time: Duration, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let mut child = anonsql(folder.path(), &self.way.sql()).spawn().unwrap();
         std::thread::sleep(time);
@@ -184,7 +220,7 @@ impl Subject {
             .inspect_err(|_| keep(folder, case))
     }
 
-    fn judge(&self, folder: &Path, output: &Output, expects: Expects) -> Result<(), String> {
+    fn judge(&self, folder: &Path, output: &Output, expects: Expects) -> Ended {
         let said = String::from_utf8_lossy(&output.stderr);
         let found = Found::of(folder);
         let (is_old, is_new) = (found.outputs == self.old.outputs, found.outputs == self.new.outputs);
@@ -213,15 +249,22 @@ impl Subject {
         if ["flu", "gout"].iter().any(|value| said.contains(value)) {
             return Err(format!("a value is told: {said}"));
         }
+        let how = match output.status.code() {
+            Some(0) => "not met",
+            Some(_) => "refused",
+            None if is_new && !is_old => "killed when all was done",
+            None => KILLED,
+        };
+        let ended = Ok(Some(format!("{}: {how}", self.way.name)));
         if is_new && self.way.once {
-            return Ok(());
+            return ended;
         }
         succeed_in(&mut anonsql(folder, &self.way.sql()))?;
         if Found::of(folder) != self.new {
             return Err("the next run does not leave its release".into());
         }
         match hidden(folder).as_slice() {
-            [] => Ok(()),
+            [] => ended,
             left => Err(format!("the next run leaves {left:?}")),
         }
     }

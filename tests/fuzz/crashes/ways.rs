@@ -23,13 +23,19 @@ pub struct Way {
 const K5: &str =
     "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(5) AT NODE (age 2, sex 0)";
 const K20: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) SATISFYING k_anonymity(20)";
-const TABLE: &str = "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) STORED AS CSV LOCATION 'table/' \
-    OPTIONS ('format.has_header' 'false')";
+const FRONT: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) OPTIMIZING";
+const TABLE: &str =
+    "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) LOCATION 'table/' STORED AS";
 
-/// `[5]` and `[20]` stand for the clauses, `[table]` for the declaration of a table of files.
+/// `[5]` and `[20]` stand for the clauses, `[table]` and a format for the declaration of a table of files.
 pub const WAYS: &[Way] = &[
     once("TO", "", "ANONYMIZE 'people.csv' TO 'out' [20]"),
     once("TO, CSV", "", "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [20]"),
+    once(
+        "TO, PARTITIONED BY, REPORT beside",
+        "",
+        "ANONYMIZE 'people.csv' TO 'out' PARTITIONED BY (sex) [20] REPORT TO 'report.md'",
+    ),
     way(
         "OVERWRITE",
         "ANONYMIZE 'people.csv' TO 'out' [5]",
@@ -44,6 +50,11 @@ pub const WAYS: &[Way] = &[
         "OVERWRITE, PARTITIONED BY",
         "ANONYMIZE 'people.csv' TO 'out' PARTITIONED BY (sex) [5]",
         "ANONYMIZE 'people.csv' TO 'out' OVERWRITE PARTITIONED BY (age, sex) [20]",
+    ),
+    way(
+        "OVERWRITE, CSV, PARTITIONED BY",
+        "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV PARTITIONED BY (sex) [5]",
+        "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV OVERWRITE PARTITIONED BY (age, sex) [20]",
     ),
     way(
         "OVERWRITE, REPORT inside",
@@ -65,26 +76,80 @@ pub const WAYS: &[Way] = &[
         "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.csv'",
         "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.csv'",
     ),
-    way("COPY to JSON", "", "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.json'"),
+    way(
+        "COPY to JSON",
+        "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.json'",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.json'",
+    ),
     way(
         "COPY to Arrow",
         "COPY (ANONYMIZE 'people.csv' [5]) TO 'out.arrow'",
         "COPY (ANONYMIZE 'people.csv' [20]) TO 'out.arrow'",
     ),
-    once(
-        "COPY to a folder",
-        "",
-        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS CSV OPTIONS ('format.has_header' 'false')",
+    way(
+        "COPY, REPORT",
+        "COPY (ANONYMIZE 'people.csv' [5] REPORT TO 'report.md') TO 'out.csv'",
+        "COPY (ANONYMIZE 'people.csv' [20] REPORT TO 'report.md') TO 'out.csv'",
     ),
     once(
-        "INSERT",
-        "[table]; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
-        "[table]; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+        "COPY to a folder of Parquet",
+        "",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS PARQUET",
+    ),
+    once(
+        "COPY to a folder of CSV",
+        "",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS CSV",
+    ),
+    once(
+        "COPY to a folder of JSON",
+        "",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS JSON",
+    ),
+    once(
+        "COPY to a folder of Arrow",
+        "",
+        "COPY (ANONYMIZE 'people.csv' [20]) TO 'table/' STORED AS ARROW",
+    ),
+    once(
+        "INSERT into Parquet",
+        "[table] PARQUET; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table] PARQUET; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+    ),
+    once(
+        "INSERT into CSV",
+        "[table] CSV; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table] CSV; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+    ),
+    once(
+        "INSERT into JSON",
+        "[table] JSON; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table] JSON; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+    ),
+    once(
+        "INSERT into Arrow",
+        "[table] ARROW; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table] ARROW; INSERT INTO kept ANONYMIZE 'people.csv' [20]",
+    ),
+    once(
+        "INSERT, REPORT",
+        "[table] CSV; INSERT INTO kept ANONYMIZE 'people.csv' [5]",
+        "[table] CSV; INSERT INTO kept ANONYMIZE 'people.csv' [20] REPORT TO 'report.md'",
     ),
     way(
-        "CREATE TABLE AS",
-        "",
-        "CREATE TABLE kept AS ANONYMIZE 'people.csv' [20]",
+        "CREATE TABLE AS, REPORT",
+        "ANONYMIZE 'people.csv' [5] REPORT TO 'report.md'",
+        "CREATE TABLE kept AS ANONYMIZE 'people.csv' [20] REPORT TO 'report.md'",
+    ),
+    way(
+        "rows, REPORT",
+        "ANONYMIZE 'people.csv' [5] REPORT TO 'report.md'",
+        "ANONYMIZE 'people.csv' [20] REPORT TO 'report.md'",
+    ),
+    way(
+        "PARETO FRONT OF, REPORT",
+        "PARETO FRONT OF ANONYMIZE 'people.csv' [front] MAX k, MIN glm REPORT TO 'front.svg'",
+        "PARETO FRONT OF ANONYMIZE 'people.csv' [front] MAX k, MIN height REPORT TO 'front.svg'",
     ),
 ];
 
@@ -130,7 +195,11 @@ impl Way {
 }
 
 fn sql(text: &str) -> String {
-    let text = text.replace("[5]", K5).replace("[20]", K20).replace("[table]", TABLE);
+    let text = text
+        .replace("[5]", K5)
+        .replace("[20]", K20)
+        .replace("[table]", TABLE)
+        .replace("[front]", FRONT);
     // Small batches, so that what could be written in several files is.
     format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
 }
@@ -149,13 +218,20 @@ impl Found {
         found.add(folder, "");
         found.outputs.remove(PEOPLE);
         found.report = found.outputs.remove(REPORT);
-        // Files of a table have random names: what is read is all of their lines.
+        // Files of a table have random names: what is read is all of them, and of text all of its lines.
         let files = found.outputs.extract_if(.., |name, _| name.starts_with("table/"));
-        let files: Vec<_> = files.filter(|(name, _)| name.ends_with(".csv")).collect();
-        if !files.is_empty() {
-            let mut lines: Vec<&[u8]> = files.iter().flat_map(|(_, text)| text.split(|b| *b == b'\n')).collect();
-            lines.sort_unstable();
-            found.outputs.insert("table".into(), lines.concat());
+        let mut read: Vec<Vec<u8>> = vec![];
+        for (name, content) in files {
+            match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+                "csv" | "json" => read.extend(content.split(|b| *b == b'\n').map(<[u8]>::to_vec)),
+                "parquet" | "arrow" => read.push(content),
+                // What nobody reads.
+                _ => (),
+            }
+        }
+        if !read.is_empty() {
+            read.sort_unstable();
+            found.outputs.insert("table".into(), read.concat());
         }
         found
     }
