@@ -14,6 +14,9 @@ use tokio::time::{MissedTickBehavior, interval};
 const TICK: Duration = Duration::from_millis(4);
 /// What a statement may take beyond the limit before it is ended: memory is asked for in pieces, and given back late.
 const SLACK: usize = 16 << 20;
+/// What one that was ended may take beyond the limit while it is waited for: a thread that computes goes on until it next
+/// waits for something.
+const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.
 #[derive(Debug, Clone, Copy)]
@@ -29,24 +32,41 @@ impl Guard {
 
     /// Waits until the process takes more than the limit, and returns the error that says so.
     pub async fn exceeded(self) -> Error {
-        let Some(limit) = self.limit else {
+        self.passed(SLACK).await;
+        Error::new(
+            ErrorKind::Resources,
+            format!(
+                "the statement takes more than the {} MB of --memory-limit; raise the limit, use fewer --threads, or name \
+                 fewer columns",
+                self.limit.unwrap_or_default() / 1_000_000
+            ),
+        )
+    }
+
+    /// Waits until the process takes so much more than the limit that a statement which was ended is waited for no longer.
+    pub async fn far_exceeded(self) {
+        self.passed(MORE_SLACK).await;
+    }
+
+    /// Whether [`Self::far_exceeded`] would not wait.
+    pub fn is_far_exceeded(self) -> bool {
+        self.has_passed(MORE_SLACK)
+    }
+
+    async fn passed(self, slack: usize) {
+        if self.limit.is_none() {
             return std::future::pending().await;
-        };
+        }
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
+        while !self.has_passed(slack) {
             ticks.tick().await;
-            if resident().is_some_and(|bytes| bytes > limit + SLACK) {
-                return Error::new(
-                    ErrorKind::Resources,
-                    format!(
-                        "the statement takes more than the {} MB of --memory-limit; raise the limit, use fewer --threads, \
-                         or name fewer columns",
-                        limit / 1_000_000
-                    ),
-                );
-            }
         }
+    }
+
+    fn has_passed(self, slack: usize) -> bool {
+        self.limit
+            .is_some_and(|limit| resident().is_some_and(|bytes| bytes > limit + slack))
     }
 }
 
@@ -94,5 +114,10 @@ mod tests {
         assert!(held.iter().all(|b| *b == 1) && error.to_string().contains("--memory-limit"));
         let patient = tokio::time::timeout(Duration::from_millis(50), Guard::new(None).exceeded());
         assert!(patient.await.is_err());
+        let held: Vec<u8> = vec![1; MORE_SLACK];
+        assert!(Guard::new(Some(0)).is_far_exceeded() && !Guard::new(None).is_far_exceeded());
+        assert!(!Guard::new(Some(usize::MAX - MORE_SLACK)).is_far_exceeded());
+        Guard::new(Some(0)).far_exceeded().await;
+        assert!(held.iter().all(|b| *b == 1));
     }
 }

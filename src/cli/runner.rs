@@ -171,13 +171,15 @@ impl Runner {
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
                     // A thread that computes ends when it next waits for something; the user does not wait for that.
-                    let done = tokio::time::timeout(PATIENCE, task).await;
-                    return done
-                        .map_or_else(|_| Err(interruption()), outcome)
-                        .map_err(|e| match excess {
-                            Some(excess) if e.kind() == ErrorKind::Interrupted => excess,
-                            _ => e,
-                        });
+                    let done = tokio::select! {
+                        done = task => outcome(done),
+                        () = tokio::time::sleep(PATIENCE) => Err(interruption()),
+                        () = self.guard.far_exceeded() => Err(interruption()),
+                    };
+                    return done.map_err(|e| match excess {
+                        Some(excess) if e.kind() == ErrorKind::Interrupted => excess,
+                        _ => e,
+                    });
                 }
                 first = false;
                 self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel");
@@ -187,9 +189,15 @@ impl Runner {
         done
     }
 
-    /// Ends the session; threads that still compute are waited for no longer than `patience`.
+    /// Ends the session; threads that still compute are waited for no longer than `patience`, and not at all where they
+    /// take far more memory than they may.
     pub fn shutdown(self, patience: Duration) {
         drop(self.context);
+        let patience = if self.guard.is_far_exceeded() {
+            Duration::ZERO
+        } else {
+            patience
+        };
         self.runtime.shutdown_timeout(patience);
     }
 }

@@ -101,11 +101,12 @@ impl Stage {
     /// Makes [`Self::output`] the target: a file also where there is one, a folder only where there is nothing.
     pub fn publish_output(self) -> Result<()> {
         let output = self.output();
-        if !output.exists() {
-            return Ok(());
-        }
+        let written = match fs::symlink_metadata(&output) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            written => written.map_err(|e| Error::io(format!("cannot read {}", output.display()), e))?,
+        };
         sync_all(&self.folder).map_err(|e| Error::io(format!("cannot sync {}", self.target.display()), e))?;
-        let placed = match output.is_dir() {
+        let placed = match written.is_dir() {
             true => rename_new(&output, &self.target),
             false => fs::rename(&output, &self.target),
         };
@@ -305,11 +306,10 @@ fn sync(path: &Path) -> io::Result<()> {
 
 fn sync_all(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sync_all(&path)?;
-        } else {
-            sync(&path)?;
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_all(&entry.path())?,
+            false => sync(&entry.path())?,
         }
     }
     sync(folder)

@@ -250,7 +250,7 @@ impl Subject {
             return Err(format!("a value is told: {said}"));
         }
         let how = match output.status.code() {
-            Some(0) => "not met",
+            Some(0) => "ended well",
             Some(_) => "refused",
             None if is_new && !is_old => "killed when all was done",
             None => KILLED,
