@@ -390,28 +390,3 @@ async fn nothing_that_no_released_row_has_leaves() {
         }
     }
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rows_of_an_insert_into_files_are_in_the_same_order_every_time() {
-    let mut written = BTreeSet::new();
-    for _ in 0..8 {
-        let config = SessionConfig::new().with_target_partitions(2).with_batch_size(64);
-        let context = AnonContext::new(SessionContext::new_with_config(config));
-        let folder = tempfile::tempdir().unwrap();
-        let people = "CREATE TABLE people AS SELECT value % 40 AS age, value % 7 AS illness FROM range(2000)";
-        let table = format!(
-            "CREATE EXTERNAL TABLE kept (age BIGINT, illness BIGINT) STORED AS PARQUET LOCATION '{}/'",
-            folder.path().display()
-        );
-        let insert = "INSERT INTO kept ANONYMIZE people QUASI IDENTIFIERS (age) SENSITIVE (illness) \
-            SATISFYING k_anonymity(5) AT NODE (age 0)";
-        for sql in [people, &table, insert] {
-            collect(&context, sql).await;
-        }
-        let files = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path());
-        let files: Vec<Vec<u8>> = files.map(|path| std::fs::read(path).unwrap()).collect();
-        assert_eq!(files.len(), 1);
-        written.extend(files);
-    }
-    assert_eq!(written.len(), 1);
-}
