@@ -235,6 +235,8 @@ impl Subject {
             Some(0) if found != self.new => return Err("success without its release".into()),
             Some(0) => (),
             Some(1) if is_old || said.contains("is in place") || said.contains("report") => (),
+            // Readers pass over a file that cannot be looked at: the recount finds rows missing.
+            Some(4) if is_old && said.contains("nothing was published") => (),
             Some(127) if said.contains("shared librar") => (),
             None if expects == Expects::Kill => (),
             _ if expects == Expects::Anything => (),
