@@ -1,7 +1,7 @@
 //! What is known of a released quasi-identifier, and other rows generalized as it is.
 
 use super::CHECKED;
-use super::spelling::{compared, converted, one_zero};
+use super::spelling::{CSV_TEXT, compared, converted, one_zero};
 use crate::engine::quote;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Lookup};
@@ -23,7 +23,7 @@ pub(super) struct Known {
     /// Whether its values are the names of folders.
     pub(super) is_folder: bool,
     /// How texts of the release are compared with others: [`TEXT`](super::spelling::TEXT) or
-    /// [`CSV_TEXT`](super::spelling::CSV_TEXT).
+    /// [`CSV_TEXT`].
     pub(super) text: &'static str,
 }
 
@@ -104,8 +104,8 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
             let released = released_type(session, &known.column).await?;
             let value = one_zero(&format!("r.{column}"), &other);
             let value = match compared(&released, &other, known.text) {
-                Some(form) => converted(&value, form),
-                None => value,
+                Some(form) if released != other || form == CSV_TEXT => converted(&value, form),
+                _ => value,
             };
             selected.push(format!("{value} AS {column}"));
             continue;
