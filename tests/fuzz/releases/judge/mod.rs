@@ -30,23 +30,25 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     // Which of the rows that look suppressed are, only a manifest says.
     let mut outcome = Err(Failure::new("rows", "no row is released"));
     let is_asked = matches!(case.request.choice, Choice::Node(_)) || case.request.is_local();
-    let nodes: Vec<Option<Vec<usize>>> = match rows.len == 0 && node.is_none() && !is_asked {
-        // No label says at which node nothing is released.
-        true => judged.nodes().into_iter().map(Some).collect(),
-        false => vec![node],
-    };
     let choices = judged.starred(said.and_then(figures::starred));
-    let choices = choices
-        .iter()
-        .flat_map(|starred| nodes.iter().map(move |node| (starred, node)));
-    for (starred, node) in choices {
-        outcome = hold(&judged, node.as_deref(), starred, &whole, scene, leaves);
-        if outcome.is_ok() {
-            break;
+    if choices.is_empty() {
+        // Too many rows look suppressed to tell which are.
+        return bytes_of(scene, leaves, &rows);
+    }
+    for starred in choices {
+        // No label says at which node nothing is released.
+        let nodes: Vec<Option<Vec<usize>>> = match rows.len == starred.len() && node.is_none() && !is_asked {
+            true => judged.nodes().into_iter().map(Some).collect(),
+            false => vec![node.clone()],
+        };
+        for node in nodes {
+            outcome = hold(&judged, node.as_deref(), &starred, &whole, scene, leaves);
+            if outcome.is_ok() {
+                return bytes_of(scene, leaves, &rows);
+            }
         }
     }
-    outcome?;
-    bytes_of(scene, leaves, &rows)
+    outcome
 }
 
 /// What a release must hold, with these rows of it suppressed ones that stay.

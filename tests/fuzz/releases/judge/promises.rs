@@ -1,5 +1,6 @@
 //! Every promise of a request, over the classes that were released.
 
+use super::cell::{Cell, Ground};
 use super::classes::{Class, Found};
 use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
 use super::table::{Judged, Rows};
@@ -228,7 +229,12 @@ impl Judged<'_> {
                     .unwrap_or_default(),
                 false => text.to_string(),
             };
-            let of = |row: &usize| form.seen(cells[*row].text.as_deref().map(|t| hash(&plain(t))));
+            // The two zeros are one value, and have one pseudonym.
+            let one_zero = |cell: &'_ Cell| match (&cell.ground, cell.text.as_deref()) {
+                (Ground::Number(n), Some(text)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
+                (_, text) => text.map(str::to_string),
+            };
+            let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| hash(&plain(&t))));
             // Of local recoding which row is whose is not certain.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found
