@@ -158,12 +158,12 @@ fn of_levels(
     let is_label: Vec<bool> = match listed {
         Some(listed) => labels.iter().map(|l| l.is_some_and(|l| listed.contains(l))).collect(),
         None => {
-            // A text may be `*` in the source, or masked to it.
-            let stars = hierarchy.ladder().accepts(&DataType::Utf8).is_ok();
-            let mut stays = vec![false; labels.len()];
+            // A value of the source that is `*` itself would stay too: only AGAINST tells it from a label of the top.
+            let (mut stays, mut stars) = (vec![false; labels.len()], false);
             for level in below_top {
                 let stay = unchanged(hierarchy, level, &texts)?;
                 stays.iter_mut().zip(stay).for_each(|(s, stay)| *s |= stay);
+                stars |= masks_all(hierarchy, level)?;
             }
             stays
                 .iter()
@@ -180,6 +180,18 @@ fn of_levels(
             Some(label) => is_label || (top && (label == TOP || top_label.as_deref() == Some(label))),
         })
         .collect())
+}
+
+/// Whether the rule leaves nothing of a text of one character at `level`, so that its label there looks like the top.
+fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
+    let ladder = hierarchy.ladder();
+    if ladder.accepts(&DataType::Utf8).is_err() {
+        return Ok(false);
+    }
+    let probe: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let labels = ladder.labels(&probe)?;
+    let label = labels.get(usize::from(level) - 1);
+    Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
 }
 
 /// Says of each text whether the rule leaves it as it is at `level`, or cannot read it as a value at all. A text is read

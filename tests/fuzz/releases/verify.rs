@@ -57,6 +57,15 @@ pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
     failing
 }
 
+/// Whether a quasi-identifier has the value `*`: without the source it looks like a label of the top below the top.
+fn holds_stars(case: &Case, scene: &Scene) -> bool {
+    let is_star = |(column, ..): (&str, _, _, _)| {
+        let mut cells = scene.source.column(column).iter();
+        cells.any(|cell| cell.text.as_deref() == Some("*"))
+    };
+    case.request.quasi().any(is_star)
+}
+
 /// An untouched release passes.
 pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext) -> Result<(), Failure> {
     if !can_be_asked(case) {
@@ -65,7 +74,7 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext) -> Res
     for against in [false, true] {
         // Distributions are compared with the source's, and suppressed rows are missing in the files.
         let compares = case.request.models.iter().any(|m| m.on.is_some());
-        if compares && !against {
+        if (compares || holds_stars(case, scene)) && !against {
             continue;
         }
         let sql = statement(case, scene, &scene.folder.join("out"), against);
