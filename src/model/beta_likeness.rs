@@ -31,7 +31,7 @@ const TOLERANCE: f64 = 1e-12;
 
 impl PrivacyModel for BetaLikeness {
     fn reads(&self) -> Reads {
-        Reads::ATTRIBUTE
+        Reads::WHOLE
     }
 
     fn monotonicity(&self) -> Monotonicity {

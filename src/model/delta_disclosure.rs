@@ -28,7 +28,7 @@ const LARGEST_EXACT: f64 = 100.0;
 
 impl PrivacyModel for DeltaDisclosure {
     fn reads(&self) -> Reads {
-        Reads::ATTRIBUTE
+        Reads::WHOLE
     }
 
     fn monotonicity(&self) -> Monotonicity {

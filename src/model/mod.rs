@@ -54,6 +54,8 @@ pub enum Monotonicity {
 pub struct Reads {
     /// The sensitive attribute named after ON.
     pub attribute: bool,
+    /// That attribute in the whole table, suppressed rows included.
+    pub whole: bool,
     /// That attribute's hierarchy (SENSITIVE (c USING h)).
     pub hierarchy: bool,
     /// The population table.
@@ -64,8 +66,14 @@ impl Reads {
     /// The sensitive attribute and nothing else.
     pub const ATTRIBUTE: Self = Self {
         attribute: true,
+        whole: false,
         hierarchy: false,
         population: false,
+    };
+    /// The sensitive attribute, in a class and in the whole table.
+    pub const WHOLE: Self = Self {
+        whole: true,
+        ..Self::ATTRIBUTE
     };
 }
 

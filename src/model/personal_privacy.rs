@@ -27,9 +27,8 @@ struct PersonalPrivacy {
 impl PrivacyModel for PersonalPrivacy {
     fn reads(&self) -> Reads {
         Reads {
-            attribute: true,
             hierarchy: true,
-            population: false,
+            ..Reads::WHOLE
         }
     }
 

@@ -36,9 +36,8 @@ struct TCloseness {
 impl PrivacyModel for TCloseness {
     fn reads(&self) -> Reads {
         Reads {
-            attribute: true,
             hierarchy: self.distance == "hierarchical",
-            ..Reads::default()
+            ..Reads::WHOLE
         }
     }
 

@@ -311,6 +311,17 @@ proptest! {
     }
 }
 
+proptest! {
+    /// A model says that it reads the whole table if and only if its audit asks another question without it.
+    #[test]
+    fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {
+        let model = case.model();
+        let with = relation(&table);
+        let without = Relation { whole: None, ..relation(&table) };
+        prop_assert_eq!(model.audit(&with).sql != model.audit(&without).sql, model.reads().whole, "{:?}", case);
+    }
+}
+
 /// Two rows of one class, with two sensitive values.
 fn small() -> Table {
     let row = |sensitive| Row {

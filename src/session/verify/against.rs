@@ -5,7 +5,7 @@
 //! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
 
 use super::evidence::Evidence;
-use super::known::{Known, generalized, released_type};
+use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, ReleasedTable, count, quote};
@@ -68,15 +68,7 @@ pub(super) async fn check(
         let Ok((_, field)) = whole.schema().qualified_field_with_unqualified_name(&known.column) else {
             continue;
         };
-        let data_type = match known.level() {
-            Some(0) => compared(
-                &released_type(session, &known.column).await?,
-                field.data_type(),
-                known.text,
-            ),
-            Some(_) if known.hierarchy.is_some() => Some(known.text),
-            _ => None,
-        };
+        let data_type = known.form(session, field.data_type()).await?;
         let Some(data_type) = data_type else { continue };
         there.push(converted(&quote(&known.column), data_type));
         here.push(converted(&quote(&known.column), data_type));
