@@ -30,6 +30,7 @@ impl ReleasedTable {
             sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
             entity: None,
             starred: starred.map_or(0, |m| m.rows_suppressed),
+            suppressed: None,
             whole: None,
             population: None,
             answers: Answers::default(),

@@ -20,7 +20,7 @@ use crate::frequency::Scratch;
 use crate::hierarchy::Hierarchy;
 use crate::metric::Metric;
 use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
-use crate::recode::{Classes, Recipe, Released, Treatment};
+use crate::recode::{Classes, Recipe, Released, SUPPRESSED, Treatment};
 use crate::search::{Counters, Oracle};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -293,12 +293,25 @@ impl Decided {
             .is_some_and(|e| !self.job.releases(e) || self.job.identifiers.iter().any(|i| i.column == *e))
     }
 
-    /// Whether the files alone cannot prove the models: the entity is not in them, or values are text there that
-    /// cannot be compared with those of the source or the population.
+    /// Whether the files alone cannot prove the models: the entity is not in them, they do not tell whose rows are
+    /// suppressed, or values are text there that cannot be compared with those of the source or the population.
     fn files_do_not_tell(&self, format: Format) -> bool {
         let compares = self.promises().iter().any(|p| p.attribute.is_some());
         let reads_types = compares || !self.drawn.is_empty() || self.job.population.is_some();
-        self.entity_is_not_released() || (format == Format::Csv && reads_types)
+        self.entity_is_not_released() || self.marks_suppressed() || (format == Format::Csv && reads_types)
+    }
+
+    /// Whether a recount needs to know which rows are suppressed ones that stay: they look like a class that is `*` in every
+    /// quasi-identifier, and have entities of their own.
+    fn marks_suppressed(&self) -> bool {
+        self.job.entity.is_some() && self.starred_rows() > 0
+    }
+
+    /// The columns that are recounted beside the released ones.
+    fn recounted_beside(&self) -> Vec<String> {
+        let mut columns = self.hidden();
+        columns.extend(self.marks_suppressed().then(|| SUPPRESSED.to_string()));
+        columns
     }
 
     /// A spool for what is written to `target`, with what its files do not tell of `plan`.
@@ -311,7 +324,10 @@ impl Decided {
         let is_recounted = |i: &usize| {
             let name = schema.field(*i).name();
             let is_entity = job.entity.as_ref() == Some(name);
-            is_entity || job.quasi_identifier(name).is_some() || job.sensitive.iter().any(|s| s.column == *name)
+            is_entity
+                || name == SUPPRESSED && self.marks_suppressed()
+                || job.quasi_identifier(name).is_some()
+                || job.sensitive.iter().any(|s| s.column == *name)
         };
         let columns: Vec<usize> = (0..schema.fields().len()).filter(is_recounted).collect();
         Ok(Some(self.spool(Arc::new(schema.project(&columns)?))))
@@ -360,6 +376,7 @@ impl Decided {
                 .clone()
                 .filter(|_| name != RELEASED || !self.entity_is_not_released()),
             starred: self.starred_rows(),
+            suppressed: Some(SUPPRESSED.into()).filter(|_| name == REWRITTEN && self.marks_suppressed()),
             whole: Some(WHOLE.into()),
             population: self.generalized_population(session).await?,
             answers: Answers::default(),
@@ -441,7 +458,8 @@ impl Decided {
     pub async fn recount(&mut self, observer: &Arc<dyn Observer>) -> Result<(Release, SessionContext, ReleaseTable)> {
         self.draw(&[], false).await?;
         self.personalize(&[]).await?;
-        let plan = table::without_order_key(self.plan(&[], None).await?)?;
+        let beside = self.recounted_beside();
+        let plan = table::without_order_key(self.plan(&[], None).await?, &beside)?;
         let (state, spool) = (self.state(), self.spool(plan.schema()));
         let context = table::sorting_context(&state, plan.as_ref());
         let progress = observer.begin(Phase::Write);
@@ -457,8 +475,7 @@ impl Decided {
         let release = self.verify(&session, Recounted::Rows).await?;
         release.require()?;
         observer.end(Phase::Verify);
-        let hidden = self.hidden();
-        let shown = ReleaseTable::try_new(rows, |column| !hidden.iter().any(|h| h == column))?;
+        let shown = ReleaseTable::try_new(rows, |column| !beside.iter().any(|b| b == column))?;
         Ok((release, session, shown))
     }
 

@@ -136,6 +136,7 @@ impl Decided {
             sensitive: vec![],
             entity: job.entity.clone(),
             starred: 0,
+            suppressed: None,
             whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
             answers: Answers::default(),

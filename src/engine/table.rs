@@ -171,7 +171,7 @@ pub(super) struct PlanTable(Arc<Made>);
 impl PlanTable {
     /// The table over a plan of [`plan`], which is executed as `state` has it.
     pub(super) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
-        let plan = without_order_key(plan)?;
+        let plan = without_order_key(plan, &[])?;
         Ok(Self(Arc::new(Made {
             schema: plan.schema(),
             plan,
@@ -180,10 +180,13 @@ impl PlanTable {
     }
 }
 
-/// `plan` without the columns of the order key.
-pub(super) fn without_order_key(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// `plan` without the columns of the order key but for those of `kept`.
+pub(super) fn without_order_key(plan: Arc<dyn ExecutionPlan>, kept: &[String]) -> Result<Arc<dyn ExecutionPlan>> {
     let schema = plan.schema();
-    let is_order = |i: &usize| schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let is_order = |i: &usize| {
+        let name = schema.field(*i).name();
+        name.starts_with(ORDER_PREFIX) && !kept.contains(name)
+    };
     let kept: Vec<usize> = (0..schema.fields().len()).filter(|i| !is_order(i)).collect();
     Ok(project(plan, &kept)?)
 }

@@ -28,7 +28,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     let node = said.and_then(|m| figures::node(m, &judged));
     let whole = judged.whole(&scene.table);
     // Which of the rows that look suppressed are, only a manifest says.
-    let mut outcome = Err(Failure::new("rows", "no row is released"));
+    let mut outcome = Failure::new("rows", "no row is released");
     let is_asked = matches!(case.request.choice, Choice::Node(_)) || case.request.is_local();
     let choices = judged.starred(said.and_then(figures::starred));
     if choices.is_empty() {
@@ -42,13 +42,16 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
             false => vec![node.clone()],
         };
         for node in nodes {
-            outcome = hold(&judged, node.as_deref(), &starred, &whole, scene, leaves);
-            if outcome.is_ok() {
-                return bytes_of(scene, leaves, &rows);
+            match hold(&judged, node.as_deref(), &starred, &whole, scene, leaves) {
+                Ok(()) => return bytes_of(scene, leaves, &rows),
+                // A wrong choice leaves other rows: what else is wrong says more.
+                Err(failure) if failure.kind != "kept" => outcome = failure,
+                Err(failure) if outcome.kind == "rows" => outcome = failure,
+                Err(_) => {}
             }
         }
     }
-    outcome
+    Err(outcome)
 }
 
 /// What a release must hold, with these rows of it suppressed ones that stay.
