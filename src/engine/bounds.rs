@@ -1,6 +1,7 @@
 //! Bounds of floating-point columns. Parquet leaves NaN out of them, and DataFusion 55.2 reads a column whose bounds are
 //! equal as a constant: a file with 0.25 and NaN would be read as 0.25 and 0.25.
 
+use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
@@ -47,8 +48,5 @@ fn without_bounds(file: &PartitionedFile, schema: &Schema) -> PartitionedFile {
 }
 
 fn is_float(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => is_float(values),
-        other => other.is_floating(),
-    }
+    plain_type(data_type).is_floating()
 }

@@ -6,12 +6,11 @@
 //! the decided classes.
 
 use super::evaluator::Verdict;
-
 use super::release::Decided;
-use super::verify::{ReleasedTable, quote};
+use super::verify::{ReleasedTable, quote, with_one_zero};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Space, one_zero};
-use crate::hierarchy::{Cover, Proven};
+use crate::hierarchy::{Cover, Proven, plain_type};
 use crate::partition::Partition;
 use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
@@ -61,11 +60,7 @@ impl Decided {
         let (mut columns, mut types) = (vec![], vec![]);
         for (i, column) in released.quasi_identifiers.iter().enumerate() {
             let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
-            // A zero and a negative zero are one value of a quasi-identifier.
-            let value = match field.data_type().is_floating() {
-                true => format!("arrow_cast({}, 'Float64') + 0.0", quote(column)),
-                false => quote(column),
-            };
+            let value = with_one_zero(&quote(column), field.data_type());
             columns.push(format!("{} AS c{i}", told(&format!("arrow_cast({value}, 'Utf8')"))));
             types.push(field.data_type().clone());
         }
@@ -134,14 +129,6 @@ impl Decided {
 
 /// Labels as the text of what a column of this type makes of them: files know fewer types than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
-    let released = match released {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    };
-    let labels = cast(labels, released)?;
-    if !released.is_floating() {
-        return Ok(cast(&labels, &DataType::Utf8)?);
-    }
-    // As SQL widens what it reads.
-    Ok(cast(&one_zero(&cast(&labels, &DataType::Float64)?)?, &DataType::Utf8)?)
+    let labels = one_zero(&cast(labels, plain_type(released))?)?;
+    Ok(cast(&labels, &DataType::Utf8)?)
 }

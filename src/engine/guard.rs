@@ -9,6 +9,7 @@ use crate::frequency::read_dictionaries;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result as DfResult;
@@ -78,15 +79,16 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
 struct Files {
     /// What an error calls them.
     called: String,
-    /// Those of Arrow's format on this machine, which are looked at first.
-    arrow: Vec<PathBuf>,
+    /// By partition those of Arrow's format on this machine, which are looked at first.
+    arrow: Vec<Vec<PathBuf>>,
 }
 
 /// The files of a reader; `None` where it reads none.
 fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
     let paths = config.file_groups.iter().flat_map(|group| group.files());
-    let paths: Vec<String> = paths.map(|file| format!("/{}", file.path())).collect();
+    let path = |file: &PartitionedFile| format!("/{}", file.path());
+    let paths: Vec<String> = paths.map(path).collect();
     let first = paths.first()?;
     let folder = first.rsplit_once('/').map_or("/", |(folder, _)| folder);
     let called = match paths.iter().all(|path| path == first) {
@@ -95,7 +97,11 @@ fn files(source: &DataSourceExec) -> Option<Files> {
     };
     let is_local = config.object_store_url.as_str().starts_with("file:");
     let arrow = match is_local && config.file_source().file_type() == "arrow" {
-        true => paths.iter().map(PathBuf::from).collect(),
+        true => config
+            .file_groups
+            .iter()
+            .map(|group| group.files().iter().map(path).map(PathBuf::from).collect())
+            .collect(),
         false => vec![],
     };
     Some(Files { called, arrow })
@@ -189,12 +195,8 @@ impl ExecutionPlan for Guarded {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let called = &self.files.called;
-        if !self
-            .files
-            .arrow
-            .iter()
-            .all(|path| arrow_file::claims_possible_sizes(path))
-        {
+        let mut arrow = self.files.arrow.get(partition).into_iter().flatten();
+        if !arrow.all(|path| arrow_file::claims_possible_sizes(path)) {
             return Err(damaged(called).into());
         }
         let open = || self.reader.execute(partition, context);

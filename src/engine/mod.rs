@@ -68,4 +68,4 @@ pub(crate) use stage::Stage;
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
 pub use verify::{Answers, Promise, ReleasedTable};
-pub(crate) use verify::{answer_maxima_rightly, count, quote};
+pub(crate) use verify::{answer_maxima_rightly, count, quote, with_one_zero};

@@ -7,6 +7,7 @@
 
 use super::verify::quote;
 use crate::error::{Error, Result};
+use crate::hierarchy::plain_type;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::functions::core::expr_fn::nullif;
@@ -22,10 +23,7 @@ const LONGEST: usize = 255;
 
 /// Fails where a column of this name and type cannot name folders.
 pub(super) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
-    let values = match data_type {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    };
+    let values = plain_type(data_type);
     if values.is_binary() || values.is_nested() {
         return Err(Error::usage(format!(
             "PARTITIONED BY {column:?}: a folder's name is text, and values of type {values} have none; partition by \

@@ -5,7 +5,7 @@
 
 use super::manifest::Check;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Hierarchy, TOP};
+use crate::hierarchy::{Hierarchy, TOP, plain_type};
 use crate::model::{PrivacyModel, Relation, Tree};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, UInt32Array};
 use arrow::datatypes::{DataType, Float64Type};
@@ -20,6 +20,15 @@ use std::sync::Arc;
 pub(crate) fn answer_maxima_rightly(config: &mut SessionConfig) {
     let optimizer = &mut config.options_mut().optimizer;
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+}
+
+/// `expression`, of this type, with the two zeros of floating point as one, as they are in a quasi-identifier.
+pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
+    let data_type = plain_type(data_type);
+    match data_type.is_floating() {
+        true => format!("arrow_cast(arrow_cast({expression}, 'Float64') + 0.0, '{data_type}')"),
+        false => expression.to_string(),
+    }
 }
 
 /// A promise to recount.
@@ -49,6 +58,8 @@ pub struct ReleasedTable {
     pub entity: Option<String>,
     /// Rows that are in it with every quasi-identifier as `*`, and are no class.
     pub starred: u64,
+    /// The column that is true of them, where the table has one: what leaves has none.
+    pub suppressed: Option<String>,
     /// The table of the session with the rows before any was suppressed, where it is known: distributions are compared
     /// with its, and else with those of the released rows.
     pub whole: Option<String>,
@@ -74,23 +85,33 @@ impl Answers {
 }
 
 impl ReleasedTable {
-    /// The rows without suppressed ones, as a relation to select from. A class that happens to be `*` in every
-    /// quasi-identifier looks like suppressed rows, so no more than the number of those is taken away.
+    /// The rows without suppressed ones, as a relation to select from. Where only their looks tell, a class that happens to
+    /// be `*` in every quasi-identifier looks like them, so no more than the number of those is taken away; and where
+    /// entities are counted, those whose entity has most such rows: what is left has no fewer entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
             return table;
         }
         let starred = self.is_starred();
+        let order = match (&self.entity, &self.suppressed) {
+            (Some(entity), None) => {
+                format!("ORDER BY row_number() OVER (PARTITION BY {}) DESC ", quote(entity))
+            }
+            _ => String::new(),
+        };
         format!(
             "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
-             UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} OFFSET {}))",
+             UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} {order}OFFSET {}))",
             self.starred
         )
     }
 
-    /// The condition that a row looks like a suppressed one that stays.
+    /// The condition that a row is a suppressed one that stays, or looks like one.
     pub fn is_starred(&self) -> String {
+        if let Some(suppressed) = &self.suppressed {
+            return quote(suppressed);
+        }
         let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
         let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
@@ -186,10 +207,7 @@ impl ReleasedTable {
         };
         let table = session.table(self.name.as_str()).await?;
         let (_, field) = table.schema().qualified_field_with_unqualified_name(entity)?;
-        Ok(Some(match field.data_type().is_floating() {
-            true => format!("arrow_cast({}, 'Float64') + 0.0", quote(entity)),
-            false => quote(entity),
-        }))
+        Ok(Some(with_one_zero(&quote(entity), field.data_type())))
     }
 
     /// The rows of the table, and the smallest class without suppressed rows.

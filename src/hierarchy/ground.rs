@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The type of the values themselves, whatever they are encoded as.
-pub(super) fn plain_type(data_type: &DataType) -> &DataType {
+pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
         DataType::RunEndEncoded(_, values) => plain_type(values.data_type()),

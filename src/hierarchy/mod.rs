@@ -22,6 +22,7 @@ pub mod truncate;
 
 pub use cover::{Cover, Proven};
 pub use coverage::Coverage;
+pub(crate) use ground::plain_type;
 pub use label::{Label, LabelTexts};
 pub use lookup::{Level, Lookup};
 pub use number::Number;

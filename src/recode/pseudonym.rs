@@ -34,7 +34,8 @@ impl Pseudonym {
 
     /// The hash of every value; values that are equal have one.
     pub fn hash(&self, values: &ArrayRef) -> Result<ArrayRef> {
-        let text = cast(&one_zero(values)?, &DataType::Utf8)?;
+        let values = cast(values, &super::plain(values.data_type()))?;
+        let text = cast(&one_zero(&values)?, &DataType::Utf8)?;
         let hashed: StringArray = text
             .as_string::<i32>()
             .iter()
@@ -53,6 +54,19 @@ impl Pseudonym {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::{DictionaryArray, Float64Array, Int32Array};
+    use arrow::datatypes::Int32Type;
+
+    #[test]
+    fn equal_values_have_one_pseudonym() {
+        let zeros = Float64Array::from(vec![0.0, -0.0]);
+        let codes = Int32Array::from(vec![0, 1]);
+        let coded = DictionaryArray::<Int32Type>::try_new(codes, Arc::new(zeros.clone())).unwrap();
+        for values in [Arc::new(zeros) as ArrayRef, Arc::new(coded)] {
+            let hashed = Pseudonym::new(b"Jefe").unwrap().hash(&values).unwrap();
+            assert_eq!(hashed.as_string::<i32>().value(0), hashed.as_string::<i32>().value(1));
+        }
+    }
 
     #[test]
     fn rfc_4231_test_case_2() {

@@ -21,9 +21,7 @@ pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)>
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
     match &mut plan {
-        LogicalPlan::Copy(copy) => {
-            stage = put_aside(copy)?;
-        }
+        LogicalPlan::Copy(copy) => stage = put_aside(copy)?,
         LogicalPlan::Dml(insert) => {
             let provider = source_as_provider(&insert.target)?;
             if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
@@ -45,8 +43,11 @@ pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)>
         _ => (),
     }
     // Rows that are dealt out to threads come in another order each time.
-    let options = state.config_mut().options_mut();
-    options.set("datafusion.optimizer.enable_round_robin_repartition", "false")?;
+    state
+        .config_mut()
+        .options_mut()
+        .optimizer
+        .enable_round_robin_repartition = false;
     Ok((DataFrame::new(state, plan), stage))
 }
 

@@ -7,10 +7,10 @@
 
 use super::against::Unchanged;
 use super::flow::matched;
-use super::known::{Known, bind, generalized, released_type, type_of};
-use super::spelling::{CSV_TEXT, TEXT, compared, converted, one_zero};
+use super::known::{Known, bind, generalized, type_of};
+use super::spelling::{CSV_TEXT, TEXT, converted};
 use super::{WHOLE, none_of};
-use crate::engine::{Check, ReleasedTable, quote};
+use crate::engine::{Check, ReleasedTable, quote, with_one_zero};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cover, Proven, TOP};
 use crate::session::bind::suppression_of;
@@ -52,15 +52,7 @@ pub(super) async fn check(
         let Ok((_, field)) = whole.qualified_field_with_unqualified_name(&known.column) else {
             continue;
         };
-        let data_type = match known.level() {
-            Some(0) => compared(
-                &released_type(session, &known.column).await?,
-                field.data_type(),
-                known.text,
-            ),
-            Some(_) if known.hierarchy.is_some() => Some(known.text),
-            _ => None,
-        };
+        let data_type = known.form(session, field.data_type()).await?;
         if let Some(data_type) = data_type {
             here.push(converted(&quote(&known.column), data_type));
             there.push(converted(&quote(&known.column), data_type));
@@ -73,7 +65,7 @@ pub(super) async fn check(
                 covered.push(column);
                 own.push(converted(&quote(&known.column), TEXT));
                 let raw_type = type_of(session, WHOLE, &known.column).await?;
-                raw.push(converted(&one_zero(&quote(&known.column), &raw_type), TEXT));
+                raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
             None => unread.push(format!(

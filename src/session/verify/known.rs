@@ -1,8 +1,8 @@
 //! What is known of a released quasi-identifier, and other rows generalized as it is.
 
 use super::CHECKED;
-use super::spelling::{CSV_TEXT, compared, converted, one_zero};
-use crate::engine::quote;
+use super::spelling::{CSV_TEXT, compared, converted};
+use crate::engine::{quote, with_one_zero};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Lookup};
 use arrow::array::{Array, ArrayRef, UInt32Array};
@@ -54,6 +54,16 @@ impl Known {
         })
     }
 
+    /// How its released values are compared with those of a column of type `other`, generalized as they are; `None` where
+    /// that cannot be done.
+    pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
+        Ok(match self.level() {
+            Some(0) => compared(&released_type(session, &self.column).await?, other, self.text),
+            Some(_) if self.hierarchy.is_some() => Some(self.text),
+            _ => None,
+        })
+    }
+
     /// The level, where there is only one that it may be.
     pub(super) fn level(&self) -> Option<u8> {
         self.levels.filter(|(low, high)| low == high).map(|(low, _)| low)
@@ -67,7 +77,7 @@ pub(super) async fn bind(
     column: &str,
     hierarchy: &Hierarchy,
 ) -> Result<(ArrayRef, Lookup)> {
-    let value = one_zero(&quote(column), &type_of(session, table, column).await?);
+    let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
     let sql = format!(
         "SELECT DISTINCT {value} FROM {} ORDER BY 1 ASC NULLS LAST",
         quote(table)
@@ -102,7 +112,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         let other = type_of(session, table, &known.column).await?;
         if level == 0 {
             let released = released_type(session, &known.column).await?;
-            let value = one_zero(&format!("r.{column}"), &other);
+            let value = with_one_zero(&format!("r.{column}"), &other);
             let value = match compared(&released, &other, known.text) {
                 Some(form) if released != other || form == CSV_TEXT => converted(&value, form),
                 _ => value,
@@ -120,7 +130,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         session.deregister_table(&name)?;
         session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
         selected.push(format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)));
-        let value = one_zero(&format!("r.{column}"), &other);
+        let value = with_one_zero(&format!("r.{column}"), &other);
         joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
     }
     let generalized = |c: &String| columns.iter().any(|k| k.column == *c);

@@ -3,6 +3,7 @@
 use super::WHOLE;
 use super::known::released_type;
 use crate::error::Result;
+use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::functions::core::expr_fn::nullif;
 use datafusion::functions::encoding::expr_fn::encode;
@@ -47,7 +48,7 @@ pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: 
 
 /// A column of type `other` as a release has it whose type is `released`; `None` where SQL cannot say it.
 fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static str) -> Option<Expr> {
-    let (released, other) = (plain(released), plain(other));
+    let (released, other) = (plain_type(released), plain_type(other));
     if !is_text(released) {
         let differs = released != other && compared(released, other, text).is_some();
         return Some(if differs {
@@ -69,31 +70,14 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
     })
 }
 
-fn plain(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    }
-}
-
 fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-}
-
-/// `expression`, of this type, with its two zeros of floating point as one, as they are in a quasi-identifier.
-pub(super) fn one_zero(expression: &str, data_type: &DataType) -> String {
-    match plain(data_type) {
-        float @ (DataType::Float16 | DataType::Float32 | DataType::Float64) => {
-            format!("arrow_cast(arrow_cast({expression}, 'Float64') + 0.0, '{float}')")
-        }
-        _ => expression.to_string(),
-    }
 }
 
 /// How a column of the release and one of another table are written to be compared; `None` when their types say
 /// different things of the same value, as after a detour over CSV.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
-    let (released, other) = (plain(released), plain(other));
+    let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {
         // Text that SQL writes otherwise than files do.
         (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
