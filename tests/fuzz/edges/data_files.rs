@@ -2,20 +2,15 @@
 //! them is verified, and a released file that was changed by one byte is found out.
 
 use super::mutate::{anywhere, bytes};
-use super::{Input, SECRET, context, last_panic, quoted, refused, runtime, scratch};
-use anonsql::AnonContext;
+use super::{Bench, Input, SECRET, context, last_panic, quoted, refused};
 use anonsql::error::ErrorKind;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 pub struct DataFiles {
-    runtime: Runtime,
-    context: AnonContext,
-    folder: TempDir,
+    bench: Bench,
     sources: Vec<Source>,
     released: PathBuf,
     /// The files of the release, read once.
@@ -68,13 +63,8 @@ const LAYOUTS: &[(&str, &str)] = &[
 
 impl Input for DataFiles {
     fn new() -> Self {
-        let (runtime, context, folder) = (runtime(), context(), scratch());
-        let run = |sql: &str| {
-            runtime
-                .block_on(context.sql(sql))
-                .unwrap_or_else(|e| panic!("{sql}: {e}"))
-        };
-        run(&format!(
+        let bench = Bench::new();
+        bench.prepare(&format!(
             "CREATE TABLE people AS SELECT column1 AS age, column2 AS zip, column3 AS illness, CAST(column1 AS DOUBLE) / 3 AS bmi,
              CAST(column1 AS DECIMAL(9, 2)) AS cost, DATE '2020-01-01' + column1 AS born, column1 > 40 AS ill,
              CAST(column1 AS TIMESTAMP) AS seen, arrow_cast(column2, 'Dictionary(Int32, Utf8)') AS city,
@@ -89,7 +79,7 @@ impl Input for DataFiles {
         ));
         let mut sources = vec![];
         for (number, (format, options)) in LAYOUTS.iter().enumerate() {
-            let path = folder.path().join(format!("source{number}.{format}"));
+            let path = bench.path(format!("source{number}.{format}"));
             let options = if options.is_empty() {
                 String::new()
             } else {
@@ -100,7 +90,7 @@ impl Input for DataFiles {
                 _ if options.contains("delta") => NUMBERS,
                 _ => COLUMNS,
             };
-            run(&format!(
+            bench.prepare(&format!(
                 "COPY (SELECT age, born, {kept} FROM people) TO {} STORED AS {}{options}",
                 quoted(&path),
                 format.to_uppercase()
@@ -108,8 +98,8 @@ impl Input for DataFiles {
             let bytes = std::fs::read(&path).unwrap();
             sources.push(Source { format, kept, bytes });
         }
-        let released = folder.path().join("released");
-        run(&format!(
+        let released = bench.path("released");
+        bench.prepare(&format!(
             "ANONYMIZE people TO {} QUASI IDENTIFIERS (age, zip) SENSITIVE (illness) KEEP (bmi, born, cost, ill, seen, city, small) 
              SATISFYING k_anonymity(2)",
             quoted(&released)
@@ -118,9 +108,7 @@ impl Input for DataFiles {
         let parts = parts.filter(|p| p.extension().is_some_and(|e| e == "parquet"));
         let parts = parts.map(|p| (p.clone(), std::fs::read(p).unwrap())).collect();
         Self {
-            runtime,
-            context,
-            folder,
+            bench,
             sources,
             released,
             parts,
@@ -131,7 +119,7 @@ impl Input for DataFiles {
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         self.cases += 1;
         if self.cases.is_multiple_of(CASES_OF_A_SESSION) {
-            self.context = context();
+            self.bench.context = context();
         }
         match rng.random_range(0..5) {
             0 => self.released(rng),
@@ -155,7 +143,7 @@ impl DataFiles {
         };
         // A name of its own: sessions remember what stood under a path.
         let name = format!("case{}", self.cases);
-        let path = self.folder.path().join(format!("{name}.{format}"));
+        let path = self.bench.path(format!("{name}.{format}"));
         std::fs::write(&path, &mutated).unwrap();
         let is_table = self.run(&format!(
             "CREATE EXTERNAL TABLE {name} STORED AS {} LOCATION {}",
@@ -168,7 +156,7 @@ impl DataFiles {
             "arrow" => name.clone(),
             _ => quoted(&path),
         };
-        let target = self.folder.path().join(format!("{name}-out"));
+        let target = self.bench.path(format!("{name}-out"));
         let done = self.statements(&source, kept, &target, read);
         let _ = std::fs::remove_dir_all(&target);
         let _ = std::fs::remove_file(&path);
@@ -190,7 +178,7 @@ impl DataFiles {
             format!("VERIFY {} {PROMISED}", quoted(target)),
             format!("VERIFY {} {PROMISED} AGAINST {source}", quoted(target)),
         ] {
-            if let Err(e) = self.runtime.block_on(self.context.sql(&verify)) {
+            if let Err(e) = self.bench.run(&verify) {
                 return Err(format!("{anonymize} succeeded, and {verify} says {e}"));
             }
         }
@@ -204,7 +192,7 @@ impl DataFiles {
         if mutated == *original {
             return Ok("unchanged");
         }
-        let folder = self.folder.path().join(format!("released{}", self.cases));
+        let folder = self.bench.path(format!("released{}", self.cases));
         std::fs::create_dir(&folder).unwrap();
         for entry in std::fs::read_dir(&self.released).unwrap().flatten() {
             std::fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
@@ -214,7 +202,7 @@ impl DataFiles {
             "VERIFY {} QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(2)",
             quoted(&folder)
         );
-        let answer = self.runtime.block_on(self.context.sql(&verify));
+        let answer = self.bench.run(&verify);
         let _ = std::fs::remove_dir_all(&folder);
         match answer {
             Ok(_) => Err(format!("{verify}: a changed file passes")),
@@ -225,7 +213,7 @@ impl DataFiles {
 
     /// Whether a statement was answered.
     fn run(&self, sql: &str) -> Result<bool, String> {
-        let run = || self.runtime.block_on(self.context.sql(sql));
+        let run = || self.bench.run(sql);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(_)) => Ok(true),
             Ok(Err(e)) => refused(sql, &e).map(|()| false),

@@ -1,17 +1,12 @@
 //! Hierarchy files: CSV as people and programs write it, mutated. What is read generalizes a table, and the release holds.
 
 use super::mutate::{anywhere, bytes};
-use super::{Input, context, quoted, refused, runtime, scratch};
-use anonsql::AnonContext;
+use super::{Bench, Input, quoted, refused};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 pub struct HierarchyFiles {
-    runtime: Runtime,
-    context: AnonContext,
-    folder: TempDir,
+    bench: Bench,
 }
 
 const FILES: &[&str] = &[
@@ -33,27 +28,23 @@ const OPTIONS: &[&str] = &[
 
 impl Input for HierarchyFiles {
     fn new() -> Self {
-        let (runtime, context, folder) = (runtime(), context(), scratch());
+        let bench = Bench::new();
         let create = "CREATE TABLE people AS SELECT column1 AS age FROM (VALUES (1), (1), (2), (2), (3), (4), (NULL))";
-        runtime.block_on(context.sql(create)).unwrap();
-        Self {
-            runtime,
-            context,
-            folder,
-        }
+        bench.prepare(create);
+        Self { bench }
     }
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let file = FILES[rng.random_range(0..FILES.len())].as_bytes();
         let others: Vec<Vec<u8>> = FILES.iter().map(|f| f.as_bytes().to_vec()).collect();
         let mutated = bytes(rng, file, &others, anywhere);
-        let (path, target) = (self.folder.path().join("h.csv"), self.folder.path().join("out"));
+        let (path, target) = (self.bench.path("h.csv"), self.bench.path("out"));
         std::fs::write(&path, &mutated).unwrap();
         let options = OPTIONS[rng.random_range(0..OPTIONS.len())];
         let _ = std::fs::remove_dir_all(&target);
-        let _ = self.run("DROP HIERARCHY IF EXISTS h");
+        let _ = self.bench.run("DROP HIERARCHY IF EXISTS h");
         let create = format!("CREATE HIERARCHY h FROM {}{options}", quoted(&path));
-        if let Err(e) = self.run(&create) {
+        if let Err(e) = self.bench.run(&create) {
             return refused(&create, &e).map(|()| "refused");
         }
         let anonymize = format!(
@@ -66,11 +57,11 @@ impl Input for HierarchyFiles {
             "SELECT * FROM hierarchy_levels('h')",
             "SELECT generalize('h', age, 1) FROM people",
         ] {
-            if let Err(e) = self.run(sql) {
+            if let Err(e) = self.bench.run(sql) {
                 refused(sql, &e)?;
             }
         }
-        if let Err(e) = self.run(&anonymize) {
+        if let Err(e) = self.bench.run(&anonymize) {
             return refused(&anonymize, &e).map(|()| "read, not released");
         }
         for verify in [
@@ -83,7 +74,7 @@ impl Input for HierarchyFiles {
                 quoted(&target)
             ),
         ] {
-            if let Err(e) = self.run(&verify) {
+            if let Err(e) = self.bench.run(&verify) {
                 return Err(format!(
                     "{:?}{options} releases, and {verify} says {e}",
                     String::from_utf8_lossy(&mutated)
@@ -91,11 +82,5 @@ impl Input for HierarchyFiles {
             }
         }
         Ok("released")
-    }
-}
-
-impl HierarchyFiles {
-    fn run(&self, sql: &str) -> anonsql::error::Result<()> {
-        self.runtime.block_on(self.context.sql(sql)).map(drop)
     }
 }

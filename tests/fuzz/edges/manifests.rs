@@ -3,20 +3,15 @@
 //! mutated manifest holds.
 
 use super::mutate::{anywhere, bytes};
-use super::{Input, context, quoted, refused, runtime, scratch};
-use anonsql::AnonContext;
+use super::{Bench, Input, quoted, refused};
 use anonsql::engine::{MANIFEST, Manifest};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 pub struct Manifests {
-    runtime: Runtime,
-    context: AnonContext,
-    folder: TempDir,
+    bench: Bench,
     /// Requests, and the manifests of their releases.
     releases: Vec<(&'static str, &'static str, Vec<u8>)>,
 }
@@ -39,30 +34,20 @@ const REQUESTS: &[(&str, &str)] = &[
 
 impl Input for Manifests {
     fn new() -> Self {
-        let (runtime, context, folder) = (runtime(), context(), scratch());
-        let run = |sql: &str| {
-            runtime
-                .block_on(context.sql(sql))
-                .unwrap_or_else(|e| panic!("{sql}: {e}"))
-        };
-        run("CREATE TABLE people AS SELECT column1 AS age, column2 AS sex, column3 AS illness FROM (VALUES
+        let bench = Bench::new();
+        bench.prepare("CREATE TABLE people AS SELECT column1 AS age, column2 AS sex, column3 AS illness FROM (VALUES
             (20, 'f', 'flu'), (21, 'f', 'flu'), (22, 'm', 'cold'), (23, 'm', 'flu'), (27, 'f', 'cold'), (28, 'm', 'flu'))");
-        run("CREATE HIERARCHY age AS INTERVALS (5, 10)");
+        bench.prepare("CREATE HIERARCHY age AS INTERVALS (5, 10)");
         let mut releases = vec![];
         for (number, (quasi, rest)) in REQUESTS.iter().enumerate() {
-            let target = folder.path().join(format!("release{number}"));
-            run(&format!(
+            let target = bench.path(format!("release{number}"));
+            bench.prepare(&format!(
                 "ANONYMIZE people TO {} {quasi} {rest} SATISFYING k_anonymity(2)",
                 quoted(&target)
             ));
             releases.push((*quasi, *rest, std::fs::read(target.join(MANIFEST)).unwrap()));
         }
-        Self {
-            runtime,
-            context,
-            folder,
-            releases,
-        }
+        Self { bench, releases }
     }
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
@@ -84,7 +69,7 @@ impl Input for Manifests {
                 sealed(json.clone())
             }
         };
-        let release = self.folder.path().join(format!("release{number}"));
+        let release = self.bench.path(format!("release{number}"));
         std::fs::write(release.join(MANIFEST), &mutated).unwrap();
         let mut how = match Manifest::read(&release) {
             Ok(_) => "read",
@@ -93,9 +78,9 @@ impl Input for Manifests {
         let promised = format!("{quasi} SATISFYING k_anonymity(2)");
         for (against, done) in [("", "verified"), (" AGAINST people", "verified against its source")] {
             let verify = format!("VERIFY {}{against} {promised}", quoted(&release));
-            match self.run(&verify) {
+            match self.bench.run(&verify) {
                 Err(e) => refused(&verify, &e)?,
-                Ok(()) => {
+                Ok(_) => {
                     how = done;
                     let written = serde_json::from_slice(original).unwrap();
                     confirmed(
@@ -107,7 +92,7 @@ impl Input for Manifests {
                 }
             }
         }
-        let target = self.folder.path().join("out");
+        let target = self.bench.path("out");
         let _ = std::fs::remove_dir_all(&target);
         let rest = rest.split(" SEARCH").next().unwrap_or(rest);
         let replay = format!(
@@ -115,11 +100,11 @@ impl Input for Manifests {
             quoted(&target),
             quoted(&release.join(MANIFEST))
         );
-        match self.run(&replay) {
+        match self.bench.run(&replay) {
             Err(e) => refused(&replay, &e)?,
-            Ok(()) => {
+            Ok(_) => {
                 let verify = format!("VERIFY {} {promised}", quoted(&target));
-                if let Err(e) = self.run(&verify) {
+                if let Err(e) = self.bench.run(&verify) {
                     return Err(format!(
                         "{replay} succeeded, and {verify} says {e}: {}",
                         String::from_utf8_lossy(&mutated)
@@ -128,12 +113,6 @@ impl Input for Manifests {
             }
         }
         Ok(how)
-    }
-}
-
-impl Manifests {
-    fn run(&self, sql: &str) -> anonsql::error::Result<()> {
-        self.runtime.block_on(self.context.sql(sql)).map(drop)
     }
 }
 

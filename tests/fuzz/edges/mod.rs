@@ -10,15 +10,17 @@ mod statements;
 use crate::Outcome;
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
+use arrow::record_batch::RecordBatch;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 /// The most time that a case may take, of which the process worked as much: a busy machine lets it wait.
@@ -133,12 +135,35 @@ fn worked() -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks))
 }
 
-fn runtime() -> Runtime {
-    Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap()
+/// A session, what it runs on, and a folder for its files.
+struct Bench {
+    runtime: Runtime,
+    context: AnonContext,
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        Self {
+            runtime: runtime.unwrap(),
+            context: context(),
+            folder: scratch(),
+        }
+    }
+
+    fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, sql: &str) -> Result<Vec<RecordBatch>, Error> {
+        self.runtime.block_on(self.context.sql(sql))
+    }
+
+    /// Runs what cannot be refused.
+    fn prepare(&self, sql: &str) {
+        self.run(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    }
 }
 
 fn context() -> AnonContext {
@@ -160,7 +185,7 @@ fn refused(sql: &str, error: &Error) -> Result<(), String> {
 }
 
 /// A scratch folder, in memory where the machine has such a place.
-fn scratch() -> tempfile::TempDir {
+fn scratch() -> TempDir {
     let builder = || tempfile::Builder::new().prefix("anonsql-edges-").tempdir_in("/dev/shm");
     builder().or_else(|_| tempfile::tempdir()).unwrap()
 }
