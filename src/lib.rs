@@ -48,6 +48,7 @@
 //! |---|---|
 //! | [`error`] | one error type; its kind decides the exit code |
 //! | [`plain`] | text that is safe to look at |
+//! | [`settings`] | the settings of a session: SET anonsql.name = 'value' |
 //! | [`catalogue`] | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | nodes, their order and neighbours |
 //! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
@@ -92,6 +93,7 @@ pub mod report;
 pub mod risk;
 pub mod search;
 pub mod session;
+pub mod settings;
 pub mod sql;
 pub mod suggest;
 

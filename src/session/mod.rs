@@ -32,6 +32,7 @@ use crate::engine::{
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
+use crate::settings::Settings;
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
@@ -63,6 +64,7 @@ impl AnonContext {
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         answer_maxima_rightly(session.state_ref().write().config_mut());
+        Settings::extend(session.state_ref().write().config_mut().options_mut());
         guard_readers(&session);
         functions::register(&session, &hierarchies);
         Self::sharing(session, hierarchies, Arc::new(Silent))

@@ -7,6 +7,7 @@ use std::path::Path;
 const LEVELS: &[(&str, u8)] = &[
     ("error", 0),
     ("plain", 0),
+    ("settings", 1),
     ("catalogue", 1),
     ("lattice", 1),
     ("hierarchy", 2),

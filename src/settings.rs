@@ -1,0 +1,151 @@
+//! The settings of a session: `SET anonsql.name = 'value'` changes one, `SHOW anonsql.name` and `SHOW ALL` list them.
+//!
+//! They are an extension of DataFusion's configuration, so whoever has a session, a task or a plan has them too:
+//! [`Settings::of`].
+
+use crate::error::{Error, Result};
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::error::Result as DfResult;
+use std::any::Any;
+
+/// How the classes of a lattice node are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NodeExecution {
+    /// By the grouping of this crate, which packs the labels of a row into machine words.
+    #[default]
+    Fused,
+    /// By DataFusion, which executes the logical plan of the node as it plans any GROUP BY.
+    DataFusion,
+}
+
+impl NodeExecution {
+    const ALL: &[Self] = &[Self::Fused, Self::DataFusion];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fused => "fused",
+            Self::DataFusion => "datafusion",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|value| value.name().eq_ignore_ascii_case(text));
+        let names = Self::ALL.iter().map(|value| value.name());
+        found
+            .copied()
+            .ok_or_else(|| Error::unknown("node execution", text, names))
+    }
+}
+
+/// The settings of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// How the classes of a lattice node are counted.
+    pub node_execution: NodeExecution,
+}
+
+/// A setting: its name after `anonsql.`, what it is for, how it is read and how it is written.
+struct Setting {
+    name: &'static str,
+    summary: &'static str,
+    set: fn(&mut Settings, &str) -> Result<()>,
+    get: fn(&Settings) -> &'static str,
+}
+
+/// Every setting.
+const SETTINGS: &[Setting] = &[Setting {
+    name: "node_execution",
+    summary: "How the classes of a lattice node are counted: 'fused' by anonsql's own grouping, 'datafusion' by \
+              DataFusion, which can spill to disk; the classes are the same",
+    set: |settings, text| {
+        settings.node_execution = NodeExecution::parse(text)?;
+        Ok(())
+    },
+    get: |settings| settings.node_execution.name(),
+}];
+
+impl Settings {
+    /// The settings in a configuration; the defaults where none were put in.
+    pub fn of(options: &ConfigOptions) -> Self {
+        options.extensions.get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// Puts the defaults in a configuration that has no settings, so that SET and SHOW know them.
+    pub(crate) fn extend(options: &mut ConfigOptions) {
+        if options.extensions.get::<Self>().is_none() {
+            options.extensions.insert(Self::default());
+        }
+    }
+}
+
+impl ConfigExtension for Settings {
+    const PREFIX: &'static str = "anonsql";
+}
+
+impl ExtensionOptions for Settings {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> DfResult<()> {
+        let found = SETTINGS.iter().find(|s| s.name == key);
+        let setting = found.ok_or_else(|| Error::unknown("setting", key, SETTINGS.iter().map(|s| s.name)))?;
+        (setting.set)(self, value).map_err(|e| e.context(format_args!("{}.{key}", Self::PREFIX)))?;
+        Ok(())
+    }
+
+    /// With the prefix in the name: DataFusion adds none, and SHOW looks for the name that SET takes.
+    fn entries(&self) -> Vec<ConfigEntry> {
+        let entry = |setting: &Setting| ConfigEntry {
+            key: format!("{}.{}", Self::PREFIX, setting.name),
+            value: Some((setting.get)(self).to_string()),
+            description: setting.summary,
+        };
+        SETTINGS.iter().map(entry).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_reads_back_as_it_was_set() {
+        let mut options = ConfigOptions::new();
+        assert_eq!(Settings::of(&options), Settings::default());
+        Settings::extend(&mut options);
+        for value in NodeExecution::ALL {
+            options.set("anonsql.node_execution", value.name()).unwrap();
+            // A second context in the same session keeps what was set.
+            Settings::extend(&mut options);
+            assert_eq!(Settings::of(&options).node_execution, *value);
+            let entry = options
+                .entries()
+                .into_iter()
+                .find(|e| e.key == "anonsql.node_execution");
+            assert_eq!(entry.unwrap().value.as_deref(), Some(value.name()));
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_by_name() {
+        let mut options = ConfigOptions::new();
+        Settings::extend(&mut options);
+        for (key, value, said) in [
+            ("anonsql.node_executor", "fused", "did you mean \"node_execution\"?"),
+            ("anonsql.node_execution", "fuse", "did you mean \"fused\"?"),
+        ] {
+            let error = options.set(key, value).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+}
