@@ -1,7 +1,8 @@
 //! Statements that go deep run on threads of their own with room for it: DataFusion's walks over a tree of thousands of
 //! operators do not fit the stacks of whoever calls, or of its runtime.
 
-use super::{AnonContext, Answer};
+use super::answer::Answer;
+use super::context::AnonContext;
 use crate::error::{Error, Result};
 use crate::sql::{ROOM, Statement};
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};

@@ -1,6 +1,7 @@
 //! CREATE, DROP, SHOW and CHECK HIERARCHY.
 
-use super::{AnonContext, Answer};
+use super::answer::Answer;
+use super::context::AnonContext;
 use crate::catalogue::Value;
 use crate::engine::quote;
 use crate::error::{Error, Result};

@@ -6,7 +6,7 @@
 use super::none_of;
 use crate::engine::{Check, FileSummary, MANIFEST, Manifest};
 use crate::error::{Error, Result};
-use crate::session::source::has_header;
+use crate::session::sources::source::has_header;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

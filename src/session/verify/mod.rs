@@ -21,9 +21,10 @@ mod labels;
 mod order;
 mod spelling;
 
+use super::answer::Answer;
 use super::bind::{constraints, level, suppression_of};
-use super::source::{partition_columns, released_folder};
-use super::{AnonContext, Answer};
+use super::context::AnonContext;
+use super::sources::source::{partition_columns, released_folder};
 use crate::engine::{
     Answers, Check, Constraint, MANIFEST, Manifest, Phase, Promise, QuasiIdentifier, ReleasedTable, Role,
     SuppressedRows, recounting_session, with_nulls,

@@ -14,7 +14,7 @@ use super::spelling::converted;
 use super::{CHECKED, WHOLE, none_of};
 use crate::engine::{Check, quote};
 use crate::error::{Error, Result};
-use crate::session::source::stored;
+use crate::session::sources::source::stored;
 use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
 use arrow::datatypes::FieldRef;

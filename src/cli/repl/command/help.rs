@@ -8,7 +8,7 @@ use crate::metric::METRICS;
 use crate::model::MODELS;
 use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
-use crate::session::front::OBJECTIVES;
+use crate::session::OBJECTIVES;
 use crate::sql::statement::STATEMENTS;
 use std::fmt::Write;
 

@@ -1,10 +1,11 @@
 //! COMPARE ANONYMIZE: the releases of several searches side by side, each recounted like any release.
 
-use super::{AnonContext, Answer};
 use crate::catalogue::Call;
 use crate::engine::{self, Decided, Job, Release, decide};
 use crate::error::{ErrorKind, Result};
 use crate::metric::{self, Metric};
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
 use crate::sql::ast::{self, Anonymize};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
@@ -21,7 +22,7 @@ struct Row {
 }
 
 impl AnonContext {
-    pub(super) async fn compare(&self, anonymize: Anonymize, searches: Vec<Call>) -> Result<Answer> {
+    pub(in crate::session) async fn compare(&self, anonymize: Anonymize, searches: Vec<Call>) -> Result<Answer> {
         let mut jobs: Vec<Arc<Job>> = vec![];
         for search in &searches {
             let choice = ast::Choice::Search(search.clone());

@@ -4,10 +4,11 @@
 //! row: the smallest class (NULL without rows), the classes and the rows. What they measure is counted when the query
 //! runs.
 
-use super::functions::Hierarchies;
-use super::{AnonContext, risk_rows};
+use super::Hierarchies;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
+use crate::session::context::AnonContext;
+use crate::session::statements::risk::rows as risk_rows;
 use crate::sql::{TableName, ast};
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -26,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Makes the functions known to a session.
-pub(super) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
+pub(in crate::session) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
     for what in [What::Risk, What::KAnonymity] {
         let function = Function {
             what,

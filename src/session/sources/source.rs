@@ -1,8 +1,8 @@
 //! Where rows come from: a table of the session, a path, a query.
 
-use super::AnonContext;
 use crate::engine::{Manifest, Pins, SOURCE, Source, reading};
 use crate::error::{Error, Result};
+use crate::session::context::AnonContext;
 use crate::sql::ast;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 impl AnonContext {
     /// The rows that a statement names.
-    pub(super) async fn source(&self, source: &ast::Source) -> Result<Source> {
+    pub(in crate::session) async fn source(&self, source: &ast::Source) -> Result<Source> {
         let what = match source {
             ast::Source::Path(path) => format!("{path:?}"),
             _ => SOURCE.to_string(),
@@ -55,7 +55,7 @@ impl AnonContext {
 }
 
 /// The rows of a file, folder, glob or URL, whose format is that of its first file.
-pub(super) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
+pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
     if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
         return Err(Error::io(
             format!("cannot read {path:?}"),
@@ -117,7 +117,7 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
 }
 
 /// Whether a CSV file begins with these names.
-pub(super) fn has_header(file: &Path, names: &[&str]) -> bool {
+pub(in crate::session) fn has_header(file: &Path, names: &[&str]) -> bool {
     let reader = csv::ReaderBuilder::new().from_path(file).ok();
     let header = reader.and_then(|mut reader| reader.headers().ok().cloned());
     header.is_some_and(|header| header.iter().eq(names.iter().copied()))
@@ -158,7 +158,7 @@ fn broken_file(folder: &Path, extension: &str) -> Option<PathBuf> {
 }
 
 /// The local folder that holds the whole of these rows and nothing else: a path, or a table over one.
-pub(super) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<PathBuf> {
+pub(in crate::session) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<PathBuf> {
     match (named, rows.logical_plan()) {
         (ast::Source::Path(path), _) => Some(PathBuf::from(path)),
         (ast::Source::Table(_), LogicalPlan::TableScan(scan)) if scan.filters.is_empty() && scan.fetch.is_none() => {
@@ -174,13 +174,13 @@ pub(super) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<P
 }
 
 /// The columns that are folder names under a folder.
-pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
+pub(in crate::session) fn partition_columns(folder: &Path) -> Vec<String> {
     partitions(folder).into_iter().map(|(column, _)| column).collect()
 }
 
 /// The rows of a query one after the other, its partitions too, and not as they come: in a session with one target
 /// partition, as they are stored.
-pub(super) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
+pub(in crate::session) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
     let plan = session.sql(sql).await?.create_physical_plan().await?;
     let partitions = 0..plan.output_partitioning().partition_count();
     let streams = partitions.map(|partition| plan.execute(partition, session.task_ctx()));

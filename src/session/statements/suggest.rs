@@ -3,10 +3,11 @@
 //! Columns are counted in one scan, exactly in small tables and estimated in large ones; forms are read off the first
 //! rows as they are stored, so that the answer is the same every time.
 
-use super::source::stored;
-use super::{AnonContext, Answer};
 use crate::engine::{Phase, quote, recounting_session};
 use crate::error::{Error, Result};
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::session::sources::source::stored;
 use crate::sql::{ast, ident};
 use crate::suggest::{Facts, Kind, Proposal, Role, propose};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
@@ -31,7 +32,7 @@ const WARNING: &str = "a proposal from names, forms and counts, which know nothi
     line, run RISK OF on the quasi-identifiers, and decide";
 
 impl AnonContext {
-    pub(super) async fn suggest_roles(&self, named: ast::Source) -> Result<Answer> {
+    pub(in crate::session) async fn suggest_roles(&self, named: ast::Source) -> Result<Answer> {
         let source = self.source(&named).await?;
         let fields = source.rows.schema().fields().clone();
         let columns: Vec<(String, Kind)> = fields

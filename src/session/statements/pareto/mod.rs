@@ -1,17 +1,16 @@
 //! PARETO FRONT OF: the nodes that no other node beats in every objective.
 
-mod function;
 mod objective;
 
-pub(super) use function::ParetoFront;
 pub use objective::OBJECTIVES;
 
-use super::lattice_of::no_personal;
-use super::{AnonContext, Answer};
+use super::lattice::no_personal;
 use crate::catalogue::{Argument, Call, Value};
 use crate::engine::{self, Front, Job, Objective, Property, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::report::FrontChart;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
 use crate::sql::ast::{self, Anonymize, Choice};
 use crate::sql::ident;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt64Array};
@@ -22,14 +21,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A front as it was asked for.
-struct Request {
+pub(in crate::session) struct Request {
     anonymize: Anonymize,
     objectives: Vec<ast::Objective>,
     epsilon: Vec<f64>,
 }
 
 impl Request {
-    fn new(anonymize: Anonymize, mut objectives: Vec<ast::Objective>, epsilon: Vec<f64>) -> Result<Self> {
+    pub(in crate::session) fn new(
+        anonymize: Anonymize,
+        mut objectives: Vec<ast::Objective>,
+        epsilon: Vec<f64>,
+    ) -> Result<Self> {
         for objective in &mut objectives {
             complete(objective, &anonymize.sensitive)?;
         }
@@ -42,7 +45,7 @@ impl Request {
 }
 
 impl AnonContext {
-    pub(super) async fn pareto(
+    pub(in crate::session) async fn pareto(
         &self,
         mut anonymize: Anonymize,
         objectives: Vec<ast::Objective>,
@@ -73,7 +76,7 @@ impl AnonContext {
         self.last_front.read().clone()
     }
 
-    async fn front(&self, request: Request) -> Result<(RecordBatch, FrontChart)> {
+    pub(in crate::session) async fn front(&self, request: Request) -> Result<(RecordBatch, FrontChart)> {
         let schema = schema(&request)?;
         let Request {
             anonymize,
@@ -127,7 +130,7 @@ fn drawing(path: String) -> Result<PathBuf> {
 }
 
 /// The columns of the answer, which the statement alone tells.
-fn schema(request: &Request) -> Result<SchemaRef> {
+pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
     let mut fields = vec![Field::new("node", DataType::Utf8, false)];
     let mut add = |name: &str, data_type: DataType| {
         // A quasi-identifier may be called as an objective is.

@@ -4,10 +4,12 @@
 //! `generalize('hierarchy', value, level)` is the label of a value at a level, as EXPLAIN ANONYMIZE uses it;
 //! `hierarchy_levels('hierarchy')` is the lookup table of a hierarchy that lists its values.
 
-use super::front::ParetoFront;
-use super::{Catalog, risk_functions};
+mod pareto_front;
+mod risk;
+
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::session::context::Catalog;
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
@@ -20,12 +22,13 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::prelude::SessionContext;
+use pareto_front::ParetoFront;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Makes the functions known to a session.
-pub(super) fn register(session: &SessionContext, hierarchies: &Catalog) {
+pub(in crate::session) fn register(session: &SessionContext, hierarchies: &Catalog) {
     let signature = Signature::any(3, Volatility::Stable);
     let generalize = Generalize {
         signature,
@@ -36,13 +39,13 @@ pub(super) fn register(session: &SessionContext, hierarchies: &Catalog) {
         "hierarchy_levels",
         Arc::new(HierarchyLevels(Hierarchies(Arc::clone(hierarchies)))),
     );
-    risk_functions::register(session, &Hierarchies(Arc::clone(hierarchies)));
+    risk::register(session, &Hierarchies(Arc::clone(hierarchies)));
     session.register_udtf("pareto_front", Arc::new(ParetoFront(Arc::clone(hierarchies))));
 }
 
 /// The session's hierarchies; two are the same when they are the same memory.
 #[derive(Clone)]
-pub(super) struct Hierarchies(pub(super) Catalog);
+pub(in crate::session) struct Hierarchies(pub(in crate::session) Catalog);
 
 impl Hierarchies {
     fn get(&self, name: &str) -> Result<Arc<Hierarchy>> {

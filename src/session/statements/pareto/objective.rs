@@ -1,11 +1,11 @@
 //! What OPTIMIZING can name: these properties, and every metric.
 
-use super::super::bind::not_sensitive;
 use crate::catalogue::{self, Arguments, Call, Entry, Info, Kind, Param, Value};
 use crate::engine::{Constraint, Objective, Property};
 use crate::error::{Error, Result};
 use crate::metric::{self, METRICS};
 use crate::model;
+use crate::session::bind::not_sensitive;
 use crate::sql::ast;
 
 /// Makes the property; the sensitive attribute is given to those that read one.

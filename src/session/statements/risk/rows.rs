@@ -1,6 +1,6 @@
 //! The rows that RISK OF answers: section, subject, measure, value, note.
 
-use super::risk::{MOST_SUBSETS, Measured};
+use super::{MOST_SUBSETS, Measured};
 use crate::error::Result;
 use crate::risk::{Above, Attacker, ClassEstimate, Estimate, Histogram};
 use arrow::array::{ArrayRef, Float64Array, StringArray};
@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
 /// The columns of the answer.
-pub(super) fn schema() -> SchemaRef {
+pub(in crate::session) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("section", DataType::Utf8, false),
         Field::new("subject", DataType::Utf8, true),
@@ -58,7 +58,7 @@ impl Row {
 }
 
 /// The answer.
-pub(super) fn batch(measured: &Measured) -> Result<RecordBatch> {
+pub(in crate::session) fn batch(measured: &Measured) -> Result<RecordBatch> {
     let mut rows = Rows::default();
     table(&mut rows, measured);
     attackers(&mut rows, measured);

@@ -1,9 +1,9 @@
 //! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a front where a table stands, for tools that only send SELECT.
 
-use super::{Request, schema};
 use crate::engine::Silent;
 use crate::error::{Error, Result};
-use crate::session::{AnonContext, Catalog};
+use crate::session::context::{AnonContext, Catalog};
+use crate::session::statements::pareto::{Request, schema};
 use crate::sql::{self, Statement};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;

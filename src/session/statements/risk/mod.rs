@@ -1,12 +1,15 @@
 //! RISK OF: how exposed the people in a table are, raw or released.
 
-use super::bind::arguments;
-use super::{AnonContext, Answer, risk_rows};
+pub(in crate::session) mod rows;
+
 use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{Manifest, Phase, Promise, ReleasedTable, Source, recounting_session};
 use crate::error::{Error, Result};
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
+use crate::session::answer::Answer;
+use crate::session::bind::arguments;
+use crate::session::context::AnonContext;
 use crate::sql::ast;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
@@ -21,7 +24,7 @@ const MEASURED: &str = "measured";
 const POPULATION: &str = "population";
 
 /// More subsets of columns than this are not measured: each is a GROUP BY.
-pub(super) const MOST_SUBSETS: usize = 200;
+pub(in crate::session) const MOST_SUBSETS: usize = 200;
 
 /// The options of WITH.
 const OPTIONS: Info = Info {
@@ -78,40 +81,40 @@ const SHARE: Kind = Kind::Real {
 };
 
 /// What RISK OF found.
-pub(super) struct Measured {
-    pub(super) risk: Risk,
+pub(in crate::session) struct Measured {
+    pub(in crate::session) risk: Risk,
     /// The k whose 1 / k is among the thresholds.
-    pub(super) k: u64,
-    pub(super) entity: Option<String>,
+    pub(in crate::session) k: u64,
+    pub(in crate::session) entity: Option<String>,
     /// Rows that are no class.
-    pub(super) starred: u64,
+    pub(in crate::session) starred: u64,
     /// The population's own classes.
-    pub(super) population: Option<Histogram>,
+    pub(in crate::session) population: Option<Histogram>,
     /// Whether the sampling fraction was counted, and not given.
-    pub(super) counted_fraction: bool,
+    pub(in crate::session) counted_fraction: bool,
     /// The classes that subsets of the quasi-identifiers make.
-    pub(super) columns: Vec<(Vec<String>, Histogram)>,
-    pub(super) sensitive: Vec<Worst>,
-    pub(super) class_estimate: ClassEstimate,
-    pub(super) bands: bool,
+    pub(in crate::session) columns: Vec<(Vec<String>, Histogram)>,
+    pub(in crate::session) sensitive: Vec<Worst>,
+    pub(in crate::session) class_estimate: ClassEstimate,
+    pub(in crate::session) bands: bool,
 }
 
 /// The worst that any class reaches of one measure of a sensitive attribute; `None` without a class.
-pub(super) struct Worst {
-    pub(super) attribute: String,
-    pub(super) measure: String,
-    pub(super) reached: Option<f64>,
+pub(in crate::session) struct Worst {
+    pub(in crate::session) attribute: String,
+    pub(in crate::session) measure: String,
+    pub(in crate::session) reached: Option<f64>,
 }
 
 impl AnonContext {
-    pub(super) async fn risk(&self, risk: &ast::Risk) -> Result<Answer> {
+    pub(in crate::session) async fn risk(&self, risk: &ast::Risk) -> Result<Answer> {
         let measured = self.measure(risk).await?;
         self.observer.end(Phase::Measure);
-        Answer::of(risk_rows::batch(&measured)?)
+        Answer::of(rows::batch(&measured)?)
     }
 
     /// Counts what the statement asks for.
-    pub(super) async fn measure(&self, statement: &ast::Risk) -> Result<Measured> {
+    pub(in crate::session) async fn measure(&self, statement: &ast::Risk) -> Result<Measured> {
         let options = arguments(&OPTIONS, &statement.options)?;
         let (session, table) = self.measured_table(statement).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
@@ -147,7 +150,7 @@ impl AnonContext {
     }
 
     /// The classes alone.
-    pub(super) async fn measure_classes(&self, statement: &ast::Risk) -> Result<Histogram> {
+    pub(in crate::session) async fn measure_classes(&self, statement: &ast::Risk) -> Result<Histogram> {
         let (session, table) = self.measured_table(statement).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         table.histogram(&session, &group).await

@@ -17,7 +17,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// The statement with its output put aside, and what puts that in place.
-pub(super) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
+pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
     match &mut plan {
@@ -101,7 +101,7 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
 }
 
 /// What the files of COPY or INSERT cannot tell apart; nothing where a statement writes no files.
-pub(super) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
+pub(in crate::session) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
     match plan {
         LogicalPlan::Copy(copy) => {
             let is_null = |key: &str| key.to_ascii_lowercase().ends_with("null_value");

@@ -1,7 +1,5 @@
 //! From a statement to a job: names looked up, arguments checked.
 
-use super::AnonContext;
-use super::repeatable::check_repeatable;
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::engine::{
     Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
@@ -10,13 +8,15 @@ use crate::engine::{
 use crate::error::{Error, Result};
 use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::session::context::AnonContext;
+use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::ast::{self, Anonymize};
 use crate::{metric, model, partition, search};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The options of WITH.
-pub(super) const OPTIONS: Info = Info {
+pub(in crate::session) const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of a run",
     params: &[
@@ -67,7 +67,7 @@ const TARGET_OPTIONS: Info = Info {
 
 impl AnonContext {
     /// The job of a statement, and its target where it has one.
-    pub(super) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
+    pub(in crate::session) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
         let (job, target) = self.bind_any(statement).await?;
         if job.constraints.is_empty() {
             return Err(Error::usage(
@@ -85,7 +85,7 @@ impl AnonContext {
     }
 
     /// The same of a statement that may ask for no privacy model.
-    pub(super) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
+    pub(in crate::session) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
@@ -143,7 +143,10 @@ impl AnonContext {
     }
 
     /// Quasi-identifiers with their hierarchies; without USING it is SUPPRESSION.
-    pub(super) fn quasi_identifiers(&self, columns: &[ast::QuasiIdentifier]) -> Result<Vec<QuasiIdentifier>> {
+    pub(in crate::session) fn quasi_identifiers(
+        &self,
+        columns: &[ast::QuasiIdentifier],
+    ) -> Result<Vec<QuasiIdentifier>> {
         let one = |q: &ast::QuasiIdentifier| {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
@@ -210,7 +213,7 @@ impl AnonContext {
 }
 
 /// What follows ON is no sensitive column.
-pub(super) fn not_sensitive(name: &str, sensitive: &[ast::Sensitive]) -> Error {
+pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[ast::Sensitive]) -> Error {
     if sensitive.is_empty() {
         return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));
     }
@@ -225,14 +228,14 @@ fn terms(goals: &[ast::Goal]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> 
 }
 
 /// The hierarchy of a quasi-identifier that names none.
-pub(super) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
+pub(in crate::session) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
     let name = format!("suppression of {column}");
     let hierarchy = Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
     Ok(Arc::new(hierarchy))
 }
 
 /// The constraints of SATISFYING.
-pub(super) fn constraints(
+pub(in crate::session) fn constraints(
     constraints: &[ast::Constraint],
     quasi_identifiers: &[QuasiIdentifier],
     sensitive: &[ast::Sensitive],
@@ -285,7 +288,7 @@ pub(super) fn constraints(
 }
 
 /// The options of a clause, checked.
-pub(super) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+pub(in crate::session) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| crate::catalogue::Argument {
         name: Some(name.clone()),
         value: value.clone(),
@@ -314,7 +317,7 @@ fn suppression(limit: &ast::Limit) -> SuppressionLimit {
     }
 }
 
-pub(super) fn level(level: u32, column: &str) -> Result<u8> {
+pub(in crate::session) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }
 

@@ -32,7 +32,7 @@ const ORDERED: &[&str] = &[
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
 /// An error when the rows that a statement calls `name` may be others each time they are read.
-pub(super) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
+pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
     let Some(why) = of_plan(rows.logical_plan())? else {
         return Ok(());
     };

@@ -1,18 +1,19 @@
 //! EXPLAIN [ANALYZE] ANONYMIZE: what would be done, and what was.
 
-use super::{AnonContext, Answer};
 use crate::engine::{self, Choice, Constraint, Job, QuasiIdentifier, detail_requests, quote};
 use crate::error::Result;
 use crate::frequency::{BaseSet, DetailRequest};
 use crate::hierarchy::TOP;
 use crate::model::Monotonicity;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
 use crate::sql::ast::Anonymize;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
 impl AnonContext {
-    pub(super) async fn explain(&self, anonymize: Anonymize, analyze: bool) -> Result<Answer> {
+    pub(in crate::session) async fn explain(&self, anonymize: Anonymize, analyze: bool) -> Result<Answer> {
         let (job, _) = self.bind(&anonymize).await?;
         let mut rows = plan(&job);
         if analyze {

@@ -1,12 +1,13 @@
 //! LATTICE OF: every node with what it reaches.
 
-use super::{AnonContext, Answer};
 use crate::catalogue::Call;
 use crate::engine::{self, Choice, Evaluator, Job};
 use crate::error::{Error, Result};
 use crate::lattice::Node;
 use crate::metric::{self, METRICS, Metric};
 use crate::search::Oracle;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
 use crate::sql::ast::Anonymize;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
@@ -19,7 +20,7 @@ const BATCH: usize = 4096;
 const MOST_NODES: u128 = 10_000_000;
 
 impl AnonContext {
-    pub(super) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
+    pub(in crate::session) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
         let (job, _) = self.bind(&anonymize).await?;
         no_personal(&job, "LATTICE OF")?;
         if let Choice::Partition { call, .. } = &job.choice {
@@ -61,7 +62,7 @@ impl AnonContext {
 }
 
 /// Promises to each row are kept while rows are handed out, which `statement` does not come to.
-pub(super) fn no_personal(job: &Job, statement: &str) -> Result<()> {
+pub(in crate::session) fn no_personal(job: &Job, statement: &str) -> Result<()> {
     match job.personal() {
         None => Ok(()),
         Some((constraint, _)) => Err(Error::usage(format!(

@@ -1,0 +1,52 @@
+//! What a statement runs in: a DataFusion session, its hierarchies, and whoever watches.
+
+use crate::engine::Observer;
+use crate::hierarchy::Hierarchy;
+use crate::report::FrontChart;
+use datafusion::prelude::SessionContext;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The hierarchies of a session, by name.
+pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
+
+/// anonsql over a DataFusion session.
+#[derive(Clone)]
+pub struct AnonContext {
+    pub(super) session: SessionContext,
+    pub(super) hierarchies: Catalog,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) releases: Arc<AtomicU64>,
+    pub(super) last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
+}
+
+impl AnonContext {
+    /// A context with these hierarchies, in a session that has the functions.
+    pub(super) fn sharing(session: SessionContext, hierarchies: Catalog, observer: Arc<dyn Observer>) -> Self {
+        Self {
+            session,
+            hierarchies,
+            observer,
+            releases: Arc::default(),
+            last_front: Arc::default(),
+        }
+    }
+
+    /// The same context, whose runs are followed by `observer`.
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The DataFusion session.
+    pub fn session(&self) -> &SessionContext {
+        &self.session
+    }
+
+    /// The names of the hierarchies.
+    pub fn hierarchies(&self) -> Vec<String> {
+        self.hierarchies.read().keys().cloned().collect()
+    }
+}
