@@ -42,28 +42,31 @@
 //!
 //! # Where things are
 //!
-//! A module imports only from those above it; a test reads the `use` lines and fails on one that is not allowed.
+//! A module uses only those above it, and only some name DataFusion. A test reads this table and fails where the code
+//! departs from it, and where files use each other in a circle.
 //!
-//! | module | what it is |
-//! |---|---|
-//! | [`error`] | one error type; its kind decides the exit code |
-//! | [`plain`] | text that is safe to look at |
-//! | [`settings`] | the settings of a session: SET anonsql.name = 'value' |
-//! | [`catalogue`] | how an SQL name becomes an object with checked arguments |
-//! | [`lattice`] | nodes, their order and neighbours |
-//! | [`hierarchy`] | hierarchies as Arrow lookup tables, one file per kind |
-//! | [`search`] | one file per algorithm, written against an oracle; no DataFusion |
-//! | [`partition`] | local recoding: one file per algorithm that divides the distinct combinations; no DataFusion |
-//! | [`frequency`] | rows to counts: encoding, the base set, roll-up, the cache |
-//! | [`recode`] | applying a choice, batch by batch |
-//! | [`model`] | privacy models: a predicate over one class, and the same guarantee as SQL |
-//! | [`metric`] | quality metrics with their bounds |
-//! | [`suggest`] | what a column's name, form and counts say of its role |
-//! | [`risk`] | re-identification risk from class sizes: attackers, uniqueness, estimators |
-//! | [`report`] | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | [`engine`] | the one path from job to release |
-//! | [`sql`] | one file per statement, around DataFusion's parser |
-//! | [`session`] | [`AnonContext`] over a DataFusion session |
+//! | module | DataFusion | what it is |
+//! |---|---|---|
+//! | [`error`] | yes | one error type; its kind decides the exit code |
+//! | [`plain`] | yes | text that is safe to look at |
+//! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
+//! | [`lattice`] | no | nodes, their order and neighbours |
+//! | [`hierarchy`] | no | hierarchies as Arrow lookup tables, one file per kind |
+//! | [`search`] | no | one file per algorithm, written against an oracle |
+//! | [`partition`] | no | local recoding: one file per algorithm that divides the distinct combinations |
+//! | [`frequency`] | yes | rows to counts: encoding, the base set, roll-up, the cache |
+//! | [`recode`] | yes | applying a choice, batch by batch |
+//! | [`model`] | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
+//! | [`metric`] | no | quality metrics with their bounds |
+//! | [`suggest`] | no | what a column's name, form and counts say of its role |
+//! | [`risk`] | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
+//! | [`report`] | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
+//! | [`engine`] | yes | the one path from job to release |
+//! | [`sql`] | yes | one file per statement, around DataFusion's parser |
+//! | [`session`] | yes | [`AnonContext`] over a DataFusion session |
+//! | `generate` | no | tables of made-up people, for trials and measurements |
+//! | `cli` | yes | the command: arguments, the prompt, output |
 //!
 //! Scans, writing and recounts work on the tokio runtime that a statement is awaited on, in as many partitions as the
 //! DataFusion session has; merging them and grouping nodes works on rayon's global pool. The command makes both as large

@@ -1,0 +1,135 @@
+//! The arrows between the files of `src`, and what is wrong with them.
+
+use super::paths::paths;
+use super::tree::{Files, Tree};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which file uses which, with one path that does so, and the files that name DataFusion.
+#[derive(Debug, Default)]
+pub struct Graph {
+    arrows: BTreeMap<String, BTreeMap<String, String>>,
+    pub datafusion: BTreeSet<String>,
+}
+
+/// A row of the table of rooms in `lib.rs`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Room {
+    pub name: String,
+    pub datafusion: bool,
+}
+
+impl Graph {
+    /// The graph of the library below `lib.rs` and of the command in `main.rs`, if it is there.
+    pub fn read(files: &Files) -> Self {
+        let mut graph = Self::default();
+        let library = Tree::read(files, "lib.rs");
+        for (index, module) in library.modules.iter().enumerate() {
+            for path in paths(module) {
+                graph.add(&library, index, &module.file, path);
+            }
+        }
+        if files.contains_key("main.rs") {
+            for mut path in Tree::read(files, "main.rs").modules.iter().flat_map(paths) {
+                if path.names[0] == "anonsql" {
+                    path.names[0] = "crate".into();
+                    graph.add(&library, 0, "main.rs", path);
+                }
+            }
+        }
+        graph
+    }
+
+    fn add(&mut self, tree: &Tree, module: usize, file: &str, path: super::tree::Path) {
+        let written = path.names.join("::");
+        if path.names[0] == "datafusion" {
+            self.datafusion.insert(file.into());
+        }
+        for used in tree.files(module, &path) {
+            if used != file {
+                let arrows = self.arrows.entry(file.into()).or_default();
+                arrows.entry(used.into()).or_insert_with(|| written.clone());
+            }
+        }
+    }
+
+    /// The files that stand in a circle, circle by circle.
+    pub fn circles(&self) -> Vec<BTreeSet<&str>> {
+        let reached: BTreeMap<&str, BTreeSet<&str>> =
+            self.arrows.keys().map(|f| (f.as_str(), self.reached(f))).collect();
+        let circle = |file: &&str| -> BTreeSet<&str> {
+            let back = |other: &&&str| reached.get(*other).is_some_and(|reached| reached.contains(file));
+            reached[file].iter().filter(back).copied().collect()
+        };
+        let circles = reached.keys().map(|file| (file, circle(file)));
+        // Each file of a circle finds it; its first one gives it.
+        let circles = circles.filter(|(file, circle)| circle.first() == Some(file));
+        circles.map(|(_, circle)| circle).collect()
+    }
+
+    fn reached<'a>(&'a self, file: &'a str) -> BTreeSet<&'a str> {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![file]);
+        while let Some(file) = next.pop() {
+            let used = self.arrows.get(file).into_iter().flat_map(BTreeMap::keys);
+            next.extend(used.map(String::as_str).filter(|used| reached.insert(*used)));
+        }
+        reached
+    }
+
+    /// The arrows between these files, a line each.
+    pub fn arrows_within(&self, circle: &BTreeSet<&str>) -> Vec<String> {
+        self.lines(|from, to| circle.contains(from) && circle.contains(to))
+    }
+
+    /// The arrows to a room that does not stand above the file's own, and names of DataFusion where they may not be.
+    pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
+        let place = |file: &str| {
+            let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
+            match room {
+                "lib" | "main" => rooms.len(),
+                room => rooms
+                    .iter()
+                    .position(|r| r.name == room)
+                    .unwrap_or_else(|| panic!("{room} is not in the table of lib.rs")),
+            }
+        };
+        let mut found = self.lines(|from, to| place(to) > place(from));
+        let without = |file: &&String| rooms.get(place(file)).is_some_and(|room| !room.datafusion);
+        found.extend(
+            self.datafusion
+                .iter()
+                .filter(without)
+                .map(|file| format!("{file} names DataFusion")),
+        );
+        found
+    }
+
+    fn lines(&self, which: impl Fn(&str, &str) -> bool) -> Vec<String> {
+        let all = self
+            .arrows
+            .iter()
+            .flat_map(|(from, used)| used.iter().map(move |(to, path)| (from, to, path)));
+        let which = all.filter(|(from, to, _)| which(from, to));
+        which
+            .map(|(from, to, path)| format!("{from} uses {path}, which is in {to}"))
+            .collect()
+    }
+}
+
+/// The rows of the table of rooms in the text of `lib.rs`: module, whether it may name DataFusion, what it is.
+pub fn rooms(text: &str) -> Vec<Room> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let rows = rows.filter_map(|row| {
+        let mut cells = row.split(" | ");
+        let name = cells.next()?.trim_matches(['[', '`', ']', ' ']);
+        Some((name.to_string(), cells.next()?))
+    });
+    let rooms = rows.filter_map(|(name, datafusion)| match datafusion.trim() {
+        "yes" => Some(Room { name, datafusion: true }),
+        "no" => Some(Room {
+            name,
+            datafusion: false,
+        }),
+        _ => None,
+    });
+    rooms.collect()
+}
