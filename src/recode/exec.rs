@@ -87,10 +87,10 @@ impl Recoder {
             columns.push(match &released.treatment {
                 Treatment::Generalize(i) if recipe.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
                 Treatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                Treatment::Keep => cast(column(batch, &released.name)?, field.data_type())?,
+                Treatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 Treatment::Protect => {
-                    let values = cast(column(batch, &released.name)?, field.data_type())?;
+                    let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;
                     if recipe.starred {
                         nullif(&values, &suppressed)?
                     } else {
