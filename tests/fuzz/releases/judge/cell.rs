@@ -89,7 +89,18 @@ impl Cell {
                 }
             },
             (Ground::Instant(a, _), Ground::Instant(b, _)) => a.cmp(b),
+            (Ground::NotFinite, Ground::NotFinite | Ground::Number(_)) | (Ground::Number(_), Ground::NotFinite) => {
+                self.place().total_cmp(&other.place())
+            }
             _ => self.text.cmp(&other.text),
+        }
+    }
+
+    /// Where a number stands among those that are not finite: minus infinity before it, infinity and NaN after.
+    fn place(&self) -> f64 {
+        match self.ground {
+            Ground::NotFinite => self.text.parse().unwrap_or(f64::NAN),
+            _ => 0.0,
         }
     }
 }
