@@ -27,8 +27,9 @@
 //!
 //! # How a request runs
 //!
-//! SQL text is parsed ([`sql`]) and bound to a [`engine::Job`] ([`session`]): names, types and roles checked, a value
-//! that holds everything. The engine then
+//! SQL text is parsed ([`sql`]) and bound ([`session`]) to a [`job::Job`]: what was asked as a value, which is checked
+//! once, before anything is read. Then each stage of the [`engine`] takes the values of the stages before it and returns
+//! one of its own. The engine
 //!
 //! 1. reads the source once ([`frequency`]): values become codes, rows become the *base frequency set*, the distinct
 //!    combinations of quasi-identifier codes with their counts, packed into machine words;
@@ -49,6 +50,7 @@
 //! |---|---|---|
 //! | [`error`] | yes | one error type; its kind decides the exit code |
 //! | [`plain`] | yes | text that is safe to look at |
+//! | [`quoting`] | no | names as SQL text |
 //! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | no | nodes, their order and neighbours |
@@ -62,7 +64,10 @@
 //! | [`suggest`] | no | what a column's name, form and counts say of its role |
 //! | [`risk`] | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | [`report`] | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | [`engine`] | yes | the one path from job to release |
+//! | [`source`] | yes | reading what others wrote: damaged files, files that change, columns by name |
+//! | [`folder`] | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
+//! | [`job`] | yes | what was asked, and every refusal |
+//! | [`engine`] | yes | the one path from job to release: `scan`, `decide`, `apply`, `write`, `recount`, `publish` |
 //! | [`sql`] | yes | one file per statement, around DataFusion's parser |
 //! | [`session`] | yes | [`AnonContext`] over a DataFusion session |
 //! | `generate` | no | tables of made-up people, for trials and measurements |
@@ -82,21 +87,25 @@ pub mod catalogue;
 pub mod cli;
 pub mod engine;
 pub mod error;
+pub mod folder;
 pub mod frequency;
 #[cfg(feature = "cli")]
 pub mod generate;
 pub mod hierarchy;
+pub mod job;
 pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod partition;
 pub mod plain;
+pub mod quoting;
 pub mod recode;
 pub mod report;
 pub mod risk;
 pub mod search;
 pub mod session;
 pub mod settings;
+pub mod source;
 pub mod sql;
 pub mod suggest;
 

@@ -5,7 +5,7 @@ use crate::page::{Page, number};
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
 use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Silent, prepare};
+use anonsql::engine::{Evaluator, Silent, detail_requests, scan};
 use anonsql::lattice::Node;
 use anonsql::search::{self, Assessment, Budget, Context, Oracle};
 
@@ -133,10 +133,8 @@ fn table(plan: &Plan, page: &mut Page, name: &str, file: &str, folder: &str, col
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let evaluator = runtime.block_on(async {
         let job = table.job(plan).await;
-        prepare(&job, &[job.metric.as_ref()], &Silent)
-            .await
-            .expect("the table")
-            .evaluator
+        let scanned = scan(&job, &detail_requests(&job, &job.metrics()), &Silent).await;
+        Evaluator::new(&job, scanned.expect("the table"), &job.metrics()).expect("the metric fits the job")
     });
     let nodes = Nodes::of(evaluator);
     let rows = nodes.evaluator.rows();

@@ -5,10 +5,10 @@ use crate::chart::{Line, lines};
 use crate::page::Page;
 use crate::source::Table;
 use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Silent, prepare};
+use anonsql::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
 use anonsql::frequency::FrequencySets;
 use anonsql::metric::{self, Metric};
-use anonsql::search::{self, Budget, Context, Oracle};
+use anonsql::search::{self, Budget, Context};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,10 +49,9 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
     let job = runtime.block_on(table.job(plan));
     let loss = metric::build(&Call::bare("infoloss")).expect("infoloss");
     let height = metric::build(&Call::bare("height")).expect("height");
-    let prepared = runtime
-        .block_on(prepare(&job, &[loss.as_ref()], &Silent))
-        .expect("the table")
-        .evaluator;
+    let scanned = runtime
+        .block_on(scan(&job, &detail_requests(&job, &[loss.as_ref()]), &Silent))
+        .expect("the table");
     let of = |(_, name, minimised): &(&str, &str, &str)| {
         let metrics: [&dyn Metric; 2] = match *minimised {
             "height" => [height.as_ref(), loss.as_ref()],
@@ -62,11 +61,15 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
         let mut milliseconds = 0.0;
         let mut found = None;
         for _ in 0..RUNS {
-            let base = Arc::clone(prepared.sets().base());
+            let base = Arc::clone(scanned.sets.base());
             let sets =
                 FrequencySets::new(base, SessionContext::new().task_ctx(), BYTES).expect("memory is not limited");
-            let evaluator =
-                Evaluator::new(&job, sets, prepared.lattice().clone(), &metrics, 1).expect("the metrics fit");
+            let fresh = Scanned {
+                sets,
+                lattice: scanned.lattice.clone(),
+                threads: 1,
+            };
+            let evaluator = Evaluator::new(&job, fresh, &metrics).expect("the metrics fit");
             let mut context = Context::new(0, Budget::default());
             let search = search::build(&Call::bare(*name)).expect("a search");
             let started = Instant::now();

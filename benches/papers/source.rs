@@ -2,10 +2,11 @@
 
 use crate::Plan;
 use crate::request;
-use anonsql::engine::{Job, Pins, Sensitive, Source, SuppressionLimit};
 use anonsql::error::Result;
+use anonsql::job::{Job, Sensitive, SourceTable, SuppressionLimit};
 use anonsql::lattice::{Lattice, Node};
 use anonsql::search::{Assessment, Counters, Oracle};
+use anonsql::source::Pins;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 /// A table with its hierarchies, and what is asked of it.
@@ -43,7 +44,7 @@ impl Table<'_> {
             .chain(self.sensitive)
             .chain(self.label)
             .collect();
-        let source = Source {
+        let source = SourceTable {
             name: self.file.into(),
             rows: rows.select_columns(&all).expect("the columns"),
             files: vec![],

@@ -2,11 +2,12 @@
 
 use super::request;
 use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Job, Pins, Silent, Source, SuppressionLimit, prepare};
+use anonsql::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
 use anonsql::frequency::{Base, FrequencySets};
+use anonsql::job::{Job, SourceTable, SuppressionLimit};
 use anonsql::lattice::Lattice;
 use anonsql::metric::{self, Metric};
-use anonsql::search::Oracle;
+use anonsql::source::Pins;
 use datafusion::execution::TaskContext;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
@@ -58,13 +59,13 @@ impl Adult {
         let runtime = super::run::runtime(1);
         let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
         let job = runtime.block_on(job(&session, &folder, "dm", 2, 0));
-        let evaluator = runtime
-            .block_on(prepare(&job, &[job.metric.as_ref()], &Silent))
-            .expect("the table can be read")
-            .evaluator;
+        let details = detail_requests(&job, &job.metrics());
+        let scanned = runtime
+            .block_on(scan(&job, &details, &Silent))
+            .expect("the table can be read");
         Some(Self {
-            base: Arc::clone(evaluator.sets().base()),
-            lattice: evaluator.lattice().clone(),
+            base: Arc::clone(scanned.sets.base()),
+            lattice: scanned.lattice,
             context: session.task_ctx(),
             session,
             folder,
@@ -87,15 +88,19 @@ impl Adult {
             .map(|m| metric::build(&Call::bare(*m)).expect(m))
             .collect();
         let metrics: Vec<&dyn Metric> = metrics.iter().map(AsRef::as_ref).collect();
-        Evaluator::new(&job, self.sets(CACHE_BYTES), self.lattice.clone(), &metrics, 1)
-            .expect("the metrics fit the job")
+        let scanned = Scanned {
+            sets: self.sets(CACHE_BYTES),
+            lattice: self.lattice.clone(),
+            threads: 1,
+        };
+        Evaluator::new(&job, scanned, &metrics).expect("the metrics fit the job")
     }
 }
 
 async fn job(session: &SessionContext, data: &Path, metric: &str, k: i64, percent: u64) -> Job {
     let path = data.join("adult_arx.parquet").display().to_string();
     let rows = session.read_parquet(path.as_str(), ParquetReadOptions::default()).await;
-    let source = Source {
+    let source = SourceTable {
         name: "adult".into(),
         rows: rows.expect("the Adult table"),
         files: vec![],

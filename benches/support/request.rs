@@ -1,8 +1,8 @@
 //! What benches ask for: k-anonymity of a table whose hierarchies are files.
 
 use anonsql::catalogue::{Argument, Call, Value};
-use anonsql::engine::{Choice, Constraint, Job, QuasiIdentifier, Source, SuppressionLimit};
 use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::job::{Choice, Constraint, Job, QuasiIdentifier, SourceTable, SuppressionLimit};
 use anonsql::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub fn call(name: &str, values: &[Value]) -> Call {
 
 /// The job that asks for `k_anonymity(k)` at the least `metric`. Every column has the hierarchy of its file in `folder`.
 pub fn job(
-    source: Source,
+    source: SourceTable,
     columns: &[&str],
     folder: &Path,
     k: i64,
@@ -70,6 +70,7 @@ pub fn job(
         seed: 0,
         time_limit: None,
         node_limit: None,
+        target: None,
         report: None,
     }
 }

@@ -1,7 +1,9 @@
 //! What a statement answers: a schema and a stream of record batches.
 
-use crate::engine::{RandomizedColumn, Release, SOURCE, reading};
+use crate::engine::Release;
 use crate::error::{Error, ErrorKind, Result};
+use crate::folder::RandomizedColumn;
+use crate::source::{SOURCE, reading};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;

@@ -3,7 +3,6 @@
 use super::answer::Answer;
 use super::context::AnonContext;
 use crate::catalogue::Value;
-use crate::engine::quote;
 use crate::error::{Error, Result};
 use crate::hierarchy::file::{self, FileOptions};
 use crate::hierarchy::intervals::Intervals;
@@ -13,6 +12,7 @@ use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::table::Table;
 use crate::hierarchy::truncate::{Truncate, Unit};
 use crate::hierarchy::{Hierarchy, Ladder, Number, OnNull, OnUnmapped};
+use crate::quoting::quote;
 use crate::sql::TableName;
 use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
 use arrow::array::{ArrayRef, AsArray, StringArray, UInt8Array, UInt64Array};

@@ -4,11 +4,11 @@ use super::answer::{self, Answer};
 use super::context::{AnonContext, Catalog};
 use super::functions;
 use super::statements::output;
-use crate::engine::{
-    self, SOURCE, Silent, Stage, answer_maxima_rightly, check_arrow_files, guard_readers, keep_files_unnamed, reading,
-};
+use crate::engine::{self, ReleasedRows, Silent, Stage, StagedReport, answer_maxima_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
+use crate::job::Purpose;
 use crate::settings::Settings;
+use crate::source::{SOURCE, check_arrow_files, guard_readers, reading};
 use crate::sql::ast::{Anonymize, Wrapped};
 use crate::sql::{self, Statement};
 use arrow::record_batch::RecordBatch;
@@ -92,21 +92,21 @@ impl AnonContext {
     }
 
     async fn anonymize(&self, anonymize: Anonymize) -> Result<Answer> {
-        let (job, target) = self.bind(&anonymize).await?;
-        let Some(target) = target else {
-            let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
-            let answer = Answer::query(self.session.read_table(Arc::new(table))?).await?;
-            release.publish_report()?;
+        let job = Arc::new(self.bind(&anonymize, Purpose::Release).await?);
+        let Some(target) = &job.target else {
+            let released = engine::release_rows(&job, &self.observer).await?;
+            let answer = Answer::query(self.session.read_table(Arc::new(released.table))?).await?;
+            released.report.map_or(Ok(()), StagedReport::publish)?;
             return Ok(answer);
         };
-        let release = engine::release_to(job, &target, Arc::clone(&self.observer)).await?;
+        let release = engine::release_to(&job, &self.observer).await?;
         answer::summary(&target.path, release.as_ref())
     }
 
     /// CREATE TABLE AS, COPY and INSERT INTO: DataFusion's statement over the released rows under a passing name.
     async fn wrapped(&self, wrapped: Wrapped) -> Result<Answer> {
-        let (job, _) = self.bind(&wrapped.anonymize).await?;
-        let (mut release, table) = engine::release_rows(job, Arc::clone(&self.observer)).await?;
+        let job = Arc::new(self.bind(&wrapped.anonymize, Purpose::Release).await?);
+        let ReleasedRows { table, report, .. } = engine::release_rows(&job, &self.observer).await?;
         let name = format!("__anonsql_release_{}", self.releases.fetch_add(1, Ordering::Relaxed));
         let table = Arc::new(table);
         self.session
@@ -131,7 +131,7 @@ impl AnonContext {
         .await;
         self.session.deregister_table(name.as_str())?;
         let (schema, batches) = done?;
-        release.publish_report()?;
+        report.map_or(Ok(()), StagedReport::publish)?;
         Answer::batches(schema, batches)
     }
 }

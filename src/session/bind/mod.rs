@@ -1,13 +1,14 @@
 //! From a statement to a job: names looked up, arguments checked.
 
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
-use crate::engine::{
-    Choice, Constraint, Existing, Format, Identifier, Job, MANIFEST, Manifest, QuasiIdentifier, Randomization,
-    ReportFile, Secret, Sensitive, SuppressionLimit, Target, check_partition, sha256,
-};
 use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Manifest, sha256};
 use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::job::{
+    Choice, Constraint, Existing, Format, Identifier, Job, Purpose, QuasiIdentifier, Randomization, ReportFile, Secret,
+    Sensitive, SuppressionLimit, Target,
+};
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::ast::{self, Anonymize};
@@ -66,26 +67,8 @@ const TARGET_OPTIONS: Info = Info {
 };
 
 impl AnonContext {
-    /// The job of a statement, and its target where it has one.
-    pub(in crate::session) async fn bind(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
-        let (job, target) = self.bind_any(statement).await?;
-        if job.constraints.is_empty() {
-            return Err(Error::usage(
-                "SATISFYING names no privacy model; example: SATISFYING k_anonymity(5)",
-            ));
-        }
-        if !job.metric.reads().weights && job.quasi_identifiers.iter().any(|q| q.weight != 1.0) {
-            return Err(Error::usage(format!(
-                "WEIGHT has no effect on {}, which does not count columns",
-                job.metric_name
-            )));
-        }
-        check_partition(&job)?;
-        Ok((job, target))
-    }
-
-    /// The same of a statement that may ask for no privacy model.
-    pub(in crate::session) async fn bind_any(&self, statement: &Anonymize) -> Result<(Job, Option<Target>)> {
+    /// The job of a statement, checked for what is to be done with it.
+    pub(in crate::session) async fn bind(&self, statement: &Anonymize, purpose: Purpose) -> Result<Job> {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
@@ -105,10 +88,8 @@ impl AnonContext {
         let in_full = statement.to_string();
         let job = Job {
             statement_sha256: sha256(&in_full),
-            statement: match target {
-                Some(Target {
-                    full_statement: true, ..
-                }) => in_full,
+            statement: match &target {
+                Some(target) if target.full_statement => in_full,
                 _ => statement.redacted().to_string(),
             },
             source,
@@ -129,17 +110,11 @@ impl AnonContext {
             seed: options.count("seed")?,
             time_limit: options.given("time_limit", Arguments::duration)?,
             node_limit: options.given("node_limit", Arguments::count)?,
+            target,
             report,
         };
-        job.check()?;
-        let counts_population = job.constraints.iter().any(|c| c.model.reads().population);
-        if job.population.is_some() != counts_population {
-            return Err(Error::usage(match counts_population {
-                true => "k_map counts in a population table: name it with POPULATION table",
-                false => "POPULATION is named, but no model counts in it; k_map does",
-            }));
-        }
-        Ok((job, target))
+        job.check(purpose)?;
+        Ok(job)
     }
 
     /// Quasi-identifiers with their hierarchies; without USING it is SUPPRESSION.

@@ -1,8 +1,10 @@
 //! Where rows come from: a table of the session, a path, a query.
 
-use crate::engine::{Manifest, Pins, SOURCE, Source, reading};
 use crate::error::{Error, Result};
+use crate::folder::Manifest;
+use crate::job::SourceTable;
 use crate::session::context::AnonContext;
+use crate::source::{Pins, SOURCE, reading};
 use crate::sql::ast;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 impl AnonContext {
     /// The rows that a statement names.
-    pub(in crate::session) async fn source(&self, source: &ast::Source) -> Result<Source> {
+    pub(in crate::session) async fn source(&self, source: &ast::Source) -> Result<SourceTable> {
         let what = match source {
             ast::Source::Path(path) => format!("{path:?}"),
             _ => SOURCE.to_string(),
@@ -30,7 +32,7 @@ impl AnonContext {
         reading(&what, self.open(source)).await
     }
 
-    async fn open(&self, source: &ast::Source) -> Result<Source> {
+    async fn open(&self, source: &ast::Source) -> Result<SourceTable> {
         let rows = match source {
             ast::Source::Table(name) => self.session.table(name.reference()).await?,
             ast::Source::Path(path) => read_path(&self.session, path).await?,
@@ -45,7 +47,7 @@ impl AnonContext {
             }
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
-        Ok(Source {
+        Ok(SourceTable {
             name: source.to_string(),
             rows,
             files: pins.local_files(),

@@ -1,8 +1,9 @@
 //! COMPARE ANONYMIZE: the releases of several searches side by side, each recounted like any release.
 
 use crate::catalogue::Call;
-use crate::engine::{self, Decided, Job, Release, decide};
+use crate::engine::{self, Evaluator, Release, detail_requests};
 use crate::error::{ErrorKind, Result};
+use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -26,12 +27,11 @@ impl AnonContext {
         let mut jobs: Vec<Arc<Job>> = vec![];
         for search in &searches {
             let choice = ast::Choice::Search(search.clone());
-            let (job, _) = self
-                .bind(&Anonymize {
-                    choice,
-                    ..anonymize.clone()
-                })
-                .await?;
+            let statement = Anonymize {
+                choice,
+                ..anonymize.clone()
+            };
+            let job = self.bind(&statement, Purpose::Decide).await?;
             jobs.push(Arc::new(job));
         }
         let Some(first) = jobs.first().cloned() else {
@@ -42,7 +42,8 @@ impl AnonContext {
         let readied: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| m.as_ref()).collect();
         let objectives: Vec<&dyn Metric> = Some(first.metric.as_ref()).into_iter().chain(readied).collect();
         // All jobs have the same table, models and metrics: one scan serves them.
-        let prepared = Arc::new(engine::prepare(&first, &objectives, self.observer.as_ref()).await?);
+        let scanned = engine::scan(&first, &detail_requests(&first, &objectives), self.observer.as_ref()).await?;
+        let evaluator = Arc::new(Evaluator::new(&first, scanned, &objectives)?);
         let models: Vec<String> = first
             .constraints
             .iter()
@@ -50,20 +51,12 @@ impl AnonContext {
             .collect();
         let mut rows = vec![];
         for (job, search) in jobs.into_iter().zip(&searches) {
-            let outcome = match decide(Arc::clone(&job), Arc::clone(&prepared), Arc::clone(&self.observer)).await {
-                Ok(decision) => {
-                    prepared.evaluator.sets().clear();
-                    let mut decided = Decided::new(job, Arc::clone(&prepared), decision);
-                    match decided.recount(&self.observer).await {
-                        Ok((release, ..)) => Ok((release, decided.measured(&objectives)?.split_off(1))),
-                        Err(e) => Err(e),
-                    }
-                }
-                Err(e) => Err(e),
-            };
+            let outcome = engine::measure(&job, &evaluator, &objectives, &self.observer).await;
             let outcome = match outcome {
                 Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
-                other => other.map_err(|e| e.to_string()),
+                Err(e) => Err(e.to_string()),
+                // The first is the job's own, which the answer does not have.
+                Ok((release, mut values)) => Ok((release, values.split_off(1))),
             };
             rows.push(Row {
                 search: search.to_string(),

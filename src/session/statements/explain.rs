@@ -1,10 +1,12 @@
 //! EXPLAIN [ANALYZE] ANONYMIZE: what would be done, and what was.
 
-use crate::engine::{self, Choice, Constraint, Job, QuasiIdentifier, detail_requests, quote};
+use crate::engine::{self, detail_requests};
 use crate::error::Result;
 use crate::frequency::{BaseSet, DetailRequest};
 use crate::hierarchy::TOP;
+use crate::job::{Choice, Constraint, Job, Purpose, QuasiIdentifier};
 use crate::model::Monotonicity;
+use crate::quoting::quote;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::ast::Anonymize;
@@ -14,10 +16,11 @@ use std::sync::Arc;
 
 impl AnonContext {
     pub(in crate::session) async fn explain(&self, anonymize: Anonymize, analyze: bool) -> Result<Answer> {
-        let (job, _) = self.bind(&anonymize).await?;
+        let job = Arc::new(self.bind(&anonymize, Purpose::Decide).await?);
         let mut rows = plan(&job);
         if analyze {
-            rows.extend(ran(engine::decide_job(job, &self.observer).await?)?);
+            let decision = engine::decide_job(&job, &self.observer).await?;
+            rows.extend(ran(&job, &decision));
         }
         let item: StringArray = rows.iter().map(|(item, _)| Some(item.as_str())).collect();
         let detail: StringArray = rows.iter().map(|(_, detail)| Some(detail.as_str())).collect();
@@ -119,7 +122,7 @@ fn levels(q: &QuasiIdentifier) -> u128 {
 }
 
 fn limit(job: &Job) -> String {
-    use crate::engine::SuppressionLimit::{Rows, Share};
+    use crate::job::SuppressionLimit::{Rows, Share};
     let fate = if job.starred {
         "kept with every quasi-identifier as *"
     } else {
@@ -278,14 +281,14 @@ fn node_query(job: &Job, levels: &[u8]) -> String {
 }
 
 /// What ran.
-fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
+fn ran(job: &Job, decision: &engine::Decision) -> Vec<(String, String)> {
     use crate::search::Oracle;
-    let (decision, evaluator) = (&decided.decision, &decided.prepared.evaluator);
+    let evaluator = &decision.evaluator;
     let counters = evaluator.counters();
     let base = evaluator.sets().base();
     let row = |item: &str, detail: String| (item.to_string(), detail);
     let mut rows = vec![
-        row("rows read", decided.prepared.rows.to_string()),
+        row("rows read", evaluator.rows().to_string()),
         match &base.set {
             BaseSet::Held(set) => row("distinct combinations", set.len().to_string()),
             BaseSet::Spilled(set) => row("combinations in files", set.entries().to_string()),
@@ -294,7 +297,7 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
     match &decision.verdict.partition {
         Some(partition) => {
             rows.push(row("groups", partition.len().to_string()));
-            rows.push(row("labels", decision.describe(&decided.job)));
+            rows.push(row("labels", decision.describe(job)));
         }
         None => {
             let node = decision.classes.node();
@@ -306,13 +309,13 @@ fn ran(decided: engine::Decided) -> Result<Vec<(String, String)>> {
                     counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
                 ),
             ));
-            rows.push(row("node", engine::describe(&decided.job, node)));
-            rows.push(row("node's query", node_query(&decided.job, node.levels())));
+            rows.push(row("node", engine::describe(job, node)));
+            rows.push(row("node's query", node_query(job, node.levels())));
         }
     }
     rows.push(row("classes", decision.verdict.classes.to_string()));
     rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
-    rows.push(row(&decided.job.metric_name, decision.value.to_string()));
-    rows.push(row("proof", decided.proof()));
-    Ok(rows)
+    rows.push(row(&job.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decision.proof(job)));
+    rows
 }

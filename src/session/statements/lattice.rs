@@ -1,8 +1,9 @@
 //! LATTICE OF: every node with what it reaches.
 
 use crate::catalogue::Call;
-use crate::engine::{self, Choice, Evaluator, Job};
+use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, Result};
+use crate::job::{Job, Purpose};
 use crate::lattice::Node;
 use crate::metric::{self, METRICS, Metric};
 use crate::search::Oracle;
@@ -21,14 +22,7 @@ const MOST_NODES: u128 = 10_000_000;
 
 impl AnonContext {
     pub(in crate::session) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
-        let (job, _) = self.bind(&anonymize).await?;
-        no_personal(&job, "LATTICE OF")?;
-        if let Choice::Partition { call, .. } = &job.choice {
-            return Err(Error::usage(format!(
-                "LATTICE OF lists nodes, which {} does not look at; leave SEARCH USING out",
-                call.name
-            )));
-        }
+        let job = self.bind(&anonymize, Purpose::Lattice).await?;
         let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
             .iter()
             .filter(|e| e.info.params.iter().all(|p| p.default.is_some()))
@@ -43,12 +37,13 @@ impl AnonContext {
             .filter(|(_, m)| readable(*m))
             .collect();
         let measured: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| *m).collect();
-        let prepared = engine::prepare(&job, &measured, self.observer.as_ref()).await?;
+        let scanned = engine::scan(&job, &detail_requests(&job, &measured), self.observer.as_ref()).await?;
+        let evaluator = Evaluator::new(&job, scanned, &measured)?;
         let names: Vec<&'static str> = metrics.iter().map(|(name, _)| *name).collect();
         let observer = Arc::clone(&self.observer);
         let rows = tokio::task::spawn_blocking(move || {
             observer.begin(engine::Phase::Search);
-            let rows = rows(&job, &prepared.evaluator, &names, observer.as_ref());
+            let rows = rows(&job, &evaluator, &names, observer.as_ref());
             observer.end(engine::Phase::Search);
             rows
         });
@@ -58,18 +53,6 @@ impl AnonContext {
             .map(RecordBatch::schema)
             .ok_or_else(|| Error::internal("a lattice without nodes"))?;
         Answer::batches(schema, batches)
-    }
-}
-
-/// Promises to each row are kept while rows are handed out, which `statement` does not come to.
-pub(in crate::session) fn no_personal(job: &Job, statement: &str) -> Result<()> {
-    match job.personal() {
-        None => Ok(()),
-        Some((constraint, _)) => Err(Error::usage(format!(
-            "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \
-             NODE checks it",
-            constraint.describe(&job.quasi_identifiers)
-        ))),
     }
 }
 

@@ -3,8 +3,9 @@
 //! Columns are counted in one scan, exactly in small tables and estimated in large ones; forms are read off the first
 //! rows as they are stored, so that the answer is the same every time.
 
-use crate::engine::{Phase, quote, recounting_session};
+use crate::engine::{Phase, recounting_session};
 use crate::error::{Error, Result};
+use crate::quoting::quote;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::sources::source::stored;

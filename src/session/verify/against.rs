@@ -8,8 +8,10 @@ use super::evidence::Evidence;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::{CHECKED, WHOLE, none_of};
-use crate::engine::{Check, ReleasedTable, count, quote};
+use crate::engine::{ReleasedTable, count};
 use crate::error::Result;
+use crate::folder::Check;
+use crate::quoting::quote;
 use crate::sql::ast::Verify;
 use datafusion::prelude::SessionContext;
 

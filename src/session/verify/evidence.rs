@@ -5,8 +5,10 @@
 
 use super::spelling::{CSV_TEXT, TEXT};
 use super::{WHOLE, files, none_of};
-use crate::engine::{Check, MANIFEST, Manifest, ReleasedTable, Role, SuppressedRows, count, quote};
+use crate::engine::{ReleasedTable, count};
 use crate::error::Result;
+use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
+use crate::quoting::quote;
 use crate::sql::ast::Anonymize;
 use crate::sql::{Statement, parse};
 use datafusion::prelude::SessionContext;

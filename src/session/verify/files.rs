@@ -4,8 +4,8 @@
 //! `../other` or a link reads nothing but its own folder.
 
 use super::none_of;
-use crate::engine::{Check, FileSummary, MANIFEST, Manifest};
 use crate::error::{Error, Result};
+use crate::folder::{Check, FileSummary, MANIFEST, Manifest};
 use crate::session::sources::source::has_header;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::{HashMap, HashSet};

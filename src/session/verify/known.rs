@@ -2,9 +2,10 @@
 
 use super::CHECKED;
 use super::spelling::{CSV_TEXT, compared, converted};
-use crate::engine::{quote, with_one_zero};
+use crate::engine::with_one_zero;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Lookup};
+use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{cast, concat_batches, take};
 use arrow::datatypes::DataType;

@@ -10,9 +10,11 @@
 use super::known::{Known, bind};
 use super::spelling::CSV_TEXT;
 use super::{WHOLE, none_of};
-use crate::engine::{Check, ReleasedTable, quote};
+use crate::engine::ReleasedTable;
 use crate::error::{Error, Result};
+use crate::folder::Check;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP};
+use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, TimeUnit};

@@ -25,12 +25,11 @@ use super::answer::Answer;
 use super::bind::{constraints, level, suppression_of};
 use super::context::AnonContext;
 use super::sources::source::{partition_columns, released_folder};
-use crate::engine::{
-    Answers, Check, Constraint, MANIFEST, Manifest, Phase, Promise, QuasiIdentifier, ReleasedTable, Role,
-    SuppressedRows, recounting_session, with_nulls,
-};
+use crate::engine::{Answers, Phase, Promise, ReleasedTable, recounting_session};
 use crate::error::{Error, Result};
+use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
+use crate::job::{Constraint, QuasiIdentifier};
 use crate::sql::ast::{self, Verify};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;

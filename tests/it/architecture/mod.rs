@@ -23,7 +23,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("suggest", 3),
     ("risk", 3),
     ("report", 7),
-    ("engine", 15),
     ("sql", 23),
     ("session", 13),
     ("cli", 20),

@@ -3,8 +3,8 @@
 use super::scene::{HIERARCHIES, Scene};
 use super::{AGE, BEYOND, COLUMNS, FILES, SOURCE, set};
 use crate::common::{collect, context};
-use anonsql::engine::{Manifest, ReleasedColumn, Role};
 use anonsql::error::ErrorKind;
+use anonsql::folder::{Manifest, ReleasedColumn, Role};
 use std::collections::BTreeSet;
 use std::fs;
 

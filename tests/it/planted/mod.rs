@@ -10,7 +10,7 @@ mod scene;
 mod untouched;
 
 use crate::common::{collect, context};
-use anonsql::engine::SuppressedRows;
+use anonsql::folder::SuppressedRows;
 use anonsql::generate::{Table, generate};
 use scene::{HIERARCHIES, ROLES, Row, Rows, Scene};
 use std::collections::{BTreeSet, HashMap};

@@ -2,7 +2,7 @@
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
-use anonsql::engine::{FileSummary, Manifest};
+use anonsql::folder::{FileSummary, Manifest};
 use anonsql::generate::{Table, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;

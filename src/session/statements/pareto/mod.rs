@@ -4,10 +4,10 @@ mod objective;
 
 pub use objective::OBJECTIVES;
 
-use super::lattice::no_personal;
 use crate::catalogue::{Argument, Call, Value};
-use crate::engine::{self, Front, Job, Objective, Property, Reached, StagedReport};
+use crate::engine::{self, Front, Objective, Property, Reached, StagedReport};
 use crate::error::{Error, Result};
+use crate::job::{Job, Purpose};
 use crate::report::FrontChart;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -88,15 +88,9 @@ impl AnonContext {
                 "PARETO FRONT OF takes what is optimized from OPTIMIZING; leave MINIMIZING out",
             ));
         }
-        if matches!(anonymize.choice, Choice::Node(_) | Choice::Manifest(_)) {
-            return Err(Error::usage(
-                "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",
-            ));
-        }
         let bound = objectives.iter().map(|o| bind_objective(o, &anonymize.sensitive));
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
-        let (job, _) = self.bind_any(&anonymize).await?;
-        no_personal(&job, "PARETO FRONT OF")?;
+        let job = self.bind(&anonymize, Purpose::Front).await?;
         weights_count(&job, &bound)?;
         let named = anonymize.choice != Choice::Default;
         let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();

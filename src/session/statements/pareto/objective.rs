@@ -1,8 +1,9 @@
 //! What OPTIMIZING can name: these properties, and every metric.
 
 use crate::catalogue::{self, Arguments, Call, Entry, Info, Kind, Param, Value};
-use crate::engine::{Constraint, Objective, Property};
+use crate::engine::{Objective, Property};
 use crate::error::{Error, Result};
+use crate::job::Constraint;
 use crate::metric::{self, METRICS};
 use crate::model;
 use crate::session::bind::not_sensitive;

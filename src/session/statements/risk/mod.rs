@@ -3,8 +3,10 @@
 pub(in crate::session) mod rows;
 
 use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
-use crate::engine::{Manifest, Phase, Promise, ReleasedTable, Source, recounting_session};
+use crate::engine::{Phase, Promise, ReleasedTable, recounting_session};
 use crate::error::{Error, Result};
+use crate::folder::Manifest;
+use crate::job::SourceTable;
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::answer::Answer;
@@ -312,7 +314,7 @@ fn manifest(statement: &ast::Risk) -> Result<Option<Manifest>> {
 }
 
 /// Every column is there and has one role, and nothing is said that has no effect.
-fn check(statement: &ast::Risk, source: &Source) -> Result<()> {
+fn check(statement: &ast::Risk, source: &SourceTable) -> Result<()> {
     let known = source.columns();
     let quasi = statement
         .quasi_identifiers

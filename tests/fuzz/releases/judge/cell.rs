@@ -99,7 +99,7 @@ impl Cell {
     /// Where a number stands among those that are not finite: minus infinity before it, infinity and NaN after.
     fn place(&self) -> f64 {
         match self.ground {
-            Ground::NotFinite => self.text.parse().unwrap_or(f64::NAN),
+            Ground::NotFinite => self.text.as_ref().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN),
             _ => 0.0,
         }
     }

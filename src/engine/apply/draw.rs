@@ -1,0 +1,257 @@
+//! Drawing the randomized columns of a release.
+
+use super::plan;
+use super::recipe::{recipe_of, treatments};
+use super::tally::{Counted, Tally, finish};
+use crate::engine::decide::Decision;
+use crate::error::{Error, Result};
+use crate::frequency::Scratch;
+use crate::job::{Job, Randomization};
+use crate::recode::randomize::{Drawn, Numbering, Order, Sequence, Source, order};
+use crate::recode::{Recipe, Released, SUPPRESSED, Treatment};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::{cast, concat_batches, filter_record_batch, not};
+use arrow::datatypes::{DataType, Float64Type};
+use datafusion::dataframe::DataFrame;
+use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream_partitioned};
+use futures::StreamExt;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// Rows that a matrix may have: it has as many numbers as the square of them.
+const MATRIX_ROWS: usize = 4_096;
+
+/// Draws the randomized columns, for rows that are ordered by the columns `first` before others. With `measure` their
+/// mutual information with the released classes is counted too.
+pub(super) async fn draw(
+    job: &Job,
+    decision: &Decision,
+    first: &[String],
+    measure: bool,
+) -> Result<Arc<Vec<Arc<Drawn>>>> {
+    let mut drawn = survey(job, decision, measure).await?;
+    for (place, sensitive) in job.sensitive.iter().enumerate() {
+        if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
+            let matrix = read_matrix(name, rows, decision.verdict.released).await?;
+            drawn.push((
+                place,
+                draw_by_matrix(job, decision, &sensitive.column, &matrix, first, measure).await?,
+            ));
+        }
+    }
+    drawn.sort_by_key(|(place, _)| *place);
+    Ok(Arc::new(drawn.into_iter().map(|(_, drawn)| Arc::new(drawn)).collect()))
+}
+
+fn scratch(job: &Job) -> Scratch {
+    Scratch::of(&job.source.rows.task_ctx())
+}
+
+/// Counts the columns that are permuted at random in one scan of the rows that are released, and draws them.
+async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Drawn)>> {
+    let named = job.sensitive.iter().enumerate();
+    let randomized: Vec<(usize, &str, &Randomization)> = named
+        .filter_map(|(place, s)| Some((place, s.column.as_str(), s.randomization.as_ref()?)))
+        .filter(|(_, _, r)| !matches!(r, Randomization::Matrix { .. }))
+        .collect();
+    if randomized.is_empty() {
+        return Ok(vec![]);
+    }
+    let within = |r: &Randomization| match r {
+        Randomization::Columns(columns) => columns.clone(),
+        _ => vec![],
+    };
+    let mut needed: Vec<String> = randomized.iter().map(|(_, column, _)| column.to_string()).collect();
+    needed.extend(randomized.iter().flat_map(|(_, _, r)| within(r)));
+    let columns = treatments(job, &[])?
+        .into_iter()
+        .filter(|c| needed.contains(&c.name))
+        .collect();
+    let recipe = Arc::new(recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)?);
+    let numbering = Arc::new(numbering(decision, &recipe));
+    let rows = plan::recoded(&job.source.rows, recipe).await?;
+    let (schema, scratch) = (rows.schema(), scratch(job));
+    let tallies = randomized.iter().map(|(_, column, r)| {
+        let by_class = measure || matches!(r, Randomization::Class);
+        Ok((
+            within(r),
+            Mutex::new(Tally::new(column, &schema, &within(r), by_class, &scratch)?),
+        ))
+    });
+    let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
+    scan(rows, &job.source.rows, &tallies, &numbering).await?;
+    let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
+
+    let seed = job.seed;
+    let mut tasks = vec![];
+    for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
+        let source = Source {
+            seed,
+            column: place as u32,
+        };
+        let in_class = matches!(randomization, Randomization::Class);
+        let (scratch, classes) = (scratch.clone(), numbering.classes());
+        let finish = move || {
+            finish(
+                tally.into_inner(),
+                columns,
+                in_class.then_some(classes),
+                source,
+                &scratch,
+            )
+        };
+        tasks.push((place, tokio::task::spawn_blocking(finish)));
+    }
+    let mut drawn = vec![];
+    for (place, task) in tasks {
+        let one = task
+            .await
+            .map_err(|e| Error::from_task("drawing a permutation", &e))??;
+        drawn.push((place, one));
+    }
+    Ok(drawn)
+}
+
+/// The numbers of the classes of rows.
+pub(super) fn numbering(decision: &Decision, recipe: &Recipe) -> Numbering {
+    Numbering::new(recipe, &decision.classes, &decision.verdict.kept)
+}
+
+/// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
+async fn draw_by_matrix(
+    job: &Job,
+    decision: &Decision,
+    column: &str,
+    matrix: &[Vec<f64>],
+    first: &[String],
+    measure: bool,
+) -> Result<Drawn> {
+    // The other columns decide the order; rows that are alike in them are ordered by the column itself.
+    let is_other = |c: &Released| job.randomization(&c.name).is_none();
+    let mut columns: Vec<Released> = treatments(job, &[])?.into_iter().filter(is_other).collect();
+    columns.push(Released {
+        name: column.into(),
+        treatment: Treatment::Protect,
+    });
+    let recipe = Arc::new(recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)?);
+    let numbering = numbering(decision, &recipe);
+    let rows = plan::plan(&job.source.rows, recipe, first, &[]).await?;
+    let (schema, scratch) = (rows.schema(), scratch(job));
+    let mut tally = Tally::new(column, &schema, &[], measure, &scratch)?;
+    let mut codes = vec![];
+    let context = Arc::new(job.source.rows.task_ctx());
+    for batch in collect(rows, context).await.map_err(Error::from_data)? {
+        let batch = without_suppressed(batch)?;
+        let values = batch.column(schema.index_of(column)?);
+        codes.extend(tally.add(&classes(&numbering, &batch)?, &[], values)?);
+    }
+    if codes.len() != matrix.len() {
+        return Err(Error::data("the source changed during the run"));
+    }
+    let taken = order(matrix);
+    let counted = Counted::of(tally)?;
+    let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
+    let sequence = Sequence::given(&permuted, &scratch);
+    counted.drawn(Order::Rows(Arc::new(sequence)))
+}
+
+/// The rows that are permuted: suppressed rows that stay have no value in a sensitive column.
+fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
+    match batch.column_by_name(SUPPRESSED) {
+        Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
+        None => Ok(batch),
+    }
+}
+
+/// The classes of rows without suppressed ones.
+fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
+    let numbers = numbering.of(batch)?.into_iter();
+    let known = |n: Option<u32>| n.ok_or_else(|| Error::data("the source changed during the run"));
+    numbers.map(known).collect()
+}
+
+/// Counts the rows of `plan`, a recipe over `rows`, each partition on a task of its own.
+async fn scan(
+    plan: Arc<dyn ExecutionPlan>,
+    rows: &DataFrame,
+    tallies: &Arc<Vec<(Vec<String>, Mutex<Tally>)>>,
+    numbering: &Arc<Numbering>,
+) -> Result<()> {
+    let streams = execute_stream_partitioned(plan, Arc::new(rows.task_ctx())).map_err(Error::from_data)?;
+    let mut tasks = JoinSet::new();
+    for (number, mut stream) in streams.into_iter().enumerate() {
+        let (tallies, numbering) = (Arc::clone(tallies), Arc::clone(numbering));
+        let by_class = tallies.iter().any(|(_, tally)| tally.lock().classes.is_some());
+        tasks.spawn(async move {
+            while let Some(batch) = stream.next().await {
+                let batch = without_suppressed(batch.map_err(Error::from_data)?)?;
+                let classes = if by_class { classes(&numbering, &batch)? } else { vec![] };
+                // Partitions start with different columns, so that they seldom wait for each other.
+                for i in 0..tallies.len() {
+                    let (within, tally) = &tallies[(number + i) % tallies.len()];
+                    let column = |name: &String| {
+                        let found = batch.column_by_name(name);
+                        found
+                            .cloned()
+                            .ok_or_else(|| Error::internal("a counted column is missing"))
+                    };
+                    let groups = within.iter().map(column).collect::<Result<Vec<_>>>()?;
+                    let mut tally = tally.lock();
+                    let values = column(&tally.column)?;
+                    tally.add(&classes, &groups, &values)?;
+                }
+                tokio::task::consume_budget().await;
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.map_err(|e| Error::from_task("a scan task", &e))??;
+    }
+    Ok(())
+}
+
+/// The rows of a matrix for so many rows of a release.
+async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
+    let columns = rows.schema().fields().len();
+    if released as usize != columns || released as usize > MATRIX_ROWS {
+        return Err(Error::usage(format!(
+            "the release has {released} rows, and the matrix {name} {columns} columns: a matrix has one row and one column \
+             for each row that is released, {MATRIX_ROWS} at most; RANDOMIZED without a matrix draws a random permutation \
+             for any number of rows"
+        )));
+    }
+    let schema = Arc::new(rows.schema().as_arrow().clone());
+    let batches = rows
+        .clone()
+        .limit(0, Some(columns + 1))?
+        .collect()
+        .await
+        .map_err(Error::from_data)?;
+    let matrix = concat_batches(&schema, &batches)?;
+    if matrix.num_rows() != columns {
+        return Err(Error::usage(format!(
+            "the matrix {name} has {columns} columns and another number of rows; it has to be square"
+        )));
+    }
+    let mut read = vec![vec![]; columns];
+    for column in matrix.columns() {
+        let numbers = match column.data_type().is_numeric() {
+            true => cast(column, &DataType::Float64)?,
+            false => {
+                return Err(Error::usage(format!(
+                    "the matrix {name} has a column that holds no numbers"
+                )));
+            }
+        };
+        for (row, number) in read.iter_mut().zip(numbers.as_primitive::<Float64Type>()) {
+            let number = number.filter(|n| n.is_finite());
+            row.push(
+                number
+                    .ok_or_else(|| Error::data(format!("the matrix {name} has an entry that is no finite number")))?,
+            );
+        }
+    }
+    Ok(read)
+}

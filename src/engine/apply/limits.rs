@@ -1,0 +1,77 @@
+//! Promises to each row: readying the second scan for them.
+
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
+use crate::source::select_columns;
+use arrow::compute::{SortOptions, cast, concat_batches, sort};
+use arrow::datatypes::DataType;
+use datafusion::physical_plan::ExecutionPlan;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// The rows' own limits, which the second scan keeps; what came of them is known once it ended.
+pub(super) struct Limits {
+    columns: Arc<Columns>,
+    outcome: Arc<Mutex<Option<Outcome>>>,
+}
+
+impl Limits {
+    /// Reads the values of the sensitive attribute and places them in its hierarchy; `None` where no row has a limit.
+    pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
+        let Some((constraint, limit)) = job.personal() else {
+            return Ok(None);
+        };
+        let sensitive = job
+            .sensitive
+            .iter()
+            .find(|s| Some(&s.column) == constraint.attribute.as_ref());
+        let Some((column, hierarchy)) = sensitive.and_then(|s| Some((&s.column, s.hierarchy.as_ref()?))) else {
+            return Err(Error::internal("a promise to each row without an attribute"));
+        };
+        let distinct = select_columns(&job.source.rows, &[column])?.distinct()?;
+        let schema = Arc::new(distinct.schema().as_arrow().clone());
+        let batches = distinct.collect().await.map_err(Error::from_data)?;
+        let values = concat_batches(&schema, &batches)?;
+        let values = match values.column(0).data_type() {
+            DataType::Dictionary(_, plain) => cast(values.column(0), plain)?,
+            _ => Arc::clone(values.column(0)),
+        };
+        let ascending = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        let lookup = hierarchy
+            .bind(sort(&values, Some(ascending))?)
+            .map_err(|e| e.context(format!("column {column}")))?;
+        if lookup.unmapped_values() > 0 {
+            return Err(Error::data(format!(
+                "hierarchy {} does not map {} values of column {column}, which have to be generalized; add them",
+                hierarchy.name(),
+                lookup.unmapped_values()
+            )));
+        }
+        let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
+        Ok(Some(Self {
+            columns: Arc::new(Columns {
+                attribute: column.clone(),
+                tree: Tree::new(&lookup)?,
+                lookup,
+                limit: limit.into(),
+                least_rows: usize::try_from(least.unwrap_or(1)).unwrap_or(usize::MAX),
+            }),
+            outcome: Arc::default(),
+        }))
+    }
+
+    /// The rows of `plan`, in the order of their classes, with every limit kept.
+    pub(super) fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        let (columns, outcome) = (Arc::clone(&self.columns), Arc::clone(&self.outcome));
+        Arc::new(PersonalExec::over_classes(plan, columns, outcome))
+    }
+
+    /// What came of the rows, once all were handed out.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        self.outcome.lock().clone()
+    }
+}

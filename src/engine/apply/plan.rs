@@ -1,0 +1,286 @@
+//! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
+
+use crate::error::{Error, Result};
+use crate::recode::{
+    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, SUPPRESSED, is_foldable, set_aside,
+    with_rows,
+};
+use crate::source::{select_columns, source_plan};
+use arrow::compute::SortOptions;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::reset_plan_states;
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
+use std::sync::Arc;
+
+/// The plan of a release: rows in the order of all its columns, those of `first` before the others and those of `last`
+/// after them, with the columns of the order key last.
+///
+/// The order is that of what is released: the columns of PARTITIONED BY, the quasi-identifiers as the statement names
+/// them, the other columns as the source has them; labels ascend by the bytes of their texts, other values as their type
+/// orders them, NULL last. It reveals nothing that the rows do not say. It is total but for equal rows, so it does not
+/// depend on the input's. [`super::order`] proves it.
+pub(in crate::engine) async fn plan(
+    source: &DataFrame,
+    recipe: Arc<Recipe>,
+    first: &[String],
+    last: &[String],
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let source = read(source, &recipe).await?;
+    let released = Arc::clone(&source.released);
+    // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
+    let is_told = |name: &str| recipe.is_in_order_key(name) && !first.iter().any(|f| f == name);
+    let carried: Vec<usize> = (0..released.fields().len())
+        .filter(|i| !is_told(released.field(*i).name()))
+        .collect();
+    let carried_schema = released.project(&carried)?;
+    let is_folded = is_foldable(&carried_schema);
+    let rows = match is_folded {
+        true => {
+            let recoded = project(source.recoded(Arc::clone(&recipe), Strings::AsRead), &carried)?;
+            Arc::new(FoldExec::over_rows(recoded, &carried_schema))
+        }
+        false => project(source.recoded(Arc::clone(&recipe), Strings::Plain), &carried)?,
+    };
+    let schema = rows.schema();
+    let ascending = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    let is_order =
+        |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
+    let places = |names: &[String]| {
+        let places = names.iter().map(|name| Ok(schema.index_of(name)?));
+        places.collect::<Result<Vec<usize>>>()
+    };
+    let (partition, hidden) = (places(first)?, places(last)?);
+    let order = (0..schema.fields().len()).filter(is_order);
+    let is_other = |i: &usize| {
+        !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str()) && !hidden.contains(i)
+    };
+    let others = (0..schema.fields().len()).filter(is_other);
+    // Rows that are released alike are equal to a reader: what is not released, and which of them is suppressed, comes
+    // last, so that no order tells it.
+    let suppressed = schema.index_of(SUPPRESSED).ok();
+    let mut sorted: Vec<usize> = vec![];
+    for i in partition
+        .into_iter()
+        .chain(order)
+        .chain(others)
+        .chain(hidden.clone())
+        .chain(suppressed)
+    {
+        if !sorted.contains(&i) {
+            sorted.push(i);
+        }
+    }
+    let exprs = sorted.into_iter().map(|i| {
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(schema.field(i).name(), i));
+        PhysicalSortExpr::new(column, ascending)
+    });
+    let ordering = LexOrdering::new(exprs).ok_or_else(|| Error::internal("a release without columns"))?;
+    let several = rows.output_partitioning().partition_count() > 1;
+    let sort = SortExec::new(ordering.clone(), rows).with_preserve_partitioning(several);
+    let ordered: Arc<dyn ExecutionPlan> = match several {
+        true => Arc::new(SortPreservingMergeExec::new(ordering.clone(), Arc::new(sort))),
+        false => Arc::new(sort),
+    };
+    if !is_folded {
+        return Ok(Arc::new(DecodeExec::over_sorted(ordered, recipe, ordering, released)));
+    }
+    let decoded = DecodeExec::over_sorted(ordered, recipe, ordering, with_rows(&released));
+    Ok(Arc::new(RepeatExec::over_ordered(Arc::new(decoded), released)))
+}
+
+/// What `plan`, of a release, is executed in. A sort holds rows up to its share of the memory limit, and then needs as
+/// much again, and keys to compare, to bring them in order: it fails for want of that unless it set it aside.
+pub(in crate::engine) fn sorting_context(state: &SessionState, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
+    let mut state = state.clone();
+    let pool = &state.runtime_env().memory_pool;
+    if let MemoryLimit::Finite(limit) = pool.memory_limit() {
+        let left = limit.saturating_sub(pool.reserved() + set_aside(plan, pool.as_ref()));
+        let sorts = state.config().target_partitions().max(1);
+        state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 9 * 5 / sorts;
+    }
+    state.task_ctx()
+}
+
+/// The rows of a release in no order, with the columns of the order key last, and strings that are kept as they are read.
+pub(in crate::engine) async fn recoded(rows: &DataFrame, recipe: Arc<Recipe>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(read(rows, &recipe).await?.recoded(recipe, Strings::AsRead))
+}
+
+/// The second scan.
+struct Read {
+    rows: Arc<dyn ExecutionPlan>,
+    /// The columns that come of it, those of the order key last.
+    released: SchemaRef,
+}
+
+async fn read(rows: &DataFrame, recipe: &Recipe) -> Result<Read> {
+    let mut names: Vec<&str> = vec![];
+    for name in recipe.reads() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let rows = select_columns(rows, &names)?.create_physical_plan().await?;
+    Ok(Read {
+        released: recipe.ordered_schema(&rows.schema())?,
+        rows: source_plan(rows).await?,
+    })
+}
+
+impl Read {
+    fn recoded(self, recipe: Arc<Recipe>, strings: Strings) -> Arc<dyn ExecutionPlan> {
+        let schema = match strings {
+            Strings::Plain => self.released,
+            Strings::AsRead => recipe.as_read(&self.released, &self.rows.schema()),
+        };
+        Arc::new(RecodeExec::over_source(self.rows, recipe, schema))
+    }
+}
+
+/// What strings that are kept come as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strings {
+    /// As they are released.
+    Plain,
+    /// As dictionaries where the source's files store them so.
+    AsRead,
+}
+
+/// The rows of a plan as a table.
+#[derive(Debug)]
+pub(in crate::engine) struct PlanTable(Arc<Made>);
+
+impl PlanTable {
+    /// The table over a plan of [`plan`], which is executed as `state` has it.
+    pub(in crate::engine) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
+        let plan = without_order_key(plan, &[])?;
+        Ok(Self(Arc::new(Made {
+            schema: plan.schema(),
+            plan,
+            state,
+        })))
+    }
+}
+
+/// `plan` without the columns of the order key but for those of `kept`.
+pub(in crate::engine) fn without_order_key(
+    plan: Arc<dyn ExecutionPlan>,
+    kept: &[String],
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let is_order = |i: &usize| {
+        let name = schema.field(*i).name();
+        name.starts_with(ORDER_PREFIX) && !kept.contains(name)
+    };
+    let kept: Vec<usize> = (0..schema.fields().len()).filter(|i| !is_order(i)).collect();
+    Ok(project(plan, &kept)?)
+}
+
+/// The rows of a plan, made anew whenever they are read, with the memory that their sorts take set aside.
+#[derive(Debug)]
+struct Made {
+    plan: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    state: SessionState,
+}
+
+impl PartitionStream for Made {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
+        // no row the second time), and every check is a query of its own.
+        let plan = reset_plan_states(Arc::clone(&self.plan));
+        let rows = plan.and_then(|plan| {
+            let context = sorting_context(&self.state, plan.as_ref());
+            execute_stream(plan, context)
+        });
+        rows.unwrap_or_else(|e| {
+            let failed = futures::stream::once(async { Err(e) });
+            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), failed))
+        })
+    }
+}
+
+fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let exprs = columns.iter().map(|i| {
+        let name = schema.field(*i).name();
+        ProjectionExpr::new(Arc::new(Column::new(name, *i)), name.clone())
+    });
+    Ok(Arc::new(ProjectionExec::try_new(exprs, plan)?))
+}
+
+#[async_trait]
+impl TableProvider for PlanTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.0.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let rows = vec![Arc::clone(&self.0) as Arc<dyn PartitionStream>];
+        let made = StreamingTableExec::try_new(self.schema(), rows, projection, vec![], false, None)?;
+        Ok(Arc::new(made))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{CsvReadOptions, SessionContext};
+
+    /// A plan over files hands each out once; a table over it answers all rows to every query all the same.
+    #[tokio::test]
+    async fn a_release_can_be_read_again() {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, rows) in [("a.csv", "a,b\n3,x\n1,y\n"), ("b.csv", "a,b\n2,z\n")] {
+            std::fs::write(scratch.path().join(name), rows).unwrap();
+        }
+        let session = SessionContext::new();
+        let path = scratch.path().display().to_string();
+        let source = session.read_csv(path, CsvReadOptions::new()).await.unwrap();
+        let plan = source.create_physical_plan().await.unwrap();
+        let table = PlanTable::try_new(plan, session.state()).unwrap();
+        session.register_table("released", Arc::new(table)).unwrap();
+        let read = async |sql: &str| {
+            let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
+            arrow::util::pretty::pretty_format_batches(&batches)
+                .unwrap()
+                .to_string()
+        };
+        let first = read("SELECT a, b FROM released ORDER BY a").await;
+        assert!(["x", "y", "z"].iter().all(|b| first.contains(b)), "{first}");
+        assert_eq!(read("SELECT a, b FROM released ORDER BY a").await, first);
+        let twice = read("SELECT count(*) FROM released AS x JOIN released AS y ON x.a = y.a").await;
+        assert!(twice.contains("| 3 "), "{twice}");
+    }
+}

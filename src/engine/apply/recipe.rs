@@ -1,0 +1,94 @@
+//! What becomes of every column of the source: the recipe of a decision.
+
+use crate::engine::decide::Decision;
+use crate::error::{Error, Result};
+use crate::job::{Job, QuasiIdentifier, Secret};
+use crate::recode::{Grouped, Pseudonym, Recipe, Released, Treatment};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
+pub(super) fn recipe(job: &Job, decision: &Decision, extra: &[String]) -> Result<Recipe> {
+    let limit = job.personal().map(|(_, limit)| limit.to_string());
+    let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
+    let mut columns = treatments(job, &extra)?;
+    columns.retain(|c| job.randomization(&c.name).is_none());
+    recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)
+}
+
+/// What becomes of every released column, and of columns of `extra`, but for being put into random order.
+pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
+    let mut columns = vec![];
+    for field in job.source.rows.schema().fields() {
+        let name = field.name();
+        let treatment = if let Some(i) = job.quasi_identifier(name) {
+            Treatment::Generalize(i)
+        } else if let Some(secret) = job
+            .identifiers
+            .iter()
+            .find(|i| i.column == *name)
+            .and_then(|i| i.secret.as_ref())
+        {
+            Treatment::Hash(Arc::new(Pseudonym::new(&read(secret)?)?))
+        } else if job.sensitive.iter().any(|s| s.column == *name) {
+            Treatment::Protect
+        } else if job.releases(name) || extra.contains(name) {
+            Treatment::Keep
+        } else {
+            continue;
+        };
+        columns.push(Released {
+            name: name.clone(),
+            treatment,
+        });
+    }
+    Ok(columns)
+}
+
+/// The recipe of these columns, where the classes that are `kept` have labels.
+pub(in crate::engine) fn recipe_of(
+    job: &Job,
+    decision: &Decision,
+    kept: &[bool],
+    starred: bool,
+    columns: Vec<Released>,
+) -> Result<Recipe> {
+    let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
+    let rules = job.quasi_identifiers.iter().map(rule).collect();
+    let base = decision.evaluator.sets().base();
+    let space = Arc::clone(&base.space);
+    match (&decision.verdict.partition, &decision.combinations) {
+        (None, None) => Recipe::new(space, rules, &decision.classes, kept, starred, columns),
+        (Some(partition), Some(combinations)) => {
+            let grouped = Grouped {
+                bottom: base.bottom().clone(),
+                combinations: Arc::clone(&combinations.index),
+                partition: Arc::clone(partition),
+                kept: kept.to_vec(),
+            };
+            Recipe::partitioned(space, rules, grouped, starred, columns)
+        }
+        _ => Err(Error::internal("a partition without its index")),
+    }
+}
+
+/// Reads the secret of a keyed hash.
+fn read(secret: &Secret) -> Result<Vec<u8>> {
+    let secret = match secret {
+        Secret::Environment(name) => std::env::var(name)
+            .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
+            .into_bytes(),
+        Secret::File(path) => read_file(path)?,
+    };
+    if secret.len() < 16 {
+        return Err(Error::usage(
+            "the secret of a hash has fewer than 16 bytes, and could be guessed; use a longer one, such as 32 random bytes",
+        ));
+    }
+    Ok(secret)
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?;
+    Ok(bytes.trim_ascii_end().to_vec())
+}

@@ -1,0 +1,77 @@
+//! The rewriting scan: everything that is to become of the source's rows, as one plan.
+
+use super::draw::{draw, numbering};
+use super::limits::Limits;
+use super::order::in_order;
+use super::plan;
+use super::recipe::recipe;
+use crate::engine::decide::Decision;
+use crate::error::Result;
+use crate::job::Job;
+use crate::recode::personal::Outcome;
+use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
+use crate::recode::{Classes, Recipe};
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// How the source becomes the release.
+pub(in crate::engine) struct Rewrite {
+    /// The released rows in order, with the hidden columns and those of the order key.
+    pub(in crate::engine) plan: Arc<dyn ExecutionPlan>,
+    /// What becomes of every column but the randomized ones.
+    pub(in crate::engine) recipe: Arc<Recipe>,
+    /// The randomized columns.
+    pub(in crate::engine) drawn: Arc<Vec<Arc<Drawn>>>,
+    /// The columns that are recounted and do not leave: the entity, where it is not released.
+    pub(in crate::engine) hidden: Vec<String>,
+    limits: Option<Limits>,
+    measured: Option<Measured>,
+}
+
+/// Draws what is put into random order, and plans the rows: from the classes alone where those tell them, and else from a
+/// second scan. For a target, the mutual information of the randomized columns with the classes is measured too.
+pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result<Rewrite> {
+    let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
+    let measured = job.target.as_ref().map(|_| Measured::default());
+    let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();
+    let drawn = draw(job, decision, first, measured.is_some()).await?;
+    let limits = Limits::of(job).await?;
+    let recipe = Arc::new(recipe(job, decision, &hidden)?);
+
+    let source = job.source.rows.schema().as_arrow();
+    let (classes, kept) = (&decision.classes, &decision.verdict.kept);
+    let ordered = match Classes::try_new(Arc::clone(&recipe), source, classes, kept, first, !drawn.is_empty())? {
+        Some(classes) => classes.into_plan()?,
+        None => plan::plan(&job.source.rows, Arc::clone(&recipe), first, &hidden).await?,
+    };
+    let plan: Arc<dyn ExecutionPlan> = match &limits {
+        Some(limits) => limits.kept(ordered),
+        None if drawn.is_empty() => ordered,
+        None => {
+            let (drawn, numbering) = (Arc::clone(&drawn), Arc::new(numbering(decision, &recipe)));
+            let measured = measured.clone();
+            Arc::new(RandomizeExec::over_ordered(ordered, source, drawn, numbering, measured))
+        }
+    };
+    Ok(Rewrite {
+        plan: in_order(job, plan, first, &hidden)?,
+        recipe,
+        drawn,
+        hidden,
+        limits,
+        measured,
+    })
+}
+
+impl Rewrite {
+    /// What came of rows with limits of their own; `None` where no row has one, or before all rows were handed out.
+    pub(in crate::engine) fn outcome(&self) -> Option<Outcome> {
+        self.limits.as_ref()?.outcome()
+    }
+
+    /// The mutual information of each randomized column and the released classes, in bits, once all rows were handed out;
+    /// nothing where it is not measured.
+    pub(in crate::engine) fn measured(&self) -> Vec<f64> {
+        self.measured.as_ref().map_or_else(Vec::new, |m| m.lock().clone())
+    }
+}

@@ -1,0 +1,438 @@
+//! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
+
+use crate::engine::scan::Scanned;
+use crate::engine::scan::{attribute_request, class_label_request, fill, measured_attribute, position};
+use crate::error::{Error, Result};
+use crate::frequency::parallel::{map, pieces};
+use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
+use crate::hierarchy::Lookup;
+use crate::job::{Constraint, Job};
+use crate::lattice::{Lattice, Node};
+use crate::metric::{self, Measure, Metric, View};
+use crate::model::{self, Class, Monotonicity, Predicate};
+use crate::partition::Partition;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A model in force, ready for this table.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) predicate: Box<dyn Predicate>,
+    pub(super) monotonicity: Monotonicity,
+    /// Where the base set holds the sensitive attribute.
+    pub(super) detail: Option<usize>,
+    /// For a subset of the quasi-identifiers: which of them.
+    subset: Option<Vec<bool>>,
+}
+
+/// Something that is minimised or maximised, ready for this table.
+#[derive(Debug)]
+pub(super) struct Objective {
+    pub(super) measure: Box<dyn Measure>,
+    pub(super) higher_is_better: bool,
+}
+
+/// Which classes of a node, or groups of a partition, are kept.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// The partition whose groups the classes are, in its order; `None` where they are the classes of a node.
+    pub partition: Option<Arc<Partition>>,
+    /// For each entry of the frequency set whether it is a class that is kept.
+    pub kept: Vec<bool>,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// Rows in them.
+    pub released: u64,
+    /// All other rows.
+    pub suppressed: u64,
+    /// Whether the suppressed rows are within the limit, and the models hold for what is released as a whole.
+    pub anonymous: bool,
+}
+
+/// What LATTICE OF says of a node.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Whether the suppressed rows are within the limit.
+    pub anonymous: bool,
+    /// k under the suppression limit.
+    pub k: u64,
+    /// Rows that are suppressed.
+    pub suppressed: u64,
+    /// Classes that are kept.
+    pub classes: u64,
+    /// The values of all metrics, in the order they were given.
+    pub metrics: Vec<f64>,
+}
+
+/// Assesses nodes: see [`crate::search::Oracle`].
+#[derive(Debug)]
+pub struct Evaluator {
+    pub(super) sets: FrequencySets,
+    pub(super) lattice: Lattice,
+    pub(super) rules: Vec<Rule>,
+    pub(super) objectives: Vec<Objective>,
+    pub(super) entity: Option<usize>,
+    pub(super) limit: u64,
+    demand: Demand,
+    threads: usize,
+}
+
+/// The classes of a node and which of them are kept; or, of one that is known to suppress more rows than the limit,
+/// about how many, without its classes.
+pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
+
+impl Evaluator {
+    /// An evaluator for `job` over its table. The first metric is what a search minimises.
+    pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
+        let Scanned { sets, lattice, threads } = scanned;
+        let base = Arc::clone(sets.base());
+        let rules = job
+            .constraints
+            .iter()
+            .map(|c| Self::rule(job, &base, c))
+            .collect::<Result<Vec<_>>>()?;
+        let limit = job.suppression.rows(base.rows);
+        let objectives = metrics
+            .iter()
+            .map(|m| objective(job, &base, *m))
+            .collect::<Result<_>>()?;
+        let entity = job
+            .entity
+            .as_ref()
+            .and_then(|e| position(&base, &DetailRequest::Distinct(e.clone())));
+        Ok(Self {
+            sets,
+            lattice,
+            rules,
+            objectives,
+            entity,
+            limit,
+            demand: Demand {
+                least: least_rows(job),
+                limit,
+            },
+            threads: threads.max(1),
+        })
+    }
+
+    pub(super) fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
+        let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
+            (Some(attribute), true) => position(base, &attribute_request(job, attribute)),
+            _ => None,
+        };
+        let hierarchy = Self::attribute_hierarchy(job, base, constraint, detail)?;
+        let subject = model::Subject {
+            base,
+            attribute: detail,
+            hierarchy: hierarchy.as_ref(),
+        };
+        let subset = constraint.subset.as_ref().map(|subset| {
+            let width = job.quasi_identifiers.len();
+            (0..width).map(|i| subset.contains(&i)).collect()
+        });
+        Ok(Rule {
+            predicate: constraint.model.prepare(&subject)?,
+            monotonicity: match job.entity {
+                Some(_) => constraint.model.monotonicity_per_entity(),
+                None => constraint.model.monotonicity(),
+            },
+            detail,
+            subset,
+        })
+    }
+
+    fn attribute_hierarchy(
+        job: &Job,
+        base: &Base,
+        constraint: &Constraint,
+        detail: Option<usize>,
+    ) -> Result<Option<Lookup>> {
+        let (true, Some(detail)) = (constraint.model.reads().hierarchy, detail) else {
+            return Ok(None);
+        };
+        let named = constraint.attribute.as_deref();
+        let sensitive = job.sensitive.iter().find(|s| Some(s.column.as_str()) == named);
+        let Some(hierarchy) = sensitive.and_then(|s| s.hierarchy.as_ref()) else {
+            return Err(Error::usage(format!(
+                "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({} USING hierarchy)",
+                constraint.call,
+                named.unwrap_or("column")
+            )));
+        };
+        Ok(Some(hierarchy.bind(Arc::clone(&base.attributes[detail].values))?))
+    }
+
+    /// The frequency sets.
+    pub fn sets(&self) -> &FrequencySets {
+        &self.sets
+    }
+
+    /// The classes of `node`, and which of them are kept.
+    pub fn judge(&self, node: &Node) -> Result<(Arc<FrequencySet>, Verdict)> {
+        let set = self.sets.get(node)?;
+        let verdict = self.verdict(&set)?;
+        Ok((set, verdict))
+    }
+
+    /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
+    pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
+        match self.sets.get_if(node, self.demand)? {
+            Answer::Classes(set) => {
+                let verdict = self.verdict(&set)?;
+                Ok(Ok((set, verdict)))
+            }
+            Answer::Fails { suppressed } => Ok(Err(suppressed)),
+        }
+    }
+
+    /// The groups of `partition` as classes, and which of them are kept.
+    pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
+        let set = self.sets.base().held()?.group(partition.groups(), partition.len());
+        let verdict = Verdict {
+            partition: Some(partition),
+            ..self.verdict(&set)?
+        };
+        Ok((Arc::new(set), verdict))
+    }
+
+    pub(super) fn verdict(&self, set: &FrequencySet) -> Result<Verdict> {
+        self.verdict_among(set, |_| true)
+    }
+
+    /// The verdict when only entries that are `wanted` may be kept.
+    pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
+        let counts = set.counts().iter().enumerate();
+        let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
+        for rule in self.rules.iter().filter(|r| r.subset.is_none()) {
+            self.apply(rule, set, &mut kept);
+        }
+        self.apply_subsets(set, &mut kept)?;
+        let pieces = pieces(set.len());
+        let counted = map(pieces.len(), |piece| {
+            let (mut classes, mut released, mut sizes) = (0, 0, 0);
+            for i in pieces[piece].clone().filter(|i| kept[*i]) {
+                classes += 1;
+                released += set.counts()[i];
+                sizes += self.size(set, i);
+            }
+            [classes, released, sizes]
+        });
+        let [classes, released, sizes] = [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum());
+        let suppressed = self.sets.base().rows - released;
+        let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
+        Ok(Verdict {
+            partition: None,
+            kept,
+            classes,
+            released,
+            suppressed,
+            anonymous: suppressed <= self.limit && overall,
+        })
+    }
+
+    /// Clears `kept` where a class fails the rule.
+    fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
+        if let (Some(least), None) = (rule.predicate.least_size(), self.entity) {
+            kept.iter_mut()
+                .zip(set.counts())
+                .for_each(|(kept, n)| *kept &= *n >= least);
+            return;
+        }
+        self.each_class(set, rule.detail, kept, |kept, class| {
+            *kept = rule.predicate.holds(class)
+        });
+    }
+
+    /// Calls `f` for every class that is kept, with its sensitive values where a detail that holds them is given.
+    pub(super) fn each_class(
+        &self,
+        set: &FrequencySet,
+        detail: Option<usize>,
+        kept: &mut [bool],
+        mut f: impl FnMut(&mut bool, &Class),
+    ) {
+        let attribute = detail.map(|d| (&set.details()[d], &self.sets.base().attributes[d]));
+        let mut histogram: Vec<(u32, u64)> = vec![];
+        for (i, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept) {
+            histogram.clear();
+            if let Some((detail, attribute)) = attribute {
+                fill(&mut histogram, attribute, detail.class(i));
+            }
+            let class = Class {
+                size: self.size(set, i),
+                population: set.populations().map_or(0, |p| p[i]),
+                histogram: &histogram,
+            };
+            f(kept, &class);
+        }
+    }
+
+    /// The size of a class: its rows, or its distinct entities.
+    pub(super) fn size(&self, set: &FrequencySet, class: usize) -> u64 {
+        match self.entity {
+            Some(detail) => set.details()[detail].distinct(class),
+            None => set.counts()[class],
+        }
+    }
+
+    /// Rules about groups of a subset of the quasi-identifiers: a group that fails takes all its classes with it, which
+    /// may leave a group of another subset short, so this is repeated until nothing changes.
+    fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
+        let subsets: Vec<(&Rule, &Vec<bool>)> = self
+            .rules
+            .iter()
+            .filter_map(|r| Some((r, r.subset.as_ref()?)))
+            .collect();
+        let mut changed = !subsets.is_empty();
+        while changed {
+            changed = false;
+            for (rule, columns) in &subsets {
+                let mut levels = set.node().levels().to_vec();
+                for (i, lookup) in self
+                    .sets
+                    .base()
+                    .space
+                    .lookups()
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| !columns[*i])
+                {
+                    levels[i] = lookup.top();
+                }
+                let (entries, released) = set.filter(kept);
+                let (groups, group_of) = released.roll_up(&self.sets.base().space, &Node::new(levels));
+                let mut holds = vec![true; groups.len()];
+                self.apply(rule, &groups, &mut holds);
+                for (entry, group) in entries.into_iter().zip(group_of) {
+                    if !holds[group as usize] {
+                        kept[entry] = false;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of all metrics at a node, as defined, in the order they were given.
+    pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
+        let view = view(set, verdict);
+        self.objectives.iter().map(|o| o.measure.value(&view)).collect()
+    }
+
+    /// The value at a node of a metric that is not among the objectives.
+    pub fn measure_other(&self, job: &Job, metric: &dyn Metric, set: &FrequencySet, verdict: &Verdict) -> Result<f64> {
+        Ok(objective(job, self.sets.base(), metric)?
+            .measure
+            .value(&view(set, verdict)))
+    }
+
+    /// k under the suppression limit: the largest k such that the rows in classes smaller than k number no more than
+    /// the limit (definitions.md, "k of a node under eta").
+    pub fn reached_k(&self, set: &FrequencySet) -> u64 {
+        let mut sizes: Vec<(u64, u64)> = (0..set.len())
+            .filter(|i| set.counts()[*i] > 0)
+            .map(|i| (self.size(set, i), set.counts()[i]))
+            .collect();
+        sizes.sort_unstable();
+        let mut below = self.sets.base().unmapped_rows;
+        for (size, rows) in &sizes {
+            below += rows;
+            if below > self.limit {
+                return *size;
+            }
+        }
+        sizes.last().map_or(0, |(size, _)| *size)
+    }
+
+    /// What LATTICE OF says of `nodes`.
+    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+        self.for_each(nodes, |node| {
+            let (set, verdict) = self.judge(node)?;
+            Ok(Profile {
+                anonymous: verdict.anonymous,
+                k: self.reached_k(&set),
+                suppressed: verdict.suppressed,
+                classes: verdict.classes,
+                metrics: self.measure(&set, &verdict),
+            })
+        })
+    }
+
+    /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
+    pub(super) fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let threads = self.threads.min(nodes.len());
+        if threads <= 1 {
+            return nodes.iter().map(f).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = vec![];
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                match nodes.get(i) {
+                    Some(node) => found.push((i, f(node))),
+                    None => return found,
+                }
+            }
+        };
+        // Not the pool's threads: a node may wait for the room that another one takes.
+        let mut found: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            own.into_iter()
+                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
+                .collect()
+        });
+        found.sort_by_key(|(i, _)| *i);
+        if found.len() < nodes.len() {
+            return Err(Error::internal("a thread that evaluates nodes ended"));
+        }
+        found.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Whether every rule is monotone given what may be suppressed.
+    pub(super) fn rules_are_monotone(&self, limit: u64) -> bool {
+        self.rules.iter().all(|rule| match rule.monotonicity {
+            Monotonicity::Always => true,
+            Monotonicity::WithoutSuppression => limit == 0 && self.sets.base().unmapped_rows == 0,
+            Monotonicity::Never => false,
+        })
+    }
+}
+
+/// The fewest rows of a class for which the models can hold.
+fn least_rows(job: &Job) -> u64 {
+    let full = job.constraints.iter().filter(|c| c.subset.is_none());
+    full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
+}
+
+/// Readies a metric for the table.
+fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
+    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let subject = metric::Subject {
+        base,
+        weights: &weights,
+        k: least_rows(job),
+        suppression_limit: job.suppression.rows(base.rows),
+        label: class_label_request(job).and_then(|request| position(base, &request)),
+        attribute: measured_attribute(job).and_then(|request| position(base, &request)),
+    };
+    Ok(Objective {
+        measure: metric.prepare(&subject)?,
+        higher_is_better: metric.higher_is_better(),
+    })
+}
+
+/// What a metric is shown of a node.
+pub(super) fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
+    View {
+        node: set.node(),
+        partition: verdict.partition.as_deref(),
+        set,
+        kept: &verdict.kept,
+        classes: verdict.classes,
+        released: verdict.released,
+        suppressed: verdict.suppressed,
+    }
+}

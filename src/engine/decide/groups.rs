@@ -1,0 +1,211 @@
+//! The table that a partitioning algorithm divides: the base frequency set, and the models in force as judge.
+
+use super::evaluator::{Evaluator, Rule};
+use crate::engine::scan::{class_label_request, fill, position};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
+use crate::job::{Choice, Job};
+use crate::model::Class;
+use crate::partition::{Column, Partition, Table};
+use crate::search::Oracle;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What rows are looked up in to find their group, with the memory that it takes in the pool of the session.
+#[derive(Debug)]
+pub struct Combinations {
+    pub(in crate::engine) index: Arc<KeyIndex>,
+    _memory: MemoryReservation,
+}
+
+/// Takes the memory of an algorithm: it holds and sorts the combinations, and has a label by column for every group, of
+/// which there may be as many as combinations.
+pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservation> {
+    let combinations = evaluator.sets.base().held()?.len();
+    let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
+    let (state, _) = job.source.rows.clone().into_parts();
+    let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
+    memory.try_resize(bytes).map_err(|_| {
+        Error::new(
+            ErrorKind::Resources,
+            format!(
+                "dividing {combinations} distinct combinations does not fit the memory limit; raise --memory-limit, \
+                 name fewer quasi-identifiers, or coarsen the finest of them in a query"
+            ),
+        )
+    })?;
+    Ok(memory)
+}
+
+impl Combinations {
+    /// Indexes the combinations, and keeps of the memory only what the index and the groups take.
+    pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Result<Self> {
+        let index = Arc::new(KeyIndex::new(evaluator.sets.base().held()?));
+        memory.resize(partition.bytes() + index.bytes());
+        Ok(Self { index, _memory: memory })
+    }
+}
+
+/// The base set as a [`Table`].
+pub(super) struct Groups<'a> {
+    evaluator: &'a Evaluator,
+    set: &'a FrequencySet,
+    columns: Vec<Column>,
+    least_rows: u64,
+    rows_suffice: bool,
+    class_label: Option<usize>,
+    scratch: RefCell<Scratch>,
+}
+
+/// Sums by code, and the codes that were met.
+#[derive(Default)]
+struct Scratch {
+    sums: Vec<u64>,
+    met: Vec<u32>,
+    histogram: Vec<(u32, u64)>,
+}
+
+impl<'a> Groups<'a> {
+    /// The table of a job.
+    pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Result<Self> {
+        let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
+        let columns = job.quasi_identifiers.iter().zip(base.space.lookups()).enumerate();
+        let columns = columns.map(|(i, (q, lookup))| Column {
+            lookup: lookup.clone(),
+            bottom: lattice.bottom().level(i),
+            top: lattice.top().level(i),
+            weight: q.weight,
+        });
+        let partitioner = match &job.choice {
+            Choice::Partition { partitioner, .. } => Some(partitioner),
+            _ => None,
+        };
+        let reads_class_label = partitioner.is_some_and(|p| p.reads_class_label());
+        let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
+        let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
+        let by_rows = evaluator.rules.iter().filter_map(|r| r.predicate.least_size()).max();
+        Ok(Self {
+            evaluator,
+            set: base.held()?,
+            columns: columns.collect(),
+            least_rows: least
+                .max(by_rows.filter(|_| evaluator.entity.is_none()))
+                .unwrap_or(1)
+                .max(1),
+            rows_suffice: evaluator.rules.iter().all(rows_suffice),
+            class_label: class_label_request(job)
+                .filter(|_| reads_class_label)
+                .and_then(|request| position(base, &request)),
+            scratch: RefCell::default(),
+        })
+    }
+
+    fn base(&self) -> &Base {
+        self.evaluator.sets.base()
+    }
+
+    fn set(&self) -> &FrequencySet {
+        self.set
+    }
+}
+
+impl Scratch {
+    /// Adds up the entries of a detail over some classes: the codes, ascending, are in `met` and their sums in `sums`.
+    fn merge(&mut self, detail: &Detail, combinations: &[u32]) {
+        for code in self.met.drain(..) {
+            self.sums[code as usize] = 0;
+        }
+        for combination in combinations {
+            for (code, n) in detail.class(*combination as usize) {
+                if self.sums.len() <= code as usize {
+                    self.sums.resize(code as usize + 1, 0);
+                }
+                if self.sums[code as usize] == 0 {
+                    self.met.push(code);
+                }
+                self.sums[code as usize] += n;
+            }
+        }
+        self.met.sort_unstable();
+    }
+}
+
+impl Table for Groups<'_> {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn len(&self) -> usize {
+        self.set().len()
+    }
+
+    fn code(&self, column: usize, combination: u32) -> u32 {
+        self.base()
+            .space
+            .layout()
+            .code(self.set().key(combination as usize), column)
+    }
+
+    fn rows(&self, combination: u32) -> u64 {
+        self.set().counts()[combination as usize]
+    }
+
+    fn holds(&self, combinations: &[u32]) -> bool {
+        let rows: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
+        if rows < self.least_rows || self.rows_suffice {
+            return rows >= self.least_rows;
+        }
+        let mut scratch = self.scratch.borrow_mut();
+        let size = match self.evaluator.entity {
+            Some(detail) => {
+                scratch.merge(&self.set().details()[detail], combinations);
+                scratch.met.len() as u64
+            }
+            None => rows,
+        };
+        // A model of the release as a whole is asked of the group alone: where each part is within an average, so is
+        // the whole.
+        self.evaluator.rules.iter().all(|rule| {
+            let Scratch { histogram, .. } = &mut *scratch;
+            histogram.clear();
+            if let Some(detail) = rule.detail {
+                scratch.merge(&self.set().details()[detail], combinations);
+                let Scratch { sums, met, histogram } = &mut *scratch;
+                let entries = met.iter().map(|code| (*code, sums[*code as usize]));
+                fill(histogram, &self.base().attributes[detail], entries);
+            }
+            let class = Class {
+                size,
+                population: 0,
+                histogram: &scratch.histogram,
+            };
+            rule.predicate.holds(&class) && rule.predicate.holds_overall(1, size)
+        })
+    }
+
+    fn least_rows(&self) -> u64 {
+        self.least_rows
+    }
+
+    fn rows_suffice(&self) -> bool {
+        self.rows_suffice
+    }
+
+    fn suppressible(&self) -> u64 {
+        self.evaluator.limit.saturating_sub(self.base().unmapped_rows)
+    }
+
+    fn class_labels(&self) -> Option<usize> {
+        self.class_label
+            .map(|detail| self.base().attributes[detail].values.len())
+    }
+
+    fn for_each_class_label(&self, combination: u32, f: &mut dyn FnMut(u32, u64)) {
+        if let Some(detail) = self.class_label {
+            self.set().details()[detail]
+                .class(combination as usize)
+                .for_each(|(label, n)| f(label, n));
+        }
+    }
+}

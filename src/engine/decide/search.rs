@@ -1,0 +1,242 @@
+//! Having a node searched for, the table divided, or what was given checked.
+
+use super::cover::check_partition;
+use super::decision::{Alternatives, Decision, Proof, describe};
+use super::evaluator::Evaluator;
+use super::groups::{Combinations, Groups, reserve};
+use super::infeasible::{found_nothing, infeasible, models};
+use crate::engine::observe::{Observer, Phase};
+use crate::error::{Error, Result};
+use crate::job::{Choice, Job};
+use crate::lattice::Node;
+use crate::metric::Metric;
+use crate::partition::Partitioner;
+use crate::search::{Assessment, Budget, Context, Finding, Oracle, Search, Stop, front::knee};
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Searches the lattice, has the table divided, or takes the node that is given, and checks it.
+pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
+    // A search computes; it has a thread of its own so that the runtime's stay free.
+    tokio::task::spawn_blocking(move || {
+        let decision = match &job.choice {
+            Choice::Node(levels) => given(&job, &evaluator, levels),
+            Choice::Search { search, .. } => searched(&job, &evaluator, search.as_ref(), &observer),
+            Choice::Partition { partitioner, .. } => partitioned(&job, &evaluator, partitioner.as_ref(), &observer),
+        }?;
+        // The rewriting scan needs the memory that the search worked with.
+        evaluator.sets().clear();
+        Ok(decision)
+    })
+    .await
+    .map_err(|e| Error::from_task("the search", &e))?
+}
+
+fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
+    let node = Node::new(levels.to_vec());
+    if !evaluator.lattice().contains(&node) {
+        return Err(Error::usage(format!(
+            "the node {} is not in the lattice from {} to {}",
+            describe(job, &node),
+            describe(job, evaluator.lattice().bottom()),
+            describe(job, evaluator.lattice().top())
+        )));
+    }
+    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {
+        return Err(Error::infeasible(format!(
+            "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
+            describe(job, &node),
+            evaluator.suppression_limit()
+        )));
+    };
+    if !verdict.anonymous {
+        let node = describe(job, &node);
+        let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
+        return Err(Error::infeasible(match suppressed > limit {
+            true => format!(
+                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
+                 may be"
+            ),
+            false => {
+                format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")
+            }
+        }));
+    }
+    let value = evaluator.measure(&classes, &verdict)[0];
+    Ok(Decision {
+        evaluator: Arc::clone(evaluator),
+        classes,
+        verdict,
+        value,
+        proof: Proof::Given,
+        nodes: 1,
+        stopped: None,
+        combinations: None,
+        alternatives: None,
+    })
+}
+
+fn budget(job: &Job, observer: &dyn Observer) -> Budget {
+    Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    }
+}
+
+/// Why a search ended early, in words; a failure is handed on.
+fn reason(stop: Stop) -> Result<&'static str> {
+    match stop {
+        Stop::Failed(e) => Err(e),
+        Stop::TimeLimit => Ok("time limit"),
+        Stop::NodeLimit => Ok("node limit"),
+        Stop::Interrupted => Ok("interrupted"),
+    }
+}
+
+/// Has the base set divided, and judges the groups as they would be released.
+fn partitioned(
+    job: &Job,
+    evaluator: &Arc<Evaluator>,
+    partitioner: &dyn Partitioner,
+    observer: &Arc<dyn Observer>,
+) -> Result<Decision> {
+    observer.begin(Phase::Search);
+    let memory = reserve(job, evaluator)?;
+    let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
+    let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
+    let stopped = found.stopped.map(reason).transpose()?;
+    let base = evaluator.sets().base();
+    check_partition(&base.space, base.held()?, &found.partition)?;
+    let combinations = Combinations::new(memory, evaluator, &found.partition)?;
+    let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
+    observer.end(Phase::Search);
+    if !verdict.anonymous {
+        return Err(Error::infeasible(format!(
+            "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
+             for this table",
+            models(job),
+            verdict.suppressed,
+            evaluator.suppression_limit()
+        )));
+    }
+    let value = evaluator.measure(&classes, &verdict)[0];
+    Ok(Decision {
+        evaluator: Arc::clone(evaluator),
+        classes,
+        verdict,
+        value,
+        proof: Proof::None,
+        nodes: 0,
+        stopped,
+        combinations: Some(combinations),
+        alternatives: None,
+    })
+}
+
+fn searched(
+    job: &Job,
+    evaluator: &Arc<Evaluator>,
+    search: &dyn Search,
+    observer: &Arc<dyn Observer>,
+) -> Result<Decision> {
+    observer.begin(Phase::Search);
+    let mut context = context(job, observer);
+    let weighs = job.report.is_some() && !job.terms.is_empty();
+    if weighs {
+        context = context.with_front(vec![]);
+    }
+    let (finding, stopped) = run(search, evaluator.as_ref(), &mut context)?;
+    observer.end(Phase::Search);
+    let Some((node, cost)) = answer(evaluator, &context, stopped)? else {
+        return Err(match stopped {
+            Some(reason) => found_nothing(reason),
+            None => infeasible(job, evaluator)?,
+        });
+    };
+    let (classes, verdict) = evaluator.judge(&node)?;
+    let value = evaluator.measure(&classes, &verdict)[0];
+    // What is known of the bottom without looking at it bounds every node, whatever the search proves.
+    let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
+    let proof = if cost <= bound {
+        Proof::Optimal
+    } else if bound.is_finite() {
+        Proof::Bound(if job.metric.higher_is_better() { -bound } else { bound })
+    } else {
+        Proof::None
+    };
+    Ok(Decision {
+        evaluator: Arc::clone(evaluator),
+        classes,
+        verdict,
+        value,
+        proof,
+        nodes: context.assessed(),
+        stopped,
+        combinations: None,
+        alternatives: weighs.then(|| alternatives(job, &context)).flatten(),
+    })
+}
+
+/// The front that the search kept. The sum itself is no term: it tells nothing that its terms do not.
+fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
+    let mut members = context.archive().to_vec();
+    for (_, found) in &mut members {
+        found.costs.remove(0);
+    }
+    members.sort_by(by_costs);
+    let value = |(cost, (_, term)): (f64, &(String, Box<dyn Metric>))| match term.higher_is_better() {
+        true => -cost,
+        false => cost,
+    };
+    Some(Alternatives {
+        knee: knee(&members)?,
+        nodes: members
+            .into_iter()
+            .map(|(node, found)| (node, found.costs.into_iter().zip(&job.terms).map(value).collect()))
+            .collect(),
+    })
+}
+
+/// The order of the members of a front: by their costs in the order of the objectives, then by node.
+pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Assessment)) -> Ordering {
+    let costs = a.costs.iter().zip(&b.costs).map(|(a, b)| a.total_cmp(b));
+    costs
+        .fold(Ordering::Equal, Ordering::then)
+        .then_with(|| node.cmp(other))
+}
+
+/// The best node found, with its cost. A search that was stopped before it found any has still the most general one.
+fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
+    if let Some((node, found)) = context.incumbent() {
+        return Ok(Some((node.clone(), found.cost())));
+    }
+    if stopped.is_none() {
+        return Ok(None);
+    }
+    let top = evaluator.lattice().top().clone();
+    let found = evaluator.assess(std::slice::from_ref(&top))?.swap_remove(0);
+    Ok(found.anonymous.then(|| (top, found.cost())))
+}
+
+/// A fresh run within the job's budget.
+pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
+    let told = Arc::clone(observer);
+    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p))
+}
+
+/// Runs a search to its end or that of the budget: what it proved, and why it ended early.
+pub(super) fn run(
+    search: &dyn Search,
+    oracle: &dyn Oracle,
+    context: &mut Context,
+) -> Result<(Finding, Option<&'static str>)> {
+    let stopped = match search.run(oracle, context) {
+        Ok(finding) => return Ok((finding, None)),
+        Err(stop) => reason(stop)?,
+    };
+    let bound = context.proven();
+    Ok((Finding { bound }, Some(stopped)))
+}

@@ -1,0 +1,127 @@
+//! What the manifest says of a release.
+
+use super::release::Release;
+use crate::engine::decide::Decision;
+use crate::engine::write::Written;
+use crate::error::Result;
+use crate::folder::{
+    FileSummary, HierarchySummary, Manifest, PartitionSummary, ReleasedColumn, Role, SearchSummary, SuppressedRows,
+    hierarchy_key,
+};
+use crate::hierarchy::Hierarchy;
+use crate::job::{Job, Target};
+use crate::metric::{self, Metric};
+use arrow::datatypes::{DataType, Field, Schema};
+use std::collections::BTreeMap;
+
+/// The manifest of a release whose rows have this schema and are written to `target`.
+pub(super) fn manifest(
+    (job, target): (&Job, &Target),
+    decision: &Decision,
+    written: &Written,
+    release: &Release,
+    input: Vec<FileSummary>,
+    output: Vec<FileSummary>,
+) -> Result<Manifest> {
+    let partition = decision.verdict.partition.as_deref();
+    let levels = match partition {
+        Some(_) => &[],
+        None => decision.classes.node().levels(),
+    };
+    let settled = &written.settled;
+    let mut metrics = BTreeMap::from([(job.metric_name.clone(), release.value)]);
+    for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
+        let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
+        let reads = other.reads();
+        let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
+        if !unknown {
+            let evaluator = &decision.evaluator;
+            let value = evaluator.measure_other(job, other.as_ref(), &settled.classes, &settled.verdict)?;
+            metrics.insert(entry.info.name.into(), value);
+        }
+    }
+    Ok(Manifest {
+        version: env!("CARGO_PKG_VERSION").into(),
+        sha256: String::new(),
+        statement: job.statement.clone(),
+        statement_sha256: job.statement_sha256.clone(),
+        seed: job.seed,
+        node: job
+            .quasi_identifiers
+            .iter()
+            .map(|q| q.column.clone())
+            .zip(levels.iter().copied())
+            .collect(),
+        partition: partition.map(|partition| PartitionSummary {
+            groups: partition.len() as u64,
+            labels: job
+                .quasi_identifiers
+                .iter()
+                .enumerate()
+                .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
+                .collect(),
+        }),
+        columns: columns(job, &written.schema)?,
+        partitioned_by: target.partitioned_by.clone(),
+        entity: job.entity.clone(),
+        randomized: release.randomized.clone(),
+        personal: release.personal.clone(),
+        rows_in: release.rows_in,
+        rows_out: release.rows_out,
+        rows_suppressed: release.rows_suppressed,
+        suppressed_rows: if job.starred {
+            SuppressedRows::Starred
+        } else {
+            SuppressedRows::Dropped
+        },
+        classes: release.classes,
+        reached_k: release.reached_k,
+        checks: release.checks.clone(),
+        metrics,
+        search: SearchSummary {
+            algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
+            nodes_assessed: release.nodes,
+            proof: release.proof.clone(),
+        },
+        input,
+        output,
+        report: job
+            .report
+            .as_ref()
+            .map(|r| r.name_in(&target.path))
+            .transpose()?
+            .flatten(),
+    })
+}
+
+/// The released columns as their rows have them.
+fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
+    let key = hierarchy_key(&job.statement_sha256, job.seed);
+    let fields = schema.fields().iter().filter(|f| job.releases(f.name()));
+    let column = |field: &Field| {
+        let name = field.name();
+        let summary = |hierarchy: &Hierarchy| HierarchySummary::of(hierarchy, &key);
+        let sensitive = job.sensitive.iter().find(|s| s.column == *name);
+        let (role, hierarchy) = match (job.quasi_identifier(name), sensitive) {
+            (Some(i), _) => (
+                Role::QuasiIdentifier,
+                Some(summary(&job.quasi_identifiers[i].hierarchy)?),
+            ),
+            (None, Some(s)) => (Role::Sensitive, s.hierarchy.as_deref().map(summary).transpose()?),
+            (None, None) if job.identifiers.iter().any(|i| i.column == *name) => (Role::Identifier, None),
+            (None, None) if job.class_label.as_ref() == Some(name) => (Role::Class, None),
+            (None, None) => (Role::Keep, None),
+        };
+        let data_type = match field.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            other => other,
+        };
+        Ok(ReleasedColumn {
+            name: name.clone(),
+            data_type: data_type.to_string(),
+            role,
+            hierarchy,
+        })
+    };
+    fields.map(|f| column(f)).collect()
+}

@@ -1,0 +1,12 @@
+//! Stage 6: a recounted release gets its manifest and its report, and is put in its place.
+
+mod manifest;
+mod place;
+mod release;
+mod report;
+mod report_file;
+
+pub use place::ReleasedRows;
+pub(in crate::engine) use place::{Inputs, publish, publish_rows};
+pub use release::Release;
+pub use report_file::StagedReport;

@@ -1,0 +1,110 @@
+//! What is said of a release.
+
+use crate::engine::decide::Decision;
+use crate::engine::recount::Recounted;
+use crate::engine::write::Written;
+use crate::error::{Error, Result};
+use crate::folder::{Check, PersonalSummary, RandomizedColumn};
+use crate::job::Job;
+use crate::recode::randomize::Drawn;
+use crate::search::{Counters, Oracle};
+use std::sync::Arc;
+
+/// A release that was recounted, and what is said of it.
+#[derive(Debug)]
+pub struct Release {
+    /// Rows read.
+    pub rows_in: u64,
+    /// Rows released.
+    pub rows_out: u64,
+    /// Rows suppressed.
+    pub rows_suppressed: u64,
+    /// Equivalence classes released.
+    pub classes: u64,
+    /// The smallest class, recounted on what was released; in entities where the request names them.
+    pub reached_k: Option<u64>,
+    /// The node by column, or the number of labels by column.
+    pub node: String,
+    /// The metric that was minimised.
+    pub metric: String,
+    /// Its value.
+    pub value: f64,
+    /// What the search proved.
+    pub proof: String,
+    /// Distinct nodes assessed.
+    pub nodes: u64,
+    /// What the evaluator did.
+    pub counters: Counters,
+    /// What was recounted.
+    pub checks: Vec<Check>,
+    /// The columns that were put into random order.
+    pub randomized: Vec<RandomizedColumn>,
+    /// What became of the sensitive column whose rows have limits of their own.
+    pub personal: Option<PersonalSummary>,
+}
+
+impl Release {
+    /// The figures of a recounted release.
+    pub(in crate::engine) fn new(
+        job: &Job,
+        decision: &Decision,
+        written: &Written,
+        recounted: &Recounted,
+    ) -> Result<Self> {
+        let verdict = &written.settled.verdict;
+        Ok(Self {
+            rows_in: decision.evaluator.rows(),
+            rows_out: recounted.rows,
+            rows_suppressed: verdict.suppressed,
+            classes: verdict.classes,
+            reached_k: recounted.reached_k,
+            node: decision.describe(job),
+            metric: job.metric_name.clone(),
+            value: value(job, decision, written)?,
+            proof: decision.proof(job),
+            nodes: decision.nodes,
+            counters: decision.evaluator.counters(),
+            checks: recounted.checks.clone(),
+            randomized: randomized(job, written),
+            personal: personal(job, written),
+        })
+    }
+}
+
+/// The value of the job's metric on what is released.
+fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
+    let values = written.settled.measure(decision, &[job.metric.as_ref()]);
+    values.into_iter().next().flatten().ok_or_else(|| {
+        Error::usage(format!(
+            "{} is not known of what is left after rows were suppressed for their own limits; MINIMIZING glm is",
+            job.metric_name
+        ))
+    })
+}
+
+/// What the manifest says of the randomized columns; they are measured where there is a target.
+fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
+    let one = |(drawn, after): (&Arc<Drawn>, &f64)| RandomizedColumn {
+        column: drawn.column.clone(),
+        within: job
+            .randomization(&drawn.column)
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        values: drawn.counts.len() as u64,
+        information_before: drawn.before.unwrap_or_default(),
+        information_after: *after,
+    };
+    written.drawn.iter().zip(&written.measured).map(one).collect()
+}
+
+/// What the manifest says of the promise to each row.
+fn personal(job: &Job, written: &Written) -> Option<PersonalSummary> {
+    let (constraint, _) = job.personal()?;
+    let outcome = written.outcome.clone().unwrap_or_default();
+    Some(PersonalSummary {
+        column: constraint.attribute.clone()?,
+        rows_by_level: outcome.levels,
+        limits_not_met: outcome.unmet,
+        rows_suppressed: outcome.suppressed,
+    })
+}

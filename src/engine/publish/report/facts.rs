@@ -1,0 +1,25 @@
+//! All that a report tells of.
+
+use crate::engine::decide::Decision;
+use crate::engine::publish::release::Release;
+use crate::engine::recount::Recounted;
+use crate::engine::write::{Stage, Written};
+use crate::folder::Manifest;
+use crate::job::{Job, Target};
+
+/// Where a release is staged, and what is said of it there.
+pub(in crate::engine::publish) struct Staged<'a> {
+    pub(in crate::engine::publish) target: &'a Target,
+    pub(in crate::engine::publish) stage: &'a Stage,
+    pub(in crate::engine::publish) manifest: &'a Manifest,
+}
+
+/// All that a report tells of.
+pub(in crate::engine::publish) struct Facts<'a> {
+    pub(in crate::engine::publish) job: &'a Job,
+    pub(in crate::engine::publish) decision: &'a Decision,
+    pub(in crate::engine::publish) written: &'a Written,
+    pub(in crate::engine::publish) recounted: &'a Recounted,
+    pub(in crate::engine::publish) release: &'a Release,
+    pub(in crate::engine::publish) staged: Option<Staged<'a>>,
+}

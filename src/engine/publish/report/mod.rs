@@ -1,0 +1,161 @@
+//! The facts of a report: from the decision what was done, and from the released rows what holds.
+
+mod columns;
+mod facts;
+mod promises;
+mod risk;
+
+pub(super) use facts::{Facts, Staged};
+
+use self::risk::risk;
+use crate::engine::decide::describe;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{FileSummary, MANIFEST};
+use crate::job::SourceTable;
+use crate::lattice::Node;
+use crate::metric::Metric;
+use crate::report::{self, Column, Report, Role};
+use crate::risk::{Settings, THRESHOLDS};
+use crate::search::Oracle;
+use arrow::datatypes::DataType;
+
+impl Facts<'_> {
+    /// The report of a recounted release.
+    pub(super) async fn report(&self) -> Result<Report> {
+        let job = self.job;
+        let (release, staged) = (self.release, self.staged.as_ref());
+        let (session, released) = (&self.recounted.session, &self.recounted.released);
+        let required = self.required_class_size();
+        let settings = Settings {
+            thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
+            ..Settings::default()
+        };
+        let before = self.risk_before(&settings).await?;
+        let after = risk(session, released, &settings).await?;
+        if after.classes != release.classes {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!(
+                    "{} classes were released, and the report counts {}",
+                    release.classes, after.classes
+                ),
+            ));
+        }
+        let columns = self.columns();
+        let text = |column: &&Column| {
+            let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
+            let changed = matches!(column.role, Role::QuasiIdentifier | Role::DirectIdentifier);
+            column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
+        };
+        let free_text: Vec<String> = columns.iter().filter(text).map(|c| c.name.clone()).collect();
+        Ok(Report {
+            report_version: report::VERSION,
+            software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
+            release: report::Released {
+                source: shown(&job.source),
+                target: staged.map(|s| s.target.path.display().to_string()),
+                rows_in: release.rows_in,
+                rows_out: release.rows_out,
+                classes: after.classes,
+                smallest_class: after.smallest_class,
+                required_class_size: required,
+                entity: job.entity.clone(),
+                population: job.population.as_ref().map(shown),
+                files: staged.map(files).transpose()?,
+            },
+            promises: self.kept_promises(),
+            risks: report::risks(&before, &after),
+            class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
+            disclosure: self.disclosure().await?,
+            suppression: self.suppression(),
+            choice: self.choice(),
+            front: self.front(),
+            not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
+            columns,
+        })
+    }
+
+    fn suppression(&self) -> report::Suppression {
+        let (decision, settled) = (self.decision, &self.written.settled.verdict);
+        let base = decision.evaluator.sets().base();
+        let decided = decision.classes.counts().iter().zip(&decision.verdict.kept);
+        let suppressed = decided.filter(|(n, kept)| **n > 0 && !**kept).count() as u64;
+        report::Suppression {
+            rows: settled.suppressed,
+            limit: self.job.suppression.rows(base.rows),
+            classes: suppressed + decision.verdict.classes - settled.classes,
+            unmapped_rows: base.unmapped_rows,
+            starred: self.job.starred,
+        }
+    }
+
+    fn choice(&self) -> report::Choice {
+        report::Choice {
+            search: self.job.choice.call().map(ToString::to_string),
+            metric: self.job.metric_name.clone(),
+            value: self.release.value,
+            proof: self.decision.proof(self.job),
+            alternatives: match self.decision.verdict.partition {
+                Some(_) => None,
+                None => Some(self.decision.evaluator.lattice().size().to_string()),
+            },
+            assessed: self.decision.nodes,
+            seed: self.job.seed,
+        }
+    }
+
+    /// The alternatives that the metrics of a weighted sum leave.
+    fn front(&self) -> Option<report::Front> {
+        let (job, found) = (self.job, self.decision.alternatives.as_ref()?);
+        let objective = |(name, metric): &(String, Box<dyn Metric>)| report::Objective {
+            name: name.clone(),
+            better: match metric.higher_is_better() {
+                true => report::Better::Higher,
+                false => report::Better::Lower,
+            },
+        };
+        let point = |(i, (node, values)): (usize, &(Node, Vec<f64>))| report::Point {
+            node: describe(job, node),
+            values: values.clone(),
+            knee: i == found.knee,
+            released: node == self.decision.classes.node(),
+        };
+        Some(report::Front {
+            objectives: job.terms.iter().map(objective).collect(),
+            points: found.nodes.iter().enumerate().map(point).collect(),
+        })
+    }
+}
+
+/// The source as a report names it. The text of a query can hold values, so only the files it reads are named.
+fn shown(source: &SourceTable) -> String {
+    if let Some(path) = source.name.strip_prefix('\'').and_then(|n| n.strip_suffix('\'')) {
+        return path.replace("''", "'");
+    }
+    if !source.name.starts_with('(') {
+        return source.name.clone();
+    }
+    let names = source.files.iter().filter_map(|f| f.file_name());
+    let names: Vec<String> = names.map(|n| n.to_string_lossy().into_owned()).collect();
+    match names.as_slice() {
+        [] => "a query".into(),
+        [one] => format!("a query over {one}"),
+        [one, .., last] => format!("a query over {} files, {one} to {last}", names.len()),
+    }
+}
+
+fn files(staged: &Staged) -> Result<report::Files> {
+    let output = &staged.manifest.output;
+    Ok(report::Files {
+        count: output.len() as u64,
+        bytes: output.iter().map(|f| f.bytes).sum(),
+        manifest_sha256: FileSummary::of(&staged.stage.folder().join(MANIFEST), MANIFEST.into(), None)?.sha256,
+    })
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, inner) => is_text(inner),
+        other => matches!(other, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+    }
+}

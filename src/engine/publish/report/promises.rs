@@ -1,0 +1,88 @@
+//! What was promised and recounted, and what the classes tell of sensitive attributes.
+
+use super::facts::Facts;
+use crate::catalogue::{Argument, Call, Value};
+use crate::engine::recount::{Promise, steady};
+use crate::error::Result;
+use crate::folder::Check;
+use crate::job::Constraint;
+use crate::model::{self, Comparison, MODELS, Relation};
+use crate::report::{self, Disclosure};
+
+impl Facts<'_> {
+    /// The promises with what was recounted of them.
+    pub(super) fn kept_promises(&self) -> Vec<report::Promise> {
+        let job = self.job;
+        let one = |(c, check): (&Constraint, &Check)| report::Promise {
+            model: c.describe(&job.quasi_identifiers),
+            meaning: MODELS
+                .iter()
+                .find(|e| e.info.name == c.call.name)
+                .map_or("", |e| e.info.summary)
+                .into(),
+            attribute: c.attribute.clone(),
+            quasi_identifiers: c.subset.as_ref().map(|subset| {
+                subset
+                    .iter()
+                    .map(|i| job.quasi_identifiers[*i].column.clone())
+                    .collect()
+            }),
+            comparison: match c.model.audit(&Relation::default()).comparison {
+                Comparison::AtLeast => report::Comparison::AtLeast,
+                Comparison::AtMost => report::Comparison::AtMost,
+                Comparison::Below => report::Comparison::Below,
+            },
+            required: check.required,
+            reached: check.reached,
+            holds: check.ok,
+        };
+        job.constraints.iter().zip(&self.release.checks).map(one).collect()
+    }
+
+    /// What the classes of `released` tell of each sensitive attribute, by the recount of the models that say so.
+    pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
+        let job = self.job;
+        let (fewest, farthest) = (
+            weakest("l_diversity", Value::Integer(1))?,
+            weakest("t_closeness", Value::Integer(1))?,
+        );
+        let (session, released) = (&self.recounted.session, &self.recounted.released);
+        let mut found = vec![];
+        // What was generalized is no value of the source any more, with which its distribution could be compared.
+        let comparable = job
+            .sensitive
+            .iter()
+            .filter(|s| Some(s.column.as_str()) != self.generalized_attribute());
+        for sensitive in comparable {
+            let promise = |model: &'static str, by| Promise {
+                name: model.into(),
+                model: by,
+                group: released.quasi_identifiers.clone(),
+                attribute: Some(sensitive.column.clone()),
+                hierarchy: None,
+            };
+            let promises = [promise("l", fewest.as_ref()), promise("t", farthest.as_ref())];
+            let reached = released.check(session, &promises).await?;
+            let full = job.constraints.iter().filter(|c| c.subset.is_none());
+            found.push(Disclosure {
+                attribute: sensitive.column.clone(),
+                models: full
+                    .filter(|c| c.attribute.as_ref() == Some(&sensitive.column))
+                    .map(|c| c.describe(&job.quasi_identifiers))
+                    .collect(),
+                least_distinct: reached[0].reached.map(|l| l as u64),
+                rows_in_uniform_classes: released.rows_in_uniform_classes(session, &sensitive.column).await?,
+                greatest_distance: reached[1].reached.map(steady),
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// A model that every class holds, for what it says is reached.
+fn weakest(name: &str, value: Value) -> Result<Box<dyn model::PrivacyModel>> {
+    model::build(&Call {
+        name: name.into(),
+        args: vec![Argument { name: None, value }],
+    })
+}

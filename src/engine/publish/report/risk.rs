@@ -1,0 +1,83 @@
+//! The risk before and after.
+
+use super::facts::Facts;
+use crate::engine::recount::{Answers, ReleasedTable, WHOLE};
+use crate::error::Result;
+use crate::folder::Check;
+use crate::frequency::BaseSet;
+use crate::job::Constraint;
+use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings};
+use crate::source::{same_types, select_columns};
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The name of the population's rows, as they are, in the session that recounts.
+const RAW_POPULATION: &str = "raw_population";
+
+impl Facts<'_> {
+    /// The risk in the source as it is, before anything was generalized or suppressed.
+    pub(super) async fn risk_before(&self, settings: &Settings) -> Result<Risk> {
+        let base = self.decision.evaluator.sets().base();
+        let is_raw = base.bottom().levels().iter().all(|level| *level == 0) && base.unmapped_rows == 0;
+        if let (true, None, BaseSet::Held(set)) = (is_raw, &self.job.entity, &base.set) {
+            // The base frequency set has the classes of the source itself.
+            let sizes = set.counts().iter();
+            let histogram: Histogram = sizes.clone().map(|n| (*n, 1)).collect();
+            let population = set.populations().map(|populations| {
+                let mut found = PopulationHistogram::default();
+                for (n, there) in sizes.zip(populations).filter(|(n, _)| **n > 0) {
+                    let InPopulation { classes, rows } = found.0.entry(*there).or_default();
+                    (*classes, *rows) = (*classes + 1, *rows + n);
+                }
+                found
+            });
+            return Risk::of(&histogram, population.as_ref(), settings);
+        }
+        let job = self.job;
+        let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+        if let Some(population) = &job.population {
+            let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+            let (_, plan) = rows.into_parts();
+            self.recounted
+                .session
+                .register_table(RAW_POPULATION, Arc::new(ViewTable::new(plan, None)))?;
+        }
+        let source = ReleasedTable {
+            name: WHOLE.into(),
+            quasi_identifiers: names.iter().map(ToString::to_string).collect(),
+            sensitive: vec![],
+            entity: job.entity.clone(),
+            starred: 0,
+            suppressed: None,
+            whole: None,
+            population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
+            answers: Answers::default(),
+        };
+        risk(&self.recounted.session, &source, settings).await
+    }
+
+    /// The smallest class that the models allow, in what classes count.
+    pub(super) fn required_class_size(&self) -> Option<u64> {
+        let constraints = self.job.constraints.iter().zip(&self.release.checks);
+        let full = constraints.filter(|(c, _)| c.subset.is_none());
+        let least = |(c, check): (&Constraint, &Check)| match self.job.entity {
+            // Models that bound the rows of a class say nothing of the entities in it, but for k-anonymity.
+            Some(_) if c.call.name != "k_anonymity" => 1,
+            Some(_) => check.required as u64,
+            None => c.model.min_class_size(),
+        };
+        full.map(least).max().filter(|k| *k > 1)
+    }
+}
+
+/// The risk of those in a table. The population's table does not say which rows are of one person, so a journalist's is
+/// measured only where a row is one.
+pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
+    let group = &table.quasi_identifiers;
+    let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {
+        Some(name) => Some(table.in_population(session, group, name).await?),
+        None => None,
+    };
+    Risk::of(&table.histogram(session, group).await?, population.as_ref(), settings)
+}

@@ -1,0 +1,109 @@
+//! The proof that a release is what was decided: the released rows, by their labels, are exactly the decided classes.
+//! Whatever happens to rows in sorts and files is found by it.
+
+use super::released::ReleasedTable;
+use super::sql::{count, with_one_zero};
+use crate::engine::write::Settled;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{Space, one_zero};
+use crate::hierarchy::plain_type;
+use crate::quoting::quote;
+use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int32Type};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The name of the decided classes in the session that recounts.
+const DECIDED: &str = "decided";
+
+/// Recounts that the released rows, by their labels, are the classes that were decided, each with as many rows.
+/// `is_csv` says that they were read from CSV files.
+pub(super) async fn check_classes(
+    session: &SessionContext,
+    settled: &Settled,
+    space: &Space,
+    released: &ReleasedTable,
+    is_csv: bool,
+) -> Result<()> {
+    let table = session.table(released.name.as_str()).await?;
+    // CSV has one spelling for NULL and the empty text, here and in what was decided; no column of a file has both.
+    let told = match is_csv {
+        true => |value: &str| format!("nullif({value}, '')"),
+        false => str::to_string,
+    };
+    let (mut columns, mut types) = (vec![], vec![]);
+    for (i, column) in released.quasi_identifiers.iter().enumerate() {
+        let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+        let value = with_one_zero(&quote(column), field.data_type());
+        columns.push(format!("{} AS c{i}", told(&format!("arrow_cast({value}, 'Utf8')"))));
+        types.push(field.data_type().clone());
+    }
+    let batch = decided(settled, space, &types)?;
+    session.deregister_table(DECIDED)?;
+    session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+    let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
+    let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
+    // By place: a column of the release may have the name of a key.
+    let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
+    let (keys, places) = (keys.join(", "), places.join(", "));
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT sum(n) AS more FROM (\
+           SELECT {}, count(*) AS n FROM {} GROUP BY {places} \
+           UNION ALL SELECT {}, n FROM {DECIDED}) GROUP BY {keys}) WHERE more <> 0",
+        columns.join(", "),
+        released.released(),
+        decided.join(", ")
+    );
+    match count(session, &sql).await? {
+        0 => Ok(()),
+        others => Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "recounting the release found {others} classes with other rows than were decided; nothing was \
+                 published"
+            ),
+        )),
+    }
+}
+
+/// The labels of the classes that are kept, as the text of what a column of `types` makes of them, and less than
+/// nothing of their rows.
+fn decided(settled: &Settled, space: &Space, types: &[DataType]) -> Result<RecordBatch> {
+    let (classes, verdict) = (&settled.classes, &settled.verdict);
+    let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
+    let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
+    for (column, lookup) in space.lookups().iter().enumerate() {
+        let (labels, places): (ArrayRef, Vec<u32>) = match &verdict.partition {
+            Some(partition) => {
+                let cells = partition.cells(column);
+                let labels = Arc::clone(partition.texts(column)) as ArrayRef;
+                (labels, kept.iter().map(|class| cells[*class]).collect())
+            }
+            None => {
+                let level = lookup.level(classes.node().level(column));
+                let place = |class: &usize| level.codes[space.layout().code(classes.key(*class), column) as usize];
+                (text(&level.labels, &types[column])?, kept.iter().map(place).collect())
+            }
+        };
+        let keys = places
+            .into_iter()
+            .map(|place| labels.is_valid(place as usize).then_some(place as i32));
+        let keys: Int32Array = keys.collect();
+        let labels = DictionaryArray::<Int32Type>::try_new(keys, labels)?;
+        columns.push((format!("c{column}"), Arc::new(labels), true));
+    }
+    let counts: Int64Array = kept
+        .iter()
+        .map(|class| Some(-(classes.counts()[*class] as i64)))
+        .collect();
+    columns.push(("n".into(), Arc::new(counts), false));
+    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+/// Labels as the text of what a column of this type makes of them: files know fewer types than memory.
+fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
+    let labels = one_zero(&cast(labels, plain_type(released))?)?;
+    Ok(cast(&labels, &DataType::Utf8)?)
+}

@@ -1,0 +1,183 @@
+//! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
+//!
+//! Only numbers come back: how many classes have which size. The GROUP BYs are DataFusion's, with the session's memory
+//! pool, so a table of any size is measured in bounded memory.
+
+use super::released::{Answers, ReleasedTable};
+use crate::error::{Error, Result};
+use crate::folder::{Manifest, Role, SuppressedRows};
+use crate::quoting::quote;
+use crate::risk::{Histogram, InPopulation, PopulationHistogram};
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, UInt64Type};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Up to so many classes are kept in memory, so that the classes of fewer columns are counted from them and not by
+/// reading the table once more.
+const KEPT_CLASSES: u64 = 250_000;
+
+/// The name of the kept classes in the session.
+const CLASSES: &str = "kept_classes";
+
+impl ReleasedTable {
+    /// The table called `name` with these roles; where the `manifest` of a release is known, rows that it says are
+    /// starred are no class.
+    pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
+        let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+        Self {
+            name: name.into(),
+            quasi_identifiers: manifest.map_or(quasi_identifiers.to_vec(), |m| m.columns_of(Role::QuasiIdentifier)),
+            sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
+            entity: None,
+            starred: starred.map_or(0, |m| m.rows_suppressed),
+            suppressed: None,
+            whole: None,
+            population: None,
+            answers: Answers::default(),
+        }
+    }
+
+    /// The classes that the columns of `group` make.
+    pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
+        histogram(session, &self.class_sizes(&self.released(), group)).await
+    }
+
+    /// The classes that each subset of `group` makes; a subset is positions in `group`, whose own classes are `full`.
+    pub async fn histograms(
+        &self,
+        session: &SessionContext,
+        group: &[String],
+        full: &Histogram,
+        subsets: &[Vec<usize>],
+    ) -> Result<Vec<Histogram>> {
+        // An entity is in several classes, so entities of merged classes do not add up.
+        let kept = self.entity.is_none() && full.classes() <= KEPT_CLASSES;
+        if kept {
+            self.keep_classes(session, group).await?;
+        }
+        let mut found = vec![];
+        for subset in subsets {
+            found.push(if subset.len() == group.len() {
+                full.clone()
+            } else if kept {
+                let keys: Vec<String> = subset.iter().map(|i| format!("g{i}")).collect();
+                let sizes = format!("SELECT sum(f) AS f FROM {CLASSES} GROUP BY {}", keys.join(", "));
+                histogram(session, &sizes).await?
+            } else {
+                let columns: Vec<String> = subset.iter().map(|i| group[*i].clone()).collect();
+                self.histogram(session, &columns).await?
+            });
+        }
+        Ok(found)
+    }
+
+    async fn keep_classes(&self, session: &SessionContext, group: &[String]) -> Result<()> {
+        let classes = session.sql(&self.class_sizes(&self.released(), group)).await?;
+        let classes = classes.cache().await.map_err(Error::from_data)?;
+        session.register_table(CLASSES, classes.into_view())?;
+        Ok(())
+    }
+
+    /// The classes that the columns of `group` make, by their sizes in the population, which is the table called
+    /// `population` with the same columns.
+    ///
+    /// Fails when a class has fewer rows (entities) there than here: then it is not the population of this table.
+    pub async fn in_population(
+        &self,
+        session: &SessionContext,
+        group: &[String],
+        population: &str,
+    ) -> Result<PopulationHistogram> {
+        let keys = keys(group.len());
+        let sql = format!(
+            "SELECT people, count(*), sum(f), sum(CASE WHEN people < f THEN 1 ELSE 0 END) FROM \
+             (SELECT {keys}, sum(n) AS f, sum(p) AS people FROM \
+             (SELECT {keys}, f AS n, 0 AS p FROM ({}) UNION ALL SELECT {keys}, 0 AS n, f AS p FROM ({})) \
+             GROUP BY {keys} HAVING sum(n) > 0) GROUP BY people",
+            self.class_sizes(&self.released(), group),
+            self.class_sizes(&quote(population), group),
+        );
+        let (mut found, mut classes_in_all, mut outside) = (PopulationHistogram::default(), 0, 0);
+        for row in numbers(session, &sql).await? {
+            let [people, classes, rows, fewer] = row[..] else {
+                return Err(Error::internal("classes in a population are four numbers"));
+            };
+            found.0.insert(people, InPopulation { classes, rows });
+            classes_in_all += classes;
+            outside += fewer;
+        }
+        if outside > 0 {
+            return Err(Error::data(format!(
+                "the population does not contain the table: {outside} of {classes_in_all} classes have fewer rows in it \
+                 than in the table; name a POPULATION that contains it and whose values are as precise, for the folder of a \
+                 release with QUASI IDENTIFIERS (c USING hierarchy, ...)"
+            )));
+        }
+        Ok(found)
+    }
+
+    /// The rows of classes in which all have the same value of `attribute` (NULL is a value).
+    pub async fn rows_in_uniform_classes(&self, session: &SessionContext, attribute: &str) -> Result<u64> {
+        let keys = keys(self.quasi_identifiers.len());
+        let sql = format!(
+            "SELECT coalesce(sum(n), 0) FROM (SELECT sum(n) AS n, count(*) AS d FROM (SELECT {keys}, v, count(*) AS n FROM \
+             (SELECT {}, {} AS v FROM {}) GROUP BY {keys}, v) GROUP BY {keys}) WHERE d = 1",
+            named(&self.quasi_identifiers),
+            quote(attribute),
+            self.released()
+        );
+        Ok(numbers(session, &sql).await?.first().map_or(0, |row| row[0]))
+    }
+
+    /// A query for the classes of `rows`: their values in `group` as `g0`, `g1`, ..., so that no column of a user's table
+    /// can be mistaken for another, and their size as `f`. Entities are made distinct by a GROUP BY, which spills where
+    /// count(DISTINCT) would not; NULL is one entity.
+    fn class_sizes(&self, rows: &str, group: &[String]) -> String {
+        let (named, keys) = (named(group), keys(group.len()));
+        let rows = match &self.entity {
+            Some(entity) => format!("SELECT DISTINCT {named}, {} AS e FROM {rows}", quote(entity)),
+            None => format!("SELECT {named} FROM {rows}"),
+        };
+        format!("SELECT {keys}, count(*) AS f FROM ({rows}) GROUP BY {keys}")
+    }
+}
+
+/// `"a" AS g0, "b" AS g1, ...`
+fn named(columns: &[String]) -> String {
+    let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
+    columns.iter().enumerate().map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// `g0, g1, ...`
+fn keys(columns: usize) -> String {
+    let keys: Vec<String> = (0..columns).map(|i| format!("g{i}")).collect();
+    keys.join(", ")
+}
+
+/// How often each size is among those that a query answers as `f`.
+async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
+    let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
+    Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
+}
+
+/// The rows of a query that answers whole numbers.
+async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let mut rows = vec![];
+    for batch in batches {
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|c| arrow::compute::cast(c, &DataType::UInt64));
+        let columns = columns.collect::<Result<Vec<Arc<dyn Array>>, _>>()?;
+        let value = |row: usize| {
+            columns
+                .iter()
+                .map(|c| c.as_primitive::<UInt64Type>().value(row))
+                .collect()
+        };
+        rows.extend((0..batch.num_rows()).map(value));
+    }
+    Ok(rows)
+}

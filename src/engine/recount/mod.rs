@@ -1,0 +1,18 @@
+//! Stage 5: what was written is counted again, by SQL that shares no code with the search.
+
+mod classes;
+mod exposure;
+mod marginals;
+mod population;
+mod promises;
+mod read_back;
+mod recounted;
+mod released;
+mod session;
+mod sql;
+
+pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
+pub use released::{Answers, Promise, ReleasedTable};
+pub use session::recounting_session;
+pub(in crate::engine) use sql::steady;
+pub(crate) use sql::{answer_maxima_rightly, count, with_one_zero};

@@ -1,0 +1,47 @@
+//! The population as the release would have it, for models that count in it.
+
+use crate::engine::apply::plan::{PlanTable, plan};
+use crate::engine::apply::recipe_of;
+use crate::engine::decide::Decision;
+use crate::error::Result;
+use crate::job::Job;
+use crate::recode::{Released, Treatment};
+use crate::source::{same_types, select_columns};
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::{cast, ident};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The name of its rows in the session that recounts.
+const POPULATION: &str = "population";
+
+/// Registers the population's rows, generalized to the chosen node, as a table to recount in.
+pub(super) async fn generalized_population(
+    session: &SessionContext,
+    job: &Job,
+    decision: &Decision,
+) -> Result<Option<String>> {
+    let Some(population) = &job.population else {
+        return Ok(None);
+    };
+    let columns = job.quasi_identifiers.iter().enumerate();
+    let columns = columns.map(|(i, q)| Released {
+        name: q.column.clone(),
+        treatment: Treatment::Generalize(i),
+    });
+    let everything = vec![true; decision.classes.len()];
+    let recipe = recipe_of(job, decision, &everything, false, columns.collect())?;
+    let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
+    let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    let plan = plan(&rows, Arc::new(recipe), &[], &[]).await?;
+    session.deregister_table(POPULATION)?;
+    let rows = session.read_table(Arc::new(PlanTable::try_new(plan, job.source.state())?))?;
+    // Beside suppressed rows that stay, every released quasi-identifier is text.
+    let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
+    let rows = match job.starred {
+        true => rows.select(texts.collect::<Vec<_>>())?,
+        false => rows,
+    };
+    session.register_table(POPULATION, rows.into_view())?;
+    Ok(Some(POPULATION.into()))
+}

@@ -1,0 +1,215 @@
+//! What was written, counted anew.
+
+use super::classes::check_classes;
+use super::marginals::check_marginals;
+use super::population::generalized_population;
+use super::promises::promises;
+use super::read_back::read_back;
+use super::released::{Answers, ReleasedTable};
+use super::session::recounting_session;
+use super::sql::steady;
+use crate::engine::decide::Decision;
+use crate::engine::observe::{Observer, Phase};
+use crate::engine::write::{ReleaseTable, Spool, Stage, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Check;
+use crate::job::{Format, Job};
+use crate::recode::SUPPRESSED;
+use crate::search::Oracle;
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The name of the source's rows in the session that recounts.
+pub(in crate::engine) const WHOLE: &str = "whole";
+/// The name of the rows of the files there.
+const RELEASED: &str = "released";
+/// The name there of the rows as they leave, with the columns that are only recounted.
+const REWRITTEN: &str = "rewritten";
+
+/// What a recount found.
+pub(in crate::engine) struct Recounted {
+    /// Rows that were written or are kept.
+    pub(in crate::engine) rows: u64,
+    /// The smallest class; in entities where the request names them.
+    pub(in crate::engine) reached_k: Option<u64>,
+    /// What every promise reaches, in the order of the models.
+    pub(in crate::engine) checks: Vec<Check>,
+    /// The session that recounted.
+    pub(in crate::engine) session: SessionContext,
+    /// The rows in it that tell most: the files, or what was kept beside them because files do not tell all.
+    pub(in crate::engine) released: ReleasedTable,
+}
+
+impl Recounted {
+    /// An error when a promise is not held by what was released.
+    pub(in crate::engine) fn require(self) -> Result<Self> {
+        let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
+        if broken.is_empty() {
+            return Ok(self);
+        }
+        Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "recounting the release found that it does not hold {}; nothing was published",
+                broken.join(", ")
+            ),
+        ))
+    }
+}
+
+/// The rows that are recounted.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// Those of the files, which `tell` what the promises read, or only how many rows and classes there are.
+    Files { format: Format, tell: bool },
+    /// The kept ones.
+    Kept,
+}
+
+/// Recounts what was written: the files of `stage`, and the rows that were kept, or kept beside the files.
+pub(in crate::engine) async fn recount(
+    job: &Job,
+    decision: &Decision,
+    written: &Written,
+    stage: Option<&Stage>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Recounted> {
+    let session = recounting_session(&job.source.state(), observer.begin(Phase::Verify));
+    let (_, source) = job.source.rows.clone().into_parts();
+    session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
+    let recount = Recount {
+        job,
+        decision,
+        written,
+        session: &session,
+    };
+    let mut found = None;
+    if let (Some(target), Some(stage)) = (&job.target, stage) {
+        read_back(&session, RELEASED, stage.folder(), target, &written.schema).await?;
+        let files = Rows::Files {
+            format: target.format,
+            tell: written.rows.is_none(),
+        };
+        found = Some(recount.of(files).await?);
+    }
+    if let Some(rows) = &written.rows {
+        register(&session, rows)?;
+        found = Some(recount.of(Rows::Kept).await?);
+    }
+    observer.end(Phase::Verify);
+    found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
+}
+
+fn register(session: &SessionContext, rows: &Arc<Spool>) -> Result<()> {
+    let table = ReleaseTable::try_new(Arc::clone(rows), |_| true)?;
+    session.register_table(REWRITTEN, Arc::new(table))?;
+    Ok(())
+}
+
+/// Everything that a recount reads.
+struct Recount<'a> {
+    job: &'a Job,
+    decision: &'a Decision,
+    written: &'a Written,
+    session: &'a SessionContext,
+}
+
+impl Recount<'_> {
+    async fn of(&self, rows: Rows) -> Result<Recounted> {
+        let (job, settled) = (self.job, &self.written.settled);
+        let (is_csv, tell) = match rows {
+            Rows::Files { format, tell } => (format == Format::Csv, tell),
+            Rows::Kept => (false, true),
+        };
+        let released = self.table(rows).await?;
+        let (rows, reached_k) = released.count(self.session).await?;
+        self.check_suppressed()?;
+        let expected = settled.verdict.released + self.decision.starred_rows(job);
+        if rows != expected {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{rows} rows were written where {expected} were to be; nothing was published"),
+            ));
+        }
+        let space = &self.decision.evaluator.sets().base().space;
+        check_classes(self.session, settled, space, &released, is_csv).await?;
+        let promises = if tell { promises(job) } else { vec![] };
+        let mut checks = released.check(self.session, &promises).await?;
+        checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
+        let classes = settled.verdict.classes;
+        if classes > 0 && (reached_k.is_none() || checks.iter().any(|c| c.reached.is_none())) {
+            return Err(Error::new(
+                ErrorKind::Verification,
+                format!("{classes} classes were written, and a recount found none; nothing was published"),
+            ));
+        }
+        // Checks are in the order of the models.
+        if let Some(check) = self.check_limits() {
+            let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
+            // Where files do not tell of the models, there are no checks before it.
+            checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
+        }
+        if tell {
+            let starred = self.decision.starred_rows(job);
+            checks.extend(check_marginals(self.session, &self.written.drawn, &released.name, starred).await?);
+        }
+        Ok(Recounted {
+            rows,
+            reached_k,
+            checks,
+            session: self.session.clone(),
+            released,
+        })
+    }
+
+    /// The rows as a table to recount.
+    async fn table(&self, rows: Rows) -> Result<ReleasedTable> {
+        let (job, decision) = (self.job, self.decision);
+        let is_kept = matches!(rows, Rows::Kept);
+        Ok(ReleasedTable {
+            name: if is_kept { REWRITTEN } else { RELEASED }.into(),
+            quasi_identifiers: job.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+            sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
+            entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
+            starred: decision.starred_rows(job),
+            suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
+            whole: Some(WHOLE.into()),
+            population: generalized_population(self.session, job, decision).await?,
+            answers: Answers::default(),
+        })
+    }
+
+    /// Fails where what was suppressed for the rows' own limits is beyond the suppression limit.
+    fn check_suppressed(&self) -> Result<()> {
+        let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
+        let suppressed = self.written.settled.verdict.suppressed;
+        let (Some((constraint, _)), Some(outcome)) = (job.personal(), &self.written.outcome) else {
+            return Ok(());
+        };
+        if suppressed <= limit {
+            return Ok(());
+        }
+        Err(Error::infeasible(format!(
+            "{} does not hold: the limits of {} rows are met by no generalization of their class; {suppressed} rows would \
+             have to be suppressed, and {limit} may be",
+            constraint.describe(&job.quasi_identifiers),
+            outcome.unmet
+        )))
+    }
+
+    /// The check of the promise to each row: recounted on the rows as they were handed out.
+    fn check_limits(&self) -> Option<Check> {
+        let (constraint, _) = self.job.personal()?;
+        let above = self.written.outcome.as_ref().map(|o| o.above);
+        Some(Check {
+            check: format!(
+                "rows above their limit, {}",
+                constraint.describe(&self.job.quasi_identifiers)
+            ),
+            required: 0.0,
+            reached: above.map(|n| n as f64),
+            ok: above == Some(0),
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! Recounting promises on released rows, as SQL text that DataFusion plans like any other query.
+//!
+//! Nothing here is shared with the search: classes are found by GROUP BY over released columns as they are read back,
+//! and each model states its guarantee as an aggregate query of its own ([`crate::model::PrivacyModel::audit`]).
+
+use super::sql::{count, number, with_one_zero};
+use crate::error::{Error, Result};
+use crate::folder::Check;
+use crate::hierarchy::{Hierarchy, TOP};
+use crate::model::{PrivacyModel, Relation, Tree};
+use crate::quoting::quote;
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
+use arrow::datatypes::DataType;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A promise to recount.
+pub struct Promise<'a> {
+    /// As it is shown.
+    pub name: String,
+    /// The model.
+    pub model: &'a dyn PrivacyModel,
+    /// The quasi-identifiers that make the classes.
+    pub group: Vec<String>,
+    /// The sensitive attribute.
+    pub attribute: Option<String>,
+    /// Its hierarchy, for a model that measures distances in it.
+    pub hierarchy: Option<Arc<Hierarchy>>,
+}
+
+/// The released rows, as a table of a session.
+#[derive(Debug, Clone)]
+pub struct ReleasedTable {
+    /// Its name in the session.
+    pub name: String,
+    /// All its quasi-identifiers.
+    pub quasi_identifiers: Vec<String>,
+    /// All its sensitive columns.
+    pub sensitive: Vec<String>,
+    /// The entity column, when classes count entities.
+    pub entity: Option<String>,
+    /// Rows that are in it with every quasi-identifier as `*`, and are no class.
+    pub starred: u64,
+    /// The column that is true of them, where the table has one: what leaves has none.
+    pub suppressed: Option<String>,
+    /// The table of the session with the rows before any was suppressed, where it is known: distributions are compared
+    /// with its, and else with those of the released rows.
+    pub whole: Option<String>,
+    /// The table of the session with the population's rows, generalized as the release is, where a model counts in it.
+    pub population: Option<String>,
+    /// What was recounted already: its rows stay what they are.
+    pub answers: Answers,
+}
+
+/// Queries with the number that each answered, so that none is executed twice.
+#[derive(Debug, Clone, Default)]
+pub struct Answers(Arc<Mutex<HashMap<String, Option<f64>>>>);
+
+impl Answers {
+    async fn number(&self, session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+        if let Some(known) = self.0.lock().get(sql) {
+            return Ok(*known);
+        }
+        let answer = number(session, sql).await?;
+        self.0.lock().insert(sql.to_string(), answer);
+        Ok(answer)
+    }
+}
+
+impl ReleasedTable {
+    /// The rows without suppressed ones, as a relation to select from. Where only their looks tell, a class that happens to
+    /// be `*` in every quasi-identifier looks like them, so no more than the number of those is taken away; and where
+    /// entities are counted, those whose entity has most such rows: what is left has no fewer entities than the class.
+    pub fn released(&self) -> String {
+        let table = quote(&self.name);
+        if self.starred == 0 {
+            return table;
+        }
+        let starred = self.is_starred();
+        let order = match (&self.entity, &self.suppressed) {
+            (Some(entity), None) => {
+                format!("ORDER BY row_number() OVER (PARTITION BY {}) DESC ", quote(entity))
+            }
+            _ => String::new(),
+        };
+        format!(
+            "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
+             UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} {order}OFFSET {}))",
+            self.starred
+        )
+    }
+
+    /// The condition that a row is a suppressed one that stays, or looks like one.
+    pub fn is_starred(&self) -> String {
+        if let Some(suppressed) = &self.suppressed {
+            return quote(suppressed);
+        }
+        let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
+        let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
+        stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// The same condition where the release has such rows; else no row looks like one.
+    pub fn is_starred_row(&self) -> String {
+        match self.starred {
+            0 => "false".into(),
+            _ => self.is_starred(),
+        }
+    }
+
+    /// Recounts every promise.
+    pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
+        let mut checks = vec![];
+        let entity = self.entity_key(session).await?;
+        for (number_of, promise) in promises.iter().enumerate() {
+            let attribute_tree = match (&promise.attribute, &promise.hierarchy) {
+                (Some(attribute), Some(hierarchy)) => Some(
+                    self.tree(session, &format!("tree_{number_of}"), attribute, hierarchy)
+                        .await?,
+                ),
+                _ => None,
+            };
+            let relation = Relation {
+                whole: self.whole.as_deref().map(quote),
+                population: self.population.as_deref().map(quote),
+                attribute_tree,
+                released: self.released(),
+                group: promise.group.iter().map(|c| quote(c)).collect(),
+                attribute: promise.attribute.as_deref().map(quote),
+                entity: entity.clone(),
+            };
+            let audit = promise.model.audit(&relation);
+            let reached = self.answers.number(session, &audit.sql).await?;
+            checks.push(Check {
+                check: promise.name.clone(),
+                required: audit.required,
+                reached,
+                ok: audit.holds(reached),
+            });
+        }
+        Ok(checks)
+    }
+
+    /// Registers the labels of an attribute's values in its hierarchy, as a table called `name`.
+    async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
+        let from = quote(self.whole.as_deref().unwrap_or(&self.name));
+        let column = quote(attribute);
+        let sql = format!("SELECT DISTINCT {column} FROM {from} ORDER BY 1 ASC NULLS LAST");
+        let frame = session.sql(&sql).await?;
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let batches = frame.collect().await.map_err(Error::from_data)?;
+        let values = arrow::compute::concat_batches(&schema, &batches)?;
+        let lookup = hierarchy.bind(plain(values.column(0))?)?;
+        let mut columns = vec![("value".to_string(), Arc::clone(values.column(0)))];
+        for (number, level) in lookup.levels().iter().enumerate().skip(1) {
+            let codes = UInt32Array::from(level.codes.clone());
+            columns.push((
+                format!("level_{number}"),
+                arrow::compute::take(&level.labels, &codes, None)?,
+            ));
+        }
+        let names = |columns: &[(String, ArrayRef)]| columns.iter().map(|(name, _)| quote(name)).collect();
+        let levels = names(&columns[1..]);
+        let known = columns.len();
+        for (number, level) in lookup.levels().iter().enumerate().skip(1) {
+            let leaves = level
+                .codes
+                .iter()
+                .map(|code| level.leaves[*code as usize].max(1) as f64);
+            columns.push((format!("leaves_{number}"), Arc::new(leaves.collect::<Float64Array>())));
+        }
+        let leaves = names(&columns[known..]);
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))?;
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        session.deregister_table(name)?;
+        session.register_table(name, Arc::new(table))?;
+        Ok(Tree {
+            relation: quote(name),
+            value: quote("value"),
+            levels,
+            leaves,
+        })
+    }
+
+    /// The entity as an expression whose values count as one where SQL says that they are equal: the two zeros of floating
+    /// point are, and inside the struct that models count they would not be.
+    async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
+        let Some(entity) = &self.entity else {
+            return Ok(None);
+        };
+        let table = session.table(self.name.as_str()).await?;
+        let (_, field) = table.schema().qualified_field_with_unqualified_name(entity)?;
+        Ok(Some(with_one_zero(&quote(entity), field.data_type())))
+    }
+
+    /// The rows of the table, and the smallest class without suppressed rows.
+    pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
+        let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
+        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
+        let relation = Relation {
+            released: self.released(),
+            group,
+            attribute: None,
+            entity: self.entity_key(session).await?,
+            ..Relation::default()
+        };
+        let smallest = format!(
+            "SELECT min(f) FROM (SELECT {} AS f FROM {} {})",
+            relation.size(),
+            relation.released,
+            relation.group_by()
+        );
+        Ok((
+            rows.unwrap_or(0.0) as u64,
+            self.answers.number(session, &smallest).await?.map(|k| k as u64),
+        ))
+    }
+
+    /// The classes without suppressed rows.
+    pub async fn classes(&self, session: &SessionContext) -> Result<u64> {
+        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
+        let group = group.join(", ");
+        count(
+            session,
+            &format!(
+                "SELECT count(*) FROM (SELECT {group} FROM {} GROUP BY {group})",
+                self.released()
+            ),
+        )
+        .await
+    }
+}
+
+/// The values without a dictionary.
+fn plain(values: &ArrayRef) -> Result<ArrayRef> {
+    match values.data_type() {
+        DataType::Dictionary(_, inner) => Ok(arrow::compute::cast(values, inner)?),
+        _ => Ok(Arc::clone(values)),
+    }
+}

@@ -1,0 +1,115 @@
+//! Sessions of their own for recounting, which tell how many rows they have read.
+//!
+//! Checks are SQL text over tables of such a session. Whatever DataFusion makes of it, rows enter a plan at its leaves,
+//! so that is where they are counted: by an operator that a last rule of the optimizer puts above each leaf, and that
+//! changes nothing of what is known of the rows.
+
+use crate::error::Result;
+use crate::recode::{Rows, Step, StepExec};
+use crate::source::GuardReaders;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionContext;
+use futures::{StreamExt, TryStreamExt};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A session of its own for recounting, with the memory and object stores of `state`. The rows that its queries read,
+/// as often as they read them, are added to `progress`.
+pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
+    let config = state.config().clone().with_create_default_catalog_and_schema(true);
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(Arc::clone(state.runtime_env()))
+        .with_default_features()
+        .with_physical_optimizer_rule(Arc::new(GuardReaders))
+        .with_physical_optimizer_rule(Arc::new(CountRows(progress)))
+        .build();
+    SessionContext::new_with_state(state)
+}
+
+/// The rule, and the step that it puts above leaves.
+#[derive(Debug, Clone)]
+struct CountRows(Arc<AtomicU64>);
+
+impl PhysicalOptimizerRule for CountRows {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let counted = plan.transform_up(|plan| {
+            Ok(match plan.children().is_empty() {
+                true => Transformed::yes(Arc::new(StepExec::looking(plan, self.clone())) as _),
+                false => Transformed::no(plan),
+            })
+        });
+        Ok(counted?.data)
+    }
+
+    fn name(&self) -> &str {
+        "count_rows"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for CountRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("for the progress bar")
+    }
+}
+
+impl Step for CountRows {
+    const NAME: &'static str = "CountRowsExec";
+    const IN_ORDER: bool = false;
+    const ONLY_LOOKS: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let progress = Arc::clone(&self.0);
+        let look = move |batch: &RecordBatch| {
+            progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        };
+        Ok(input.inspect_ok(look).boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::CsvReadOptions;
+
+    /// A file that says it is ordered stays so, and its rows are told each time they are read.
+    #[tokio::test]
+    async fn rows_are_told_and_nothing_else_changes() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("t.csv");
+        std::fs::write(&path, "a,b\n1,x\n2,x\n3,y\n").unwrap();
+        let told = Arc::new(AtomicU64::new(0));
+        let session = recounting_session(&SessionContext::new().state(), Arc::clone(&told));
+        let ascending = datafusion::prelude::col("a").sort(true, false);
+        let options = CsvReadOptions::new().file_sort_order(vec![vec![ascending]]);
+        session
+            .register_csv("t", path.display().to_string(), options)
+            .await
+            .unwrap();
+        for (sql, rows, read) in [
+            (
+                "SELECT a, sum(a) OVER (ORDER BY a) FROM t ORDER BY a ASC NULLS LAST",
+                3,
+                3,
+            ),
+            ("SELECT b, count(*) FROM t GROUP BY b", 2, 6),
+            ("SELECT * FROM t AS x JOIN t AS y ON x.a = y.a", 3, 12),
+        ] {
+            let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
+            let found: usize = batches.iter().map(|b| b.num_rows()).sum();
+            assert_eq!((found, told.load(Ordering::Relaxed)), (rows, read), "{sql}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Questions to DataFusion whose answer is one number, and how names are written in them.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::plain_type;
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float64Type};
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+/// DataFusion 55.2 leaves out files and row groups by the greatest value that a plain column has reached, also where the
+/// same query asks for the maximum of an expression: `max(a + b), max(c)` comes out too small.
+pub(crate) fn answer_maxima_rightly(config: &mut SessionConfig) {
+    let optimizer = &mut config.options_mut().optimizer;
+    optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+}
+
+/// `expression`, of this type, with the two zeros of floating point as one, as they are in a quasi-identifier.
+pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
+    let data_type = plain_type(data_type);
+    match data_type.is_floating() {
+        true => format!("arrow_cast(arrow_cast({expression}, 'Float64') + 0.0, '{data_type}')"),
+        false => expression.to_string(),
+    }
+}
+
+/// The only number that a query answers; `None` for NULL.
+pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
+        return Ok(None);
+    };
+    let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
+    let values = values.as_primitive::<Float64Type>();
+    Ok((!values.is_null(0)).then(|| values.value(0)))
+}
+
+/// A measured number as it is written down: whole ones as they are, others to nine digits. Sums of floating-point
+/// numbers differ in their last digits with the order of the rows, which is that of the threads.
+pub(in crate::engine) fn steady(value: f64) -> f64 {
+    match value.fract() == 0.0 {
+        true => value,
+        false => format!("{value:.8e}").parse().unwrap_or(value),
+    }
+}
+
+/// The only number that a query answers, which is a count.
+pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
+    Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn what_differs_in_the_last_digits_is_written_alike() {
+        assert_eq!(steady(0.998_699_999_999_999_9), steady(0.9987));
+        assert_eq!(steady(0.1 + 0.2), 0.3);
+        assert_eq!(steady(12_345_678_901.0), 12_345_678_901.0);
+        assert!(steady(1.0 / 3.0) < 1.0 / 3.0 && steady(f64::NAN).is_nan());
+    }
+}

@@ -1,0 +1,66 @@
+//! The path from a job to its release: one line a stage.
+
+use super::apply::rewrite;
+use super::decide::{Decision, Evaluator, decide};
+use super::observe::Observer;
+use super::publish::{Inputs, Release, ReleasedRows, publish, publish_rows};
+use super::recount::recount;
+use super::scan::{detail_requests, scan};
+use super::write::{Stage, keep_rows, write_files};
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::metric::Metric;
+use std::sync::Arc;
+
+/// Anonymizes to the job's target. `None` when the target was there and is to be kept.
+pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
+    let Some(target) = &job.target else {
+        return Err(Error::internal("a release without a target"));
+    };
+    if target.is_kept() {
+        return Ok(None);
+    }
+    let (stage, inputs) = (Stage::open(&target.path)?, Inputs::of(job));
+    let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+    let evaluator = Arc::new(Evaluator::new(job, scanned, &job.metrics())?);
+    let decision = decide(job, &evaluator, observer).await?;
+    let rewrite = rewrite(job, &decision).await?;
+    let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
+    let recounted = recount(job, &decision, &written, Some(&stage), observer)
+        .await?
+        .require()?;
+    let release = publish((job, target), &decision, &written, &recounted, (stage, inputs)).await?;
+    Ok(Some(release))
+}
+
+/// Anonymizes to rows: the same release, recounted, as a table to query.
+pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
+    let decision = decide_job(job, observer).await?;
+    let rewrite = rewrite(job, &decision).await?;
+    let written = keep_rows(job, &decision, rewrite, observer).await?;
+    let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
+    publish_rows(job, &decision, &written, &recounted).await
+}
+
+/// Reads, searches and decides.
+pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+    let evaluator = Arc::new(Evaluator::new(job, scanned, &job.metrics())?);
+    decide(job, &evaluator, observer).await
+}
+
+/// The figures of what a job would release, recounted, and the values there of `metrics`, which are those of the evaluator;
+/// `None` where a value is not known, because rows were suppressed for their own limits since their classes were counted.
+pub async fn measure(
+    job: &Arc<Job>,
+    evaluator: &Arc<Evaluator>,
+    metrics: &[&dyn Metric],
+    observer: &Arc<dyn Observer>,
+) -> Result<(Release, Vec<Option<f64>>)> {
+    let decision = decide(job, evaluator, observer).await?;
+    let rewrite = rewrite(job, &decision).await?;
+    let written = keep_rows(job, &decision, rewrite, observer).await?;
+    let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
+    let release = Release::new(job, &decision, &written, &recounted)?;
+    Ok((release, written.settled.measure(&decision, metrics)))
+}

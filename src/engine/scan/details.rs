@@ -1,0 +1,86 @@
+//! What the classes of a request carry beyond their rows: sensitive values, entities, class labels.
+
+use crate::frequency::{Attribute, Base, DetailRequest};
+use crate::job::{Choice, Constraint, Job};
+use crate::metric::Metric;
+
+/// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
+pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
+    let mut requests: Vec<DetailRequest> = vec![];
+    let mut add = |request: DetailRequest| {
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    };
+    if let Some(entity) = &job.entity {
+        add(DetailRequest::Distinct(entity.clone()));
+    }
+    for constraint in &job.constraints {
+        add_attribute(job, constraint, &mut add);
+    }
+    let divides = matches!(&job.choice, Choice::Partition { partitioner, .. } if partitioner.reads_class_label());
+    if divides || metrics.iter().any(|m| m.reads().class_label) {
+        class_label_request(job).into_iter().for_each(&mut add);
+    }
+    if metrics.iter().any(|m| m.reads().attribute) {
+        measured_attribute(job).into_iter().for_each(add);
+    }
+    requests
+}
+
+/// The class label, by rows.
+pub(in crate::engine) fn class_label_request(job: &Job) -> Option<DetailRequest> {
+    Some(DetailRequest::Values(job.class_label.clone()?))
+}
+
+/// The sensitive attribute that a metric reads, by rows.
+pub(in crate::engine) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
+    let first = job.sensitive.first()?;
+    Some(DetailRequest::Values(first.column.clone()))
+}
+
+pub(in crate::engine) fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+    // A promise to each row asks nothing of classes.
+    if constraint.model.limit_column().is_some() {
+        return;
+    }
+    if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {
+        add(attribute_request(job, attribute));
+    }
+}
+
+/// The detail that holds a sensitive attribute: its rows by value, or its distinct entities by value.
+pub(in crate::engine) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
+    match &job.entity {
+        Some(entity) => DetailRequest::Pairs {
+            entity: entity.clone(),
+            values: attribute.into(),
+        },
+        None => DetailRequest::Values(attribute.into()),
+    }
+}
+
+/// Where the base set holds a detail.
+pub(in crate::engine) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
+    base.attributes.iter().position(|a| a.request == *request)
+}
+
+/// The sensitive values of a class from the entries of its detail, ascending by code.
+pub(in crate::engine) fn fill(
+    histogram: &mut Vec<(u32, u64)>,
+    attribute: &Attribute,
+    entries: impl Iterator<Item = (u32, u64)>,
+) {
+    match &attribute.value_of_code {
+        None => histogram.extend(entries),
+        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
+        Some(values) => {
+            for (code, _) in entries {
+                match histogram.last_mut() {
+                    Some((value, n)) if *value == values[code as usize] => *n += 1,
+                    _ => histogram.push((values[code as usize], 1)),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Stage 1: the source is read once. Values become codes, rows become the base frequency set, hierarchies become lookup
+//! tables, and their levels the lattice.
+
+mod details;
+
+pub use details::detail_requests;
+pub(in crate::engine) use details::{
+    add_attribute, attribute_request, class_label_request, fill, measured_attribute, position,
+};
+
+use crate::engine::observe::{Observer, Phase};
+use crate::error::{Error, Result};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch};
+use crate::hierarchy::{Lookup, OnUnmapped};
+use crate::job::{Job, SourceTable};
+use crate::lattice::{Lattice, Node};
+use crate::quoting::quote;
+use crate::source::{SOURCE, reading, same_types, select_columns, source_plan};
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::physical_plan::execute_stream_partitioned;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Bytes of frequency sets that are kept for roll-up when memory is not limited.
+const CACHE_BYTES: usize = 512 << 20;
+
+/// A table that was read.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The distinct combinations of its quasi-identifier values with their rows, and what classes are made of them.
+    pub sets: FrequencySets,
+    /// The nodes that LEVELS allows.
+    pub lattice: Lattice,
+    /// The threads that the session works with.
+    pub threads: usize,
+}
+
+/// Reads the source of a job once; its classes carry `details` beside their rows.
+pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
+    let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+    let plan = select(&job.source.rows, &names, details)?;
+    let untyped = plan.schema().fields().iter().find(|f| f.data_type().is_null());
+    if let Some(column) = untyped.map(|f| f.name()) {
+        return Err(Error::usage(format!(
+            "column {column} is NULL in every row and has no type; give it one in a query: (SELECT CAST({} AS VARCHAR) AS {0}, \
+             ... FROM ...)",
+            quote(column)
+        )));
+    }
+    let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, details)?;
+    let progress = observer.begin(Phase::Scan);
+    let (state, _) = job.source.rows.clone().into_parts();
+    let context = state.task_ctx();
+    let scratch = match &job.population {
+        // Classes that count rows of two tables are brought together in memory.
+        Some(_) => Scratch::of(&context).without_files(),
+        None => Scratch::of(&context),
+    };
+    let mut sample = count(&columns, plan, &scratch, Arc::clone(&progress)).await?;
+    let population = match &job.population {
+        Some(population) => Some(count_population(job, population, &names, &columns, &scratch, progress).await?),
+        None => None,
+    };
+    if population.is_some() {
+        columns.refresh(&mut sample)?;
+    }
+    observer.end(Phase::Scan);
+
+    let lookups = bind(job, &sample)?;
+    let lattice = lattice(job, &lookups)?;
+    let bottom = lattice.bottom().clone();
+    let base = Base::new(sample, population, lookups, bottom, &scratch)?;
+    contains_sample(&base)?;
+    let threads = state.config().target_partitions();
+    let cache = match (context.memory_pool().memory_limit(), &base.set) {
+        (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
+        // What is not kept is grouped from files again.
+        (MemoryLimit::Finite(limit), BaseSet::Spilled(_)) => limit / 4,
+        _ => CACHE_BYTES,
+    };
+    Ok(Scanned {
+        sets: FrequencySets::new(Arc::new(base), context, cache)?,
+        lattice,
+        threads,
+    })
+}
+
+/// A population contains its sample: no combination of values has fewer rows there.
+fn contains_sample(base: &Base) -> Result<()> {
+    let BaseSet::Held(set) = &base.set else {
+        return Ok(());
+    };
+    let Some(populations) = set.populations() else {
+        return Ok(());
+    };
+    let missing = set.counts().iter().zip(populations).filter(|(n, p)| n > p).count();
+    if missing == 0 {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "the population table does not contain the table: {missing} combinations of quasi-identifier values have fewer \
+         rows there"
+    )))
+}
+
+/// Only the columns that the first scan counts.
+fn select(rows: &DataFrame, quasi_identifiers: &[String], details: &[DetailRequest]) -> Result<DataFrame> {
+    let mut names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
+    for name in details.iter().flat_map(DetailRequest::columns) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    select_columns(rows, &names)
+}
+
+async fn count(columns: &Columns, rows: DataFrame, scratch: &Scratch, progress: Arc<AtomicU64>) -> Result<Scan> {
+    let context = Arc::new(rows.task_ctx());
+    let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
+    let plan = source_plan(plan).await?;
+    let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
+    columns.scan(streams, scratch, progress).await
+}
+
+async fn count_population(
+    job: &Job,
+    population: &SourceTable,
+    names: &[String],
+    columns: &Columns,
+    scratch: &Scratch,
+    progress: Arc<AtomicU64>,
+) -> Result<Scan> {
+    for name in names {
+        if population
+            .rows
+            .schema()
+            .qualified_field_with_unqualified_name(name)
+            .is_err()
+        {
+            let fields = population.rows.schema().fields();
+            return Err(Error::unknown(
+                "column of the population table",
+                name,
+                fields.iter().map(|f| f.name().as_str()),
+            ));
+        }
+    }
+    // The population is counted by quasi-identifiers alone; it need not have the sample's other columns.
+    let columns = columns.without_details();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
+    count(&columns, typed, scratch, progress).await
+}
+
+/// The lookup tables of the quasi-identifiers; unknown values and NULLs that a hierarchy refuses are errors.
+fn bind(job: &Job, sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
+    let mut lookups = vec![];
+    for (i, quasi_identifier) in job.quasi_identifiers.iter().enumerate() {
+        let (column, hierarchy) = (&quasi_identifier.column, &quasi_identifier.hierarchy);
+        let values = sample.values(i);
+        let lookup = hierarchy
+            .bind(Arc::clone(values))
+            .map_err(|e| e.context(format!("column {column}")))?;
+        hierarchy.admit(column, &lookup.coverage(&sample.value_counts(i))?)?;
+        lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
+    }
+    Ok(lookups)
+}
+
+/// The lattice of the levels that LEVELS allows.
+fn lattice(job: &Job, lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> {
+    let (mut bottom, mut top) = (vec![], vec![]);
+    for (quasi_identifier, (lookup, _)) in job.quasi_identifiers.iter().zip(lookups) {
+        let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
+        if low > high || high > lookup.top() {
+            return Err(Error::usage(format!(
+                "column {}: LEVELS {low} TO {high} is not within the levels 0 to {} of hierarchy {}",
+                quasi_identifier.column,
+                lookup.top(),
+                quasi_identifier.hierarchy.name()
+            )));
+        }
+        bottom.push(low);
+        top.push(high);
+    }
+    Ok(Lattice::new(Node::new(bottom), Node::new(top)))
+}

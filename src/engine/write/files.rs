@@ -1,0 +1,407 @@
+//! Writing released batches to files, in parallel by column, with the same bytes whatever the threads.
+
+use super::alike::{Alike, Seen};
+use crate::error::{Error, Result};
+use crate::folder::partition_name;
+use crate::job::{Format, Target};
+use crate::recode::ORDER_PREFIX;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::{BatchCoalescer, CastOptions, cast, cast_with_options, partition};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow::record_batch::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows encoded at once; with [`ROW_GROUP`] it decides where pages end, so it is no setting.
+const BATCH: usize = 1 << 14;
+/// Rows a row group.
+const ROW_GROUP: usize = 1 << 18;
+/// Bytes of rows that may wait for being encoded, beside one row group, while further rows are gathered.
+const ENCODING: usize = 1 << 25;
+
+/// A file that was written.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct WrittenFile {
+    /// Its path under the folder.
+    pub(in crate::engine) path: String,
+    /// Its rows.
+    pub(in crate::engine) rows: u64,
+}
+
+/// Writes the ordered stream of a release, but for its `hidden` columns, to `folder`. `told` has every batch before it is
+/// written.
+pub(super) async fn write(
+    mut rows: SendableRecordBatchStream,
+    folder: &Path,
+    target: &Target,
+    hidden: &[String],
+    mut told: impl FnMut(&RecordBatch) -> Result<()>,
+) -> Result<Vec<WrittenFile>> {
+    let mut files = Files::new(&rows.schema(), folder, target, hidden)?;
+    while let Some(batch) = rows.next().await {
+        let batch = batch.map_err(Error::from_data)?;
+        told(&batch)?;
+        files.add(&batch).await?;
+    }
+    files.finish().await
+}
+
+/// The files of a release: one after the other, a new one where a partition ends or a file is full.
+struct Files<'a> {
+    folder: &'a Path,
+    target: &'a Target,
+    schema: SchemaRef,
+    columns: Vec<usize>,
+    partition_columns: Vec<usize>,
+    /// What the format writes alike, of all files together.
+    alike: Option<Seen>,
+    open: Option<(String, u64, Box<dyn Sink>)>,
+    done: Vec<WrittenFile>,
+}
+
+impl<'a> Files<'a> {
+    fn new(schema: &SchemaRef, folder: &'a Path, target: &'a Target, hidden: &[String]) -> Result<Self> {
+        let partition_columns: Vec<usize> = target
+            .partitioned_by
+            .iter()
+            .map(|c| Ok(schema.index_of(c)?))
+            .collect::<Result<_>>()?;
+        let is_written = |i: &usize| {
+            let name = schema.field(*i).name();
+            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !hidden.contains(name)
+        };
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_written).collect();
+        if columns.is_empty() {
+            return Err(Error::usage(
+                "PARTITIONED BY names every released column; at least one must stay in the files",
+            ));
+        }
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|i| schema.field(*i))
+            .map(|f| Field::new(f.name(), stored(f.data_type(), target.format), f.is_nullable()))
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        let alike = match target.format {
+            Format::Parquet => None,
+            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
+        };
+        Ok(Self {
+            folder,
+            target,
+            schema,
+            columns,
+            partition_columns,
+            alike,
+            open: None,
+            done: vec![],
+        })
+    }
+
+    async fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = self.columns.iter().zip(self.schema.fields());
+        let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let values = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        if let Some(alike) = &mut self.alike {
+            alike.look(&values)?;
+        }
+        if self.partition_columns.is_empty() {
+            return self.add_run("", values).await;
+        }
+        let keys: Vec<ArrayRef> = self
+            .partition_columns
+            .iter()
+            .map(|i| plain_text(batch.column(*i)))
+            .collect::<Result<_>>()?;
+        for range in partition(&keys)?.ranges() {
+            let mut path = String::new();
+            for (name, key) in self.target.partitioned_by.iter().zip(&keys) {
+                let values = key.as_string::<i32>();
+                let value = key.is_valid(range.start).then(|| values.value(range.start));
+                path += &partition_name(name, value)?;
+                path.push('/');
+            }
+            self.add_run(&path, values.slice(range.start, range.len())).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds rows that belong to one partition.
+    async fn add_run(&mut self, partition: &str, mut rows: RecordBatch) -> Result<()> {
+        while rows.num_rows() > 0 {
+            let full = self.target.rows_per_file.unwrap_or(u64::MAX);
+            if self
+                .open
+                .as_ref()
+                .is_some_and(|(open, n, _)| open != partition || *n >= full)
+            {
+                self.close().await?;
+            }
+            if self.open.is_none() {
+                self.open = Some((partition.to_string(), 0, self.create(partition)?));
+            }
+            let Some((_, written, sink)) = &mut self.open else {
+                continue;
+            };
+            let take = rows
+                .num_rows()
+                .min(usize::try_from(full - *written).unwrap_or(usize::MAX));
+            sink.add(rows.slice(0, take)).await?;
+            *written += take as u64;
+            rows = rows.slice(take, rows.num_rows() - take);
+        }
+        Ok(())
+    }
+
+    fn create(&self, partition: &str) -> Result<Box<dyn Sink>> {
+        let path = self.folder.join(self.path(partition));
+        let failed = |e| Error::io("cannot write the release", e);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let file = BufWriter::new(File::create(&path).map_err(failed)?);
+        Ok(match self.target.format {
+            Format::Parquet => Box::new(ParquetSink::new(file, Arc::clone(&self.schema))?),
+            Format::Csv => Box::new(CsvSink {
+                writer: Some(arrow::csv::Writer::new(file)),
+                schema: Arc::clone(&self.schema),
+            }),
+        })
+    }
+
+    /// The next file's path under the folder; its number counts all files, so that names are unique and in row order.
+    fn path(&self, partition: &str) -> PathBuf {
+        let extension = match self.target.format {
+            Format::Parquet => "parquet",
+            Format::Csv => "csv",
+        };
+        PathBuf::from(format!("{partition}part-{:05}.{extension}", self.done.len()))
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        if let Some((partition, rows, sink)) = self.open.take() {
+            sink.finish().await?;
+            let path = self.path(&partition).to_string_lossy().into_owned();
+            self.done.push(WrittenFile { path, rows });
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Vec<WrittenFile>> {
+        if self.open.is_none() && self.done.is_empty() {
+            // A release without rows still has its columns, those that are folders too.
+            let mut path = String::new();
+            for name in &self.target.partitioned_by {
+                path += &partition_name(name, None)?;
+                path.push('/');
+            }
+            let sink = self.create(&path)?;
+            self.open = Some((path, 0, sink));
+        }
+        self.close().await?;
+        Ok(self.done)
+    }
+}
+
+/// One open file.
+#[async_trait::async_trait]
+trait Sink: Send {
+    async fn add(&mut self, rows: RecordBatch) -> Result<()>;
+    async fn finish(self: Box<Self>) -> Result<()>;
+}
+
+struct ParquetSink {
+    file: SerializedFileWriter<BufWriter<File>>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    coalescer: BatchCoalescer,
+    group: Vec<RecordBatch>,
+    groups: usize,
+    /// The row groups before this one that are still being encoded, oldest first.
+    encoding: VecDeque<Encoding>,
+}
+
+/// A row group whose columns are encoded by tasks of their own.
+struct Encoding {
+    /// What its rows take.
+    bytes: usize,
+    columns: Vec<SpawnedTask<Result<Vec<ArrowColumnChunk>>>>,
+}
+
+impl ParquetSink {
+    fn new(file: BufWriter<File>, schema: SchemaRef) -> Result<Self> {
+        // No Arrow schema in the footer: it would carry what the source's schema says of itself.
+        let properties = Arc::new(
+            WriterProperties::builder()
+                .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true)
+                .set_created_by(format!("anonsql {}", env!("CARGO_PKG_VERSION")))
+                .build(),
+        );
+        let parquet = ArrowSchemaConverter::new().convert(&schema)?;
+        let file = SerializedFileWriter::new(file, parquet.root_schema_ptr(), properties)?;
+        let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
+        let coalescer = BatchCoalescer::new(Arc::clone(&schema), BATCH);
+        Ok(Self {
+            file,
+            factory,
+            schema,
+            coalescer,
+            group: vec![],
+            groups: 0,
+            encoding: VecDeque::new(),
+        })
+    }
+
+    /// Has the gathered rows encoded, and appends what is done where more rows would wait than may.
+    async fn encode_group(&mut self) -> Result<()> {
+        let batches = std::mem::take(&mut self.group);
+        let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();
+        self.groups += 1;
+        let mut columns = vec![];
+        for (i, field) in self.schema.fields().iter().enumerate() {
+            let leaves = match batches.first() {
+                Some(batch) => compute_leaves(field, batch.column(i))?.len(),
+                None => continue,
+            };
+            let mut writers: Vec<_> = writers.by_ref().take(leaves).collect();
+            let (field, arrays) = (
+                Arc::clone(field),
+                batches.iter().map(|b| Arc::clone(b.column(i))).collect::<Vec<_>>(),
+            );
+            columns.push(SpawnedTask::spawn(async move {
+                for array in arrays {
+                    for (writer, leaf) in writers.iter_mut().zip(compute_leaves(&field, &array)?) {
+                        writer.write(&leaf)?;
+                    }
+                }
+                writers.into_iter().map(|w| Ok(w.close()?)).collect()
+            }));
+        }
+        let bytes = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        self.encoding.push_back(Encoding { bytes, columns });
+        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
+            self.append_oldest().await?;
+        }
+        Ok(())
+    }
+
+    async fn append_oldest(&mut self) -> Result<()> {
+        let Some(Encoding { columns, .. }) = self.encoding.pop_front() else {
+            return Ok(());
+        };
+        let mut group = self.file.next_row_group()?;
+        for column in columns {
+            let chunks = column
+                .join()
+                .await
+                .map_err(|e| Error::from_task("an encoding task", &e))??;
+            for chunk in chunks {
+                chunk.append_to_row_group(&mut group)?;
+            }
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    async fn take_completed(&mut self) -> Result<()> {
+        while let Some(batch) = self.coalescer.next_completed_batch() {
+            self.group.push(batch);
+            if self.group.len() * BATCH >= ROW_GROUP {
+                self.encode_group().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl Sink for ParquetSink {
+    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
+        self.coalescer.push_batch(rows)?;
+        self.take_completed().await
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<()> {
+        self.coalescer.finish_buffered_batch()?;
+        self.take_completed().await?;
+        if !self.group.is_empty() {
+            self.encode_group().await?;
+        }
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        let ParquetSink { file, .. } = *self;
+        file.into_inner()?
+            .flush()
+            .map_err(|e| Error::io("cannot write the release", e))
+    }
+}
+
+struct CsvSink {
+    writer: Option<arrow::csv::Writer<BufWriter<File>>>,
+    schema: SchemaRef,
+}
+
+#[async_trait::async_trait]
+impl Sink for CsvSink {
+    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
+        if let Some(writer) = &mut self.writer {
+            writer.write(&rows)?;
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<()> {
+        let Some(mut writer) = self.writer.take() else {
+            return Ok(());
+        };
+        // Writes the header of a file without rows.
+        writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
+        writer
+            .into_inner()
+            .flush()
+            .map_err(|e| Error::io("cannot write the release", e))
+    }
+}
+
+/// The type that files have a place for: Parquet has no seconds, and a date with milliseconds is an instant.
+fn stored(data_type: &DataType, format: Format) -> DataType {
+    match (format, data_type) {
+        (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
+            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
+        }
+        (Format::Parquet, DataType::Time32(TimeUnit::Second)) => DataType::Time32(TimeUnit::Millisecond),
+        (Format::Parquet, DataType::Date64) => DataType::Timestamp(TimeUnit::Millisecond, None),
+        (_, other) => other.clone(),
+    }
+}
+
+/// The same values in another type, or an error.
+fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if values.data_type() == data_type {
+        return Ok(Arc::clone(values));
+    }
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    Ok(cast_with_options(values, data_type, &options)?)
+}
+
+fn plain_text(array: &ArrayRef) -> Result<ArrayRef> {
+    Ok(cast(array, &DataType::Utf8)?)
+}

@@ -1,0 +1,17 @@
+//! Stage 4: rows become files, or wait to be handed out; nobody sees them yet.
+
+mod alike;
+mod compact;
+mod files;
+mod settled;
+mod spool;
+mod stage;
+mod written;
+
+pub use alike::Alike;
+pub(in crate::engine) use files::WrittenFile;
+pub(in crate::engine) use settled::Settled;
+pub use spool::ReleaseTable;
+pub(in crate::engine) use spool::Spool;
+pub(crate) use stage::Stage;
+pub(in crate::engine) use written::{Written, keep_rows, write_files};

@@ -1,0 +1,340 @@
+//! Rows that are made once: what is recounted is what leaves.
+//!
+//! A plan that is executed twice can answer twice. So the rows of a release are spooled where they are recounted before
+//! they leave, or where the files alone do not tell what was promised: some are held in memory, as many as fit a share of
+//! its limit, and the others in a file without a name. Columns that only the recount needs lie beside the released ones.
+
+use super::alike::{Alike, Seen};
+use super::compact::compact;
+use crate::error::{Error, Result};
+use crate::frequency::{Overflow, Scratch};
+use arrow::datatypes::SchemaRef;
+use arrow::ipc::CompressionType;
+use arrow::ipc::reader::StreamReader;
+use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::{StreamExt, stream};
+use std::io::Cursor;
+use std::sync::Arc;
+
+/// Bytes of rows that are held where memory has no limit.
+const HELD: usize = 256 << 20;
+/// The part of a memory limit that they may take.
+const PART: usize = 8;
+
+/// Rows in the order they were added.
+#[derive(Debug)]
+pub(in crate::engine) struct Spool {
+    schema: SchemaRef,
+    rows: Vec<Held>,
+    /// What the rows in memory take, and may.
+    bytes: usize,
+    share: usize,
+    memory: MemoryReservation,
+    scratch: Scratch,
+    file: Option<(Overflow, u64)>,
+}
+
+/// Where some rows are.
+#[derive(Debug)]
+enum Held {
+    Memory(RecordBatch),
+    File { offset: u64, bytes: usize },
+}
+
+impl Spool {
+    /// No rows so far. The memory that they may take is set aside at once.
+    pub(super) fn open(schema: SchemaRef, scratch: Scratch) -> Self {
+        let memory = scratch.reservation("anonsql released rows");
+        let share = match scratch.pool().memory_limit() {
+            MemoryLimit::Finite(limit) => HELD.min(limit / PART),
+            _ => HELD,
+        };
+        let share = memory.try_grow(share).map_or(0, |()| share);
+        Self {
+            schema,
+            rows: vec![],
+            bytes: 0,
+            share,
+            memory,
+            scratch,
+            file: None,
+        }
+    }
+
+    /// All rows of a stream.
+    pub(super) async fn fill(mut self, mut rows: SendableRecordBatchStream, told: impl Fn(u64)) -> Result<Self> {
+        while let Some(batch) = rows.next().await {
+            let batch = batch.map_err(Error::from_data)?;
+            told(batch.num_rows() as u64);
+            self.add(&batch)?;
+        }
+        Ok(self.closed())
+    }
+
+    /// Adds a copy of rows that have the columns of the spool, and maybe others.
+    pub(super) fn add(&mut self, rows: &RecordBatch) -> Result<()> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        let names = self.schema.fields().iter().map(|f| rows.schema().index_of(f.name()));
+        let rows = rows.project(&names.collect::<std::result::Result<Vec<_>, _>>()?)?;
+        let rows = compact(&rows.with_schema(Arc::clone(&self.schema))?)?;
+        let bytes = rows.get_array_memory_size();
+        // What follows a row in the file is in the file, so that rows stay in order.
+        let fits =
+            self.bytes + bytes <= self.share || (!self.scratch.has_files() && self.memory.try_grow(bytes).is_ok());
+        if self.file.is_none() && fits {
+            self.bytes += bytes;
+            self.rows.push(Held::Memory(rows));
+            return Ok(());
+        }
+        let (file, offset) = match &mut self.file {
+            Some(file) => file,
+            none => none.insert((self.scratch.overflow("released rows are recounted")?, 0)),
+        };
+        let encoded = encode(&rows)?;
+        file.append(&encoded)?;
+        self.rows.push(Held::File {
+            offset: *offset,
+            bytes: encoded.len(),
+        });
+        *offset += encoded.len() as u64;
+        Ok(())
+    }
+
+    /// The spool after its last row: memory that was set aside and not needed is free.
+    pub(super) fn closed(self) -> Self {
+        self.memory.shrink(self.memory.size().saturating_sub(self.bytes));
+        self
+    }
+
+    /// Some columns of all rows, in order.
+    fn read(self: &Arc<Self>, columns: &Arc<Vec<usize>>, schema: &SchemaRef) -> SendableRecordBatchStream {
+        let (spool, columns, own) = (Arc::clone(self), Arc::clone(columns), Arc::clone(schema));
+        let rows = stream::iter(0..self.rows.len()).then(move |number| {
+            let (spool, columns, schema) = (Arc::clone(&spool), Arc::clone(&columns), Arc::clone(&own));
+            async move { Ok(spool.batch(number, columns, schema).await?) }
+        });
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), rows))
+    }
+
+    async fn batch(self: Arc<Self>, number: usize, columns: Arc<Vec<usize>>, schema: SchemaRef) -> Result<RecordBatch> {
+        let rows = match &self.rows[number] {
+            Held::Memory(rows) => rows.project(&columns)?,
+            Held::File { offset, bytes } => {
+                let (spool, offset, bytes) = (Arc::clone(&self), *offset, *bytes);
+                let read = move || spool.decode(offset, bytes, &columns);
+                tokio::task::spawn_blocking(read)
+                    .await
+                    .map_err(|e| Error::from_task("reading released rows", &e))??
+            }
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        Ok(RecordBatch::try_new_with_options(
+            schema,
+            rows.columns().to_vec(),
+            &options,
+        )?)
+    }
+
+    fn decode(&self, offset: u64, bytes: usize, columns: &[usize]) -> Result<RecordBatch> {
+        let lost = || Error::internal("released rows were lost");
+        let (file, _) = self.file.as_ref().ok_or_else(lost)?;
+        let mut encoded = vec![0; bytes];
+        file.read_at(offset, &mut encoded)?;
+        let rows = StreamReader::try_new(Cursor::new(encoded), None)?
+            .next()
+            .ok_or_else(lost)??;
+        // Columns that were read together share a buffer.
+        compact(&rows.project(columns)?)
+    }
+}
+
+/// Rows as an Arrow stream of their own: a dictionary is that of its batch.
+fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
+    let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
+    let mut writer = StreamWriter::try_new_with_options(vec![], &rows.schema(), options)?;
+    writer.write(rows)?;
+    Ok(writer.into_inner()?)
+}
+
+/// A recounted release as a table.
+#[derive(Debug)]
+pub struct ReleaseTable {
+    rows: Arc<Spool>,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl ReleaseTable {
+    /// The columns that `is_shown` says of spooled rows.
+    pub(in crate::engine) fn try_new(rows: Arc<Spool>, is_shown: impl Fn(&str) -> bool) -> Result<Self> {
+        let fields = rows.schema.fields().iter().enumerate();
+        let columns: Vec<usize> = fields.filter(|(_, f)| is_shown(f.name())).map(|(i, _)| i).collect();
+        Ok(Self {
+            schema: Arc::new(rows.schema.project(&columns)?),
+            rows,
+            columns,
+        })
+    }
+
+    /// An error when a column has values that would be alike in a file.
+    pub async fn check_told_apart(&self, alike: Option<Alike>) -> Result<()> {
+        let Some(alike) = alike else { return Ok(()) };
+        let mut seen = Seen::new(alike, Arc::clone(&self.schema));
+        let mut rows = self.rows.read(&Arc::new(self.columns.clone()), &self.schema);
+        while let Some(batch) = rows.next().await {
+            seen.look(&batch.map_err(Error::from_data)?)?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TableProvider for ReleaseTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let columns: Vec<usize> = match projection {
+            Some(places) => places.iter().map(|i| self.columns[*i]).collect(),
+            None => self.columns.clone(),
+        };
+        let part = Part {
+            schema: Arc::new(self.rows.schema.project(&columns)?),
+            rows: Arc::clone(&self.rows),
+            columns: Arc::new(columns),
+        };
+        let schema = Arc::clone(&part.schema);
+        let made = StreamingTableExec::try_new(schema, vec![Arc::new(part)], None, vec![], false, None)?;
+        Ok(Arc::new(made))
+    }
+}
+
+/// The columns that a query reads.
+#[derive(Debug)]
+struct Part {
+    rows: Arc<Spool>,
+    columns: Arc<Vec<usize>>,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        self.rows.read(&self.columns, &self.schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use arrow::array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray};
+    use arrow::compute::concat_batches;
+    use arrow::datatypes::{Int32Type, Int64Type};
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use datafusion::prelude::SessionContext;
+
+    /// 1,000 rows from `start` on, with labels and lists, and a number that is not shown.
+    fn rows(start: i64) -> RecordBatch {
+        let numbers = start..start + 1000;
+        let label = |n: i64| (n % 3 != 0).then(|| format!("label {}", n % 5));
+        let labels: Vec<Option<String>> = numbers.clone().map(label).collect();
+        let labels: DictionaryArray<Int32Type> = labels.iter().map(Option::as_deref).collect();
+        let lists = numbers.clone().map(|n| (n % 7 != 0).then(|| vec![Some(n), None]));
+        RecordBatch::try_from_iter_with_nullable([
+            (
+                "hidden",
+                Arc::new(Int64Array::from_iter_values(numbers.clone())) as ArrayRef,
+                false,
+            ),
+            ("label", Arc::new(labels), true),
+            (
+                "list",
+                Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists)),
+                true,
+            ),
+            (
+                "text",
+                Arc::new(numbers.map(|n| Some(n.to_string())).collect::<StringArray>()),
+                true,
+            ),
+        ])
+        .unwrap()
+    }
+
+    async fn read(spool: Spool, sql: &str) -> RecordBatch {
+        let session = SessionContext::new();
+        let table = ReleaseTable::try_new(Arc::new(spool), |name| name != "hidden").unwrap();
+        let schema = table.schema();
+        session.register_table("t", Arc::new(table)).unwrap();
+        let read = session.sql(sql).await.unwrap().collect().await.unwrap();
+        concat_batches(&read.first().map_or(schema, RecordBatch::schema), &read).unwrap()
+    }
+
+    #[tokio::test]
+    async fn rows_beyond_memory_are_the_rows_in_order() {
+        let all: Vec<RecordBatch> = (0..20).map(|i| rows(i * 1000)).collect();
+        let expected = concat_batches(&all[0].schema(), &all)
+            .unwrap()
+            .project(&[1, 2, 3])
+            .unwrap();
+        for bytes in [0, 1 << 20, 1 << 30] {
+            for sql in ["SELECT * FROM t", "SELECT text FROM t", "SELECT count(*) AS n FROM t"] {
+                let scratch = Scratch::limited(bytes);
+                let mut spool = Spool::open(all[0].schema(), scratch.clone());
+                assert_eq!(scratch.pool().reserved(), bytes.min(HELD * PART) / PART);
+                all.iter().for_each(|batch| spool.add(batch).unwrap());
+                let spool = spool.closed();
+                assert_eq!(spool.file.is_some(), bytes < 1 << 30);
+                let held = spool.rows.iter().filter(|rows| matches!(rows, Held::Memory(_))).count();
+                assert_eq!(held > 0, bytes > 0);
+                assert_eq!(scratch.pool().reserved(), spool.bytes);
+                let found = read(spool, sql).await;
+                match sql {
+                    "SELECT * FROM t" => assert_eq!(found, expected),
+                    "SELECT text FROM t" => assert_eq!(found, expected.project(&[2]).unwrap()),
+                    _ => assert_eq!(found.column(0).as_ref(), &Int64Array::from(vec![20_000])),
+                }
+                assert_eq!(scratch.pool().reserved(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn without_files_memory_is_asked_for_until_there_is_none() {
+        let scratch = Scratch::memory(Arc::new(GreedyMemoryPool::new(1 << 20)));
+        let mut spool = Spool::open(rows(0).schema(), scratch);
+        let e = (0..).find_map(|i| spool.add(&rows(i * 1000)).err()).unwrap();
+        assert_eq!(e.kind(), ErrorKind::Resources);
+        assert!(
+            spool.bytes > 1 << 19 && e.to_string().contains("temporary files"),
+            "{e}"
+        );
+    }
+}

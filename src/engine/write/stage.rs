@@ -1,0 +1,348 @@
+//! Staging and swap: the target is as it was, or complete, at every moment.
+//!
+//! A run writes to a hidden folder beside the target and puts it in place in one system call. What a killed run leaves is
+//! hidden, held by nobody, and removed by the next run for the same target.
+//!
+//! # The protocol
+//!
+//! A stage is called `.anonsql-staging-`, 16 digits that stand for the target's name, and 32 random digits, so that no
+//! target's stages can be taken for those of another, nor those of one process for those of another. A run *holds* its
+//! stage by a lock on the folder itself, which stays with the folder wherever it is moved and ends with the process. A
+//! run
+//!
+//! 1. looks at every stage of its target. One that it can hold is nobody's: it discards it (below);
+//! 2. makes a folder, holds it, and looks whether the folder that it holds is still the one of that name. Where another
+//!    run took it for abandoned before it was held, it begins anew;
+//! 3. writes and recounts;
+//! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the target,
+//!    which fails where there is one. OVERWRITE then looks whether the target may be replaced, and exchanges the two names.
+//!    Where the target vanished meanwhile, this step begins anew;
+//! 5. lets go of what is the target now, and discards what is under the other name, the old target.
+//!
+//! *Discarding* holds the folder, gives it another name of its kind, and removes it. What is called `-staging-` is of one
+//! run alone and is removed whole. Of what is called `-swapping-` only what its manifest names is removed, file by file: it
+//! may be an old target into which somebody put a file between the last look at it and the exchange. With such a file, it
+//! is moved to a visible name beside the target. The kind is in the name, since a folder that is being removed loses its
+//! files in any order.
+//!
+//! A kill leaves the target of before until the rename or the exchange, and the new one from then on; beside it stays an
+//! unfinished folder, a finished one, or (a rest of) the old target. All of these are discarded by the next run. Of two
+//! runs for one target, the second finds a target in step 4: it is refused, or exchanges what the first put there. Neither
+//! ever removes what the other holds.
+//!
+//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there; the folder is of one run alone.
+//!
+//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the locks of another, and
+//! takes its stages for abandoned. It then moves them away before it removes anything: the other run finds no stage to put
+//! in place and ends in an error. Nothing torn is put in place there either.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{check_replaceable, remove};
+use crate::job::target_exists;
+use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How the names begin of folders that only their run writes to.
+const STAGING: &str = ".anonsql-staging-";
+/// How the names begin of what becomes the target, and of what was it.
+const SWAPPING: &str = ".anonsql-swapping-";
+/// How often a folder is made anew that another run took for abandoned.
+const ATTEMPTS: usize = 100;
+
+/// A folder that becomes the target when it is complete.
+#[derive(Debug)]
+pub struct Stage {
+    target: PathBuf,
+    names: Names,
+    folder: PathBuf,
+    /// The lock on the folder; nothing once it is in place.
+    held: Option<File>,
+}
+
+impl Stage {
+    /// Opens a stage beside `target`, after removing what killed runs for the same target left.
+    pub fn open(target: &Path) -> Result<Self> {
+        let (parent, name) = split(target)?;
+        fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
+        // Links on the way may be changed while the release is written.
+        let parent = parent.canonicalize().map_err(|e| Error::io(parent.display(), e))?;
+        let names = Names::new(parent, name);
+        names.discard_abandoned()?;
+        let failed = |e| Error::io(format!("cannot write beside {}", target.display()), e);
+        for _ in 0..ATTEMPTS {
+            let folder = names.another(STAGING);
+            fs::create_dir(&folder).map_err(failed)?;
+            let Some(held) = hold(&folder).map_err(failed)? else {
+                continue;
+            };
+            return Ok(Self {
+                target: names.target(),
+                names,
+                folder,
+                held: Some(held),
+            });
+        }
+        Err(failed(io::Error::other("others remove what is made there")))
+    }
+
+    /// The folder to write to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a file or folder is written that becomes the target by itself, [`Self::publish_output`].
+    pub fn output(&self) -> PathBuf {
+        self.folder.join(&self.names.target)
+    }
+
+    /// Makes [`Self::output`] the target: a file also where there is one, a folder only where there is nothing.
+    pub fn publish_output(self) -> Result<()> {
+        let output = self.output();
+        let written = match fs::symlink_metadata(&output) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            written => written.map_err(|e| Error::io(format!("cannot read {}", output.display()), e))?,
+        };
+        sync_all(&self.folder).map_err(|e| Error::io(format!("cannot sync {}", self.target.display()), e))?;
+        let placed = match written.is_dir() {
+            true => rename_new(&output, &self.target),
+            false => fs::rename(&output, &self.target),
+        };
+        placed.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => target_exists(&self.target),
+            _ => Error::io(format!("cannot put {} in place", self.target.display()), e),
+        })?;
+        self.sync_parent()
+    }
+
+    /// Makes sure that what is in place stays there.
+    fn sync_parent(&self) -> Result<()> {
+        let what = format!("{} is in place, but may not outlast a power cut", self.target.display());
+        sync(&self.names.parent).map_err(|e| Error::io(what, e))
+    }
+
+    /// Makes the stage the target. An existing target is replaced only when `overwrite`, and only when it is a release.
+    pub fn publish(mut self, overwrite: bool) -> Result<()> {
+        let failed = |e| Error::io("cannot sync the staged release", e);
+        sync_all(&self.folder).map_err(failed)?;
+        self.call(SWAPPING).map_err(failed)?;
+        let replaced = self.swap(overwrite)?;
+        self.held = None;
+        self.sync_parent()?;
+        match replaced.then(|| self.names.discard(SWAPPING, &self.folder)) {
+            Some(Ok(Some(kept))) => Err(self.names.kept(&kept)),
+            // A failure here leaves a hidden folder that the next run removes.
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives the stage another name.
+    fn call(&mut self, kind: &str) -> io::Result<()> {
+        let folder = self.names.another(kind);
+        fs::rename(&self.folder, &folder)?;
+        self.folder = folder;
+        Ok(())
+    }
+
+    /// Whether something was there, which is under the stage's name then.
+    fn swap(&self, overwrite: bool) -> Result<bool> {
+        let failed = |e| {
+            Error::io(
+                format!("cannot put the release in place of {}", self.target.display()),
+                e,
+            )
+        };
+        loop {
+            match rename_new(&self.folder, &self.target) {
+                Ok(()) => return Ok(false),
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                Err(_) if !overwrite => return Err(target_exists(&self.target)),
+                Err(_) => check_replaceable(&self.target)?,
+            }
+            match exchange(&self.folder, &self.target) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => (),
+                exchanged => return exchanged.map(|()| true).map_err(failed),
+            }
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if self.held.is_some() {
+            // A failure here leaves a hidden folder that the next run removes.
+            let _ = self.call(STAGING).and_then(|()| fs::remove_dir_all(&self.folder));
+        }
+    }
+}
+
+/// A target, and the names of its stages.
+#[derive(Debug)]
+struct Names {
+    parent: PathBuf,
+    target: String,
+    /// What follows the kind in every name.
+    digest: String,
+}
+
+impl Names {
+    fn new(parent: PathBuf, target: String) -> Self {
+        let digest = hex::encode(Sha256::digest(target.as_bytes()));
+        let digest = format!("{}-", &digest[..16]);
+        Self { parent, target, digest }
+    }
+
+    fn target(&self) -> PathBuf {
+        self.parent.join(&self.target)
+    }
+
+    /// A name that nothing has.
+    fn another(&self, kind: &str) -> PathBuf {
+        let name = format!("{kind}{}{:032x}", self.digest, rand::random::<u128>());
+        self.parent.join(name)
+    }
+
+    /// Which kind of name this is, if it is one of this target's.
+    fn kind(&self, name: &OsStr) -> Option<&'static str> {
+        let rest = |kind: &str| name.to_str()?.strip_prefix(kind)?.strip_prefix(&self.digest);
+        [STAGING, SWAPPING].into_iter().find(|kind| rest(kind).is_some())
+    }
+
+    /// Discards the stages that nobody holds.
+    fn discard_abandoned(&self) -> Result<()> {
+        let failed = |what: &str, e| Error::io(format!("cannot {what} {}", self.parent.display()), e);
+        for entry in fs::read_dir(&self.parent).map_err(|e| failed("read", e))? {
+            let entry = entry.map_err(|e| failed("read", e))?;
+            let kind = self.kind(&entry.file_name());
+            if let Some(kind) = kind.filter(|_| entry.file_type().is_ok_and(|t| t.is_dir())) {
+                let kept = self.discard(kind, &entry.path());
+                if let Some(kept) = kept.map_err(|e| failed("remove what a killed run left in", e))? {
+                    return Err(self.kept(&kept));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a folder that nobody holds, but for files that no run wrote: answers the visible name that they stay under.
+    fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
+        let Some(_held) = hold(folder)? else {
+            return Ok(None);
+        };
+        let aside = self.another(kind);
+        fs::rename(folder, &aside)?;
+        if kind == STAGING {
+            return fs::remove_dir_all(&aside).map(|()| None);
+        }
+        if remove(&aside)? {
+            return Ok(None);
+        }
+        let kept = self
+            .parent
+            .join(format!("{}.kept-{:08x}", self.target, rand::random::<u32>()));
+        rename_new(&aside, &kept).map(|()| Some(kept))
+    }
+
+    fn kept(&self, kept: &Path) -> Error {
+        Error::new(
+            ErrorKind::Io,
+            format!(
+                "{} is in place; files that were put there while it was replaced are kept in {}",
+                self.target().display(),
+                kept.display()
+            ),
+        )
+    }
+}
+
+/// The lock on a folder that nobody holds and that is still the one of this name.
+fn hold(folder: &Path) -> io::Result<Option<File>> {
+    let file = match File::open(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(e)) => return Err(e),
+        Ok(()) => (),
+    }
+    match fs::symlink_metadata(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        named => Ok(is_same(&named?, &file.metadata()?).then_some(file)),
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    a.file_type() == b.file_type()
+}
+
+/// The target's folder and name.
+fn split(target: &Path) -> Result<(PathBuf, String)> {
+    let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
+        Error::usage(format!(
+            "the target {:?} does not name a folder",
+            target.display().to_string()
+        ))
+    })?;
+    let parent = target
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    Ok((parent.to_path_buf(), name.to_string()))
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+fn sync_all(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_all(&entry.path())?,
+            false => sync(&entry.path())?,
+        }
+    }
+    sync(folder)
+}
+
+#[cfg(target_os = "linux")]
+fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(target_os = "linux")]
+fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+}
+
+/// Without an atomic exchange the old target is moved aside first: a kill in between leaves it under a hidden name.
+#[cfg(not(target_os = "linux"))]
+fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
+    let aside = a.with_extension("old");
+    fs::rename(b, &aside)?;
+    fs::rename(a, b)?;
+    fs::rename(aside, a)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(std::io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
+}
+
+#[cfg(test)]
+mod tests;

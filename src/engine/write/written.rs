@@ -1,0 +1,162 @@
+//! The rows of a rewrite, executed once.
+
+use super::files::{WrittenFile, write};
+use super::settled::Settled;
+use super::spool::Spool;
+use super::stage::Stage;
+use crate::engine::apply::Rewrite;
+use crate::engine::apply::plan::{sorting_context, without_order_key};
+use crate::engine::decide::Decision;
+use crate::engine::observe::{Observer, Phase};
+use crate::error::{Error, Result};
+use crate::frequency::Scratch;
+use crate::job::{Format, Job, Target};
+use crate::recode::SUPPRESSED;
+use crate::recode::personal::Outcome;
+use crate::recode::randomize::Drawn;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::execute_stream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Rows that were written or are kept, and what became of them on the way.
+pub(in crate::engine) struct Written {
+    /// The files, where there is a target.
+    pub(in crate::engine) files: Vec<WrittenFile>,
+    /// The rows with what is only recounted: all of them where there is no target, and else what the files do not tell.
+    pub(in crate::engine) rows: Option<Arc<Spool>>,
+    /// The columns of the rows, those of the order key too.
+    pub(in crate::engine) schema: SchemaRef,
+    /// The columns of `rows` that do not leave.
+    pub(in crate::engine) beside: Vec<String>,
+    /// The decided classes as they were released.
+    pub(in crate::engine) settled: Settled,
+    /// The randomized columns.
+    pub(in crate::engine) drawn: Arc<Vec<Arc<Drawn>>>,
+    /// The mutual information of each with the classes, as it is released, where there is a target.
+    pub(in crate::engine) measured: Vec<f64>,
+    /// What came of rows with limits of their own.
+    pub(in crate::engine) outcome: Option<Outcome>,
+}
+
+impl Written {
+    fn new(decision: &Decision, rewrite: Rewrite, schema: SchemaRef, beside: Vec<String>) -> Self {
+        let outcome = rewrite.outcome();
+        Self {
+            files: vec![],
+            rows: None,
+            schema,
+            beside,
+            settled: Settled::new(decision, &rewrite.recipe, outcome.as_ref()),
+            measured: rewrite.measured(),
+            drawn: rewrite.drawn,
+            outcome,
+        }
+    }
+}
+
+/// Writes the files of a release to its stage.
+pub(in crate::engine) async fn write_files(
+    job: &Job,
+    decision: &Decision,
+    rewrite: Rewrite,
+    (target, stage): (&Target, &Stage),
+    observer: &Arc<dyn Observer>,
+) -> Result<Written> {
+    let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
+    let beside = beside(job, decision, &rewrite);
+    let mut spool = match told_beside(job, decision, &rewrite, target) {
+        Some(columns) => Some(spool(job, Arc::new(schema.project(&columns)?))),
+        None => None,
+    };
+    let progress = observer.begin(Phase::Write);
+    let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
+    // A task of the runtime's threads, so that no more of them work at once than were asked for.
+    let written = SpawnedTask::spawn(async move {
+        let told = |rows: &RecordBatch| {
+            progress.fetch_add(rows.num_rows() as u64, Ordering::Relaxed);
+            spool.as_mut().map_or(Ok(()), |spool| spool.add(rows))
+        };
+        let files = write(rows, &folder, &target, &hidden, told).await?;
+        Ok((files, spool.map(Spool::closed)))
+    });
+    let (files, spool) = written
+        .join()
+        .await
+        .map_err(|e| Error::from_task("writing", &e))?
+        .map_err(|e: Error| e.context("writing the release"))?;
+    observer.end(Phase::Write);
+    Ok(Written {
+        files,
+        rows: spool.map(Arc::new),
+        ..Written::new(decision, rewrite, schema, beside)
+    })
+}
+
+/// Keeps the rows of a release where nobody sees them, until they are handed out.
+pub(in crate::engine) async fn keep_rows(
+    job: &Job,
+    decision: &Decision,
+    mut rewrite: Rewrite,
+    observer: &Arc<dyn Observer>,
+) -> Result<Written> {
+    let beside = beside(job, decision, &rewrite);
+    rewrite.plan = without_order_key(rewrite.plan, &beside)?;
+    let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
+    let progress = observer.begin(Phase::Write);
+    let told = |rows| {
+        progress.fetch_add(rows, Ordering::Relaxed);
+    };
+    let rows = spool(job, Arc::clone(&schema)).fill(rows, told).await?;
+    observer.end(Phase::Write);
+    Ok(Written {
+        rows: Some(Arc::new(rows)),
+        ..Written::new(decision, rewrite, schema, beside)
+    })
+}
+
+fn execute(job: &Job, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
+    let context = sorting_context(&job.source.state(), rewrite.plan.as_ref());
+    execute_stream(Arc::clone(&rewrite.plan), context).map_err(Error::from_data)
+}
+
+fn spool(job: &Job, schema: SchemaRef) -> Spool {
+    Spool::open(schema, Scratch::of(&job.source.rows.task_ctx()))
+}
+
+/// The columns that are recounted beside the released ones.
+fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
+    let marks = decision.marks_suppressed(job).then(|| SUPPRESSED.to_string());
+    rewrite.hidden.iter().cloned().chain(marks).collect()
+}
+
+/// The columns that are recounted beside files in `target`, by their places, where the files alone do not tell all.
+fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
+    let reports = job.report.is_some() && target.format == Format::Csv;
+    if !(reports || files_do_not_tell(job, decision, target.format)) {
+        return None;
+    }
+    let schema = rewrite.plan.schema();
+    let is_recounted = |i: &usize| {
+        let name = schema.field(*i).name();
+        let is_entity = job.entity.as_ref() == Some(name);
+        is_entity
+            || name == SUPPRESSED && decision.marks_suppressed(job)
+            || job.quasi_identifier(name).is_some()
+            || job.sensitive.iter().any(|s| s.column == *name)
+    };
+    Some((0..schema.fields().len()).filter(is_recounted).collect())
+}
+
+/// Whether the files alone cannot prove the models: the entity is not in them, they do not tell whose rows are suppressed,
+/// or values are text there that cannot be compared with those of the source or the population.
+fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
+    let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
+    let reads_types = compared.any(|c| c.attribute.is_some())
+        || job.sensitive.iter().any(|s| s.randomization.is_some())
+        || job.population.is_some();
+    job.hides_entity() || decision.marks_suppressed(job) || (format == Format::Csv && reads_types)
+}

@@ -1,0 +1,130 @@
+//! The folders of PARTITIONED BY: `column=value`, spelled so that every reader finds the rows again.
+//!
+//! A value is spelled as DataFusion and object stores spell it, which Hive, Spark and DuckDB read too. It has to be this
+//! very spelling: DataFusion looks for `WHERE c = '*'` in the folder `c=%2A` alone. Of names there is no such spelling:
+//! some readers decode them and some do not, and rows in a folder that a reader does not know are passed over without a
+//! word. A column whose name would have to be encoded is therefore refused.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::plain_type;
+use crate::quoting::quote;
+use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::cast;
+use datafusion::object_store::path::PathPart;
+use datafusion::prelude::{Expr, lit};
+
+/// What stands for NULL in a folder's name.
+pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The bytes that a name may have in a file system.
+const LONGEST: usize = 255;
+
+/// Fails where a column of this name and type cannot name folders.
+pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
+    let values = plain_type(data_type);
+    if values.is_binary() || values.is_nested() {
+        return Err(Error::usage(format!(
+            "PARTITIONED BY {column:?}: a folder's name is text, and values of type {values} have none; partition by \
+             another column"
+        )));
+    }
+    let as_it_is = PathPart::from(column).as_ref() == column && !column.contains('=');
+    if as_it_is && !column.is_empty() && !column.starts_with(['.', '_']) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "PARTITIONED BY {column:?}: readers of folders do not agree on how to spell this name; give the column one that \
+         begins with a letter and has only ASCII letters, digits, - and _: (SELECT {} AS ..., ...)",
+        quote(column)
+    )))
+}
+
+/// The name of the folder of the rows with this value.
+pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
+    let refused = |why: String| Err(Error::data(format!("PARTITIONED BY {column:?}: {why}")));
+    let value = match value {
+        None => NULL_FOLDER,
+        Some(NULL_FOLDER) => return refused(format!("a value is {NULL_FOLDER}, which stands for NULL in folders")),
+        // The whole segment, since `.` alone would be spelled otherwise.
+        Some(value) => value,
+    };
+    let name = PathPart::from(format!("{column}={value}"));
+    match name.as_ref() {
+        name if name.len() <= LONGEST => Ok(name.to_string()),
+        _ => refused(format!(
+            "a value is too long to be a folder's name, which has at most {LONGEST} bytes; partition by a shorter column"
+        )),
+    }
+}
+
+/// The rows with NULL where the name of a folder says so.
+pub fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
+    if folders.is_empty() {
+        return Ok(rows);
+    }
+    let columns = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::from((table, field));
+        match folders.contains(field.name()) {
+            true => nullif(cast(column, DataType::Utf8), lit(NULL_FOLDER)).alias(field.name()),
+            false => column,
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_not_spelled_alike_everywhere_are_refused() {
+        for plain in ["sex", "native-country", "a b", "Age_2", "x.y", "it's", "a+b", "a:b"] {
+            assert!(check_column(plain, &DataType::Utf8).is_ok(), "{plain}");
+        }
+        for encoded in [
+            "", "ä", "50%", "a/b", "x=y", "a*", "a?", "[a]", "a\nb", ".", "..", ".a", "_a", "a~", "a\"b",
+        ] {
+            assert_eq!(
+                check_column(encoded, &DataType::Utf8).unwrap_err().exit_code(),
+                1,
+                "{encoded}"
+            );
+        }
+    }
+
+    #[test]
+    fn values_are_spelled_as_an_object_store_spells_them() {
+        for (value, spelled) in [
+            ("f", "c=f"),
+            ("20-29", "c=20-29"),
+            ("a b", "c=a b"),
+            ("*", "c=%2A"),
+            ("[20, 29]", "c=%5B20, 29%5D"),
+            (">=90", "c=%3E=90"),
+            ("a/b", "c=a%2Fb"),
+            ("50%", "c=50%25"),
+            ("ä", "c=%C3%A4"),
+            ("a\nb", "c=a%0Ab"),
+            ("10:30", "c=10:30"),
+            (".", "c=."),
+            ("..", "c=.."),
+            ("", "c="),
+        ] {
+            assert_eq!(name("c", Some(value)).unwrap(), spelled);
+        }
+        assert_eq!(name("c", None).unwrap(), "c=__HIVE_DEFAULT_PARTITION__");
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_a_folder_is_refused_and_not_told() {
+        assert!(name("c", Some(&"a".repeat(253))).is_ok());
+        for value in ["secret".repeat(50), "ä".repeat(43), NULL_FOLDER.into()] {
+            let refused = name("c", Some(&value)).unwrap_err();
+            assert_eq!(refused.exit_code(), 1);
+            assert!(!refused.to_string().contains("secret"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Every refusal of a job, before anything is read: one file for each thing that is asked.
+
+mod models;
+mod partition;
+mod personal;
+mod purpose;
+mod randomized;
+mod report;
+mod roles;
+mod target;
+
+pub use purpose::Purpose;
+
+use super::Job;
+use crate::error::Result;
+
+impl Job {
+    /// Refuses what cannot be done, cannot be meant, or would not hold: the first thing found.
+    pub fn check(&self, purpose: Purpose) -> Result<()> {
+        roles::check(self)?;
+        personal::check(self)?;
+        randomized::check(self)?;
+        models::check(self, purpose)?;
+        purpose::check(self, purpose)?;
+        if purpose != Purpose::Front {
+            partition::check(self)?;
+        }
+        if purpose != Purpose::Release {
+            return Ok(());
+        }
+        self.report.as_ref().map_or(Ok(()), |file| report::check(self, file))?;
+        self.target
+            .as_ref()
+            .map_or(Ok(()), |folder| target::check(self, folder))
+    }
+}

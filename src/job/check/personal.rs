@@ -1,0 +1,64 @@
+//! What a promise to each row cannot stand beside.
+
+use crate::error::{Error, Result};
+use crate::job::Job;
+
+/// Refuses what a promise to each row cannot stand beside.
+pub(super) fn check(job: &Job) -> Result<()> {
+    let Some((constraint, limit)) = job.personal() else {
+        return Ok(());
+    };
+    let name = constraint.describe(&job.quasi_identifiers);
+    let refuse = |text: &str| Err(Error::usage(format!("{name} {text}")));
+    let field = job.source.rows.schema().field_with_unqualified_name(limit)?;
+    if !field.data_type().is_numeric() {
+        return refuse(&format!("reads limits from {limit}, which holds no numbers"));
+    }
+    if job
+        .constraints
+        .iter()
+        .filter(|c| c.model.limit_column().is_some())
+        .count()
+        > 1
+    {
+        return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
+    }
+    let attribute = job
+        .sensitive
+        .iter()
+        .find(|s| Some(&s.column) == constraint.attribute.as_ref());
+    if attribute.is_none_or(|a| a.hierarchy.is_none()) {
+        return refuse("generalizes the sensitive attribute: give its hierarchy, SENSITIVE (column USING hierarchy)");
+    }
+    if constraint.subset.is_some() {
+        return refuse("is about the rows of whole classes; leave out the list of columns");
+    }
+    if job.sensitive.iter().any(|s| s.randomization.is_some()) {
+        return refuse("cannot stand beside RANDOMIZED; use one of the two");
+    }
+    if job.entity.is_some() {
+        return refuse("is a promise to each row, not to each entity; leave out ENTITY");
+    }
+    if job.starred {
+        return refuse("suppresses rows when they are written, and they are then DROPPED; leave out STARRED");
+    }
+    let partitioned_by = job.target.iter().flat_map(|t| &t.partitioned_by);
+    if let Some(column) = partitioned_by.into_iter().find(|c| job.quasi_identifier(c).is_none()) {
+        return refuse(&format!(
+            "looks at the rows of a class together, which PARTITIONED BY {column} would tear apart; partition by \
+             quasi-identifiers"
+        ));
+    }
+    let other = job.constraints.iter().find(|c| {
+        let reads = c.model.reads();
+        c.model.limit_column().is_none() && (reads.attribute || reads.population || c.subset.is_some())
+    });
+    match other {
+        Some(other) => refuse(&format!(
+            "generalizes and suppresses after the classes are chosen, which {} may not survive; it stands beside models of \
+             class size, such as k_anonymity",
+            other.describe(&job.quasi_identifiers)
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,52 @@
+//! Where a report cannot go.
+
+use crate::error::{Error, Result};
+use crate::folder::MANIFEST;
+use crate::job::{Job, ReportFile, SourceTable, resolved};
+use std::path::Path;
+
+/// Refuses a place where the report could not be written, or would be taken for data.
+pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
+    let refused = |why: String| {
+        Err(Error::usage(format!(
+            "REPORT TO {:?}: {why}",
+            report.path().display().to_string()
+        )))
+    };
+    if report.path().is_dir() {
+        return refused("this is a folder; name a file in it".into());
+    }
+    let own = resolved(report.path())?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let target = job.target.as_ref().map(|t| resolved(&t.path)).transpose()?;
+    if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
+        let name = own
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        if folder != target {
+            return refused("the release has its folder there; write the report beside that folder".into());
+        }
+        if !name.starts_with(['_', '.']) || name == MANIFEST {
+            return refused(format!(
+                "that is the folder of the release, where readers take every file for data unless its name begins with _; \
+                 call it _{} or write it beside the folder",
+                if name == MANIFEST { "report.json" } else { &name }
+            )
+            .replace("__", "_"));
+        }
+    }
+    let created = target.as_deref().is_some_and(|t| t.starts_with(folder));
+    if !folder.is_dir() && !created {
+        return refused("its folder does not exist; create it first".into());
+    }
+    let others = folder.ancestors().filter(|f| Some(*f) != target.as_deref());
+    if let Some(release) = others.into_iter().find(|f| f.join(MANIFEST).is_file()) {
+        return refused(format!("it would be inside another release, {}", release.display()));
+    }
+    let read = |source: &SourceTable| source.files.iter().any(|f| f.canonicalize().is_ok_and(|f| f == own));
+    if read(&job.source) || job.population.as_ref().is_some_and(read) {
+        return refused("the statement reads this file".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Every column has one role, and what roles name is there.
+
+use crate::error::{Error, Result};
+use crate::job::Job;
+
+/// Refuses a column without a role or with two, and a role without a column.
+pub(super) fn check(job: &Job) -> Result<()> {
+    let columns = job.source.columns();
+    for (i, column) in columns.iter().enumerate() {
+        if columns[..i].contains(column) {
+            return Err(Error::usage(format!(
+                "{} has two columns called {column:?}",
+                job.source.name
+            )));
+        }
+    }
+    let mut roles: Vec<(&str, &str)> = vec![];
+    roles.extend(job.identifiers.iter().map(|i| (i.column.as_str(), "IDENTIFIERS")));
+    roles.extend(
+        job.quasi_identifiers
+            .iter()
+            .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS")),
+    );
+    roles.extend(job.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
+    roles.extend(job.class_label.iter().map(|c| (c.as_str(), "CLASS")));
+    roles.extend(job.keep.iter().map(|k| (k.as_str(), "KEEP")));
+    roles.extend(job.personal().map(|(c, limit)| (limit, c.call.name.as_str())));
+    for (i, (column, role)) in roles.iter().enumerate() {
+        if !columns.contains(column) {
+            return Err(Error::unknown("column", column, columns.iter().copied()));
+        }
+        if let Some((_, other)) = roles[..i].iter().find(|(c, _)| c == column) {
+            return Err(Error::usage(format!(
+                "column {column:?} has two roles, {other} and {role}; every column has exactly one"
+            )));
+        }
+    }
+    if let Some(entity) = job.entity.as_deref().filter(|e| !columns.contains(e)) {
+        return Err(Error::unknown("column", entity, columns.iter().copied()));
+    }
+    let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || job.entity.as_deref() == Some(*c);
+    let forgotten: Vec<&str> = columns.iter().copied().filter(|c| !classified(c)).collect();
+    if !forgotten.is_empty() {
+        return Err(Error::usage(format!(
+            "no role was given to {}; name each in IDENTIFIERS, QUASI IDENTIFIERS, SENSITIVE, CLASS or KEEP, so \
+             that nothing is released by being forgotten",
+            forgotten.join(", ")
+        )));
+    }
+    if job.quasi_identifiers.is_empty() {
+        return Err(Error::usage("QUASI IDENTIFIERS names no column"));
+    }
+    Ok(())
+}

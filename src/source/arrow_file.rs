@@ -1,0 +1,188 @@
+//! Files of Arrow's own format, looked at before they are read: blocks and compressed buffers say how large they are, and
+//! their reader takes that much memory before it looks at the rest. A damaged length would end the process, not the
+//! statement.
+
+use crate::error::{Error, Result};
+use arrow::ipc::reader::FileReader;
+use arrow::ipc::{Message, RecordBatch, root_as_footer, root_as_message};
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::object_store;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+/// The most that a buffer of one column of one batch becomes.
+const LARGEST: i64 = 1 << 30;
+/// What ends a file, and what begins a message.
+const SIGNATURE: &[u8] = b"ARROW1";
+const MESSAGE: [u8; 4] = [0xff; 4];
+
+/// Whether no buffer of the file claims to become larger than any is. What cannot be followed is for the reader to refuse.
+pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
+    File::open(path)
+        .ok()
+        .and_then(|file| Sizes(file).possible())
+        .unwrap_or(true)
+}
+
+/// Refuses a table of local files one of which claims an impossible size: for statements that read it at once.
+pub(crate) fn check(location: &str) -> Result<()> {
+    // What is no place at all is for the statement to refuse.
+    let Ok(location) = ListingTableUrl::parse(location) else {
+        return Ok(());
+    };
+    let Ok(root) = location.get_url().to_file_path() else {
+        return Ok(());
+    };
+    match damaged_file(&root, &location, true) {
+        Some(path) => Err(Error::data(format!(
+            "cannot read {:?}: the file is damaged",
+            path.display().to_string()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The first file under `path` that belongs to the table and cannot be read.
+fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Option<PathBuf> {
+    if !path.is_dir() {
+        let is_of_table =
+            || object_store::path::Path::from_absolute_path(path).is_ok_and(|path| location.contains(&path, false));
+        return (is_of_table() && !(claims_possible_sizes(path) && opens(path))).then(|| path.to_path_buf());
+    }
+    if !descend {
+        return None;
+    }
+    let mut entries = std::fs::read_dir(path).ok()?.flatten();
+    entries.find_map(|entry| {
+        // Folders behind links may lead back here.
+        let is_own = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        damaged_file(&entry.path(), location, is_own)
+    })
+}
+
+/// Whether a file that has the signature opens. One that does not is read as a stream next, and a stream that begins with
+/// the signature claims more than a gigabyte.
+fn opens(path: &Path) -> bool {
+    let open = || -> Option<bool> {
+        let mut head = [0; 6];
+        let mut file = File::open(path).ok()?;
+        file.read_exact(&mut head).ok()?;
+        Some(head != SIGNATURE || FileReader::try_new(file, None).is_ok())
+    };
+    catch_unwind(open).is_ok_and(|opens| opens.unwrap_or(true))
+}
+
+struct Sizes(File);
+
+impl Sizes {
+    /// Readers go by the signature at the end or by that at the beginning, and read the rest as a stream.
+    fn possible(&mut self) -> Option<bool> {
+        let end = self.0.seek(SeekFrom::End(0)).ok()?;
+        let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);
+        let tail = end.checked_sub(10).and_then(|at| self.read(at, 10));
+        let footer = tail
+            .filter(|tail| &tail[4..] == SIGNATURE)
+            .and_then(|tail| tail[..4].try_into().ok().map(i32::from_le_bytes));
+        let is_file = match footer {
+            Some(footer) => self.of_file(end, footer).unwrap_or(!begins),
+            None => !begins,
+        };
+        Some(is_file && (begins || self.of_stream(end).unwrap_or(true)))
+    }
+
+    /// The messages that the footer lists.
+    fn of_file(&mut self, end: u64, footer: i32) -> Option<bool> {
+        let footer = u64::try_from(footer).ok()?;
+        let bytes = self.read((end - 10).checked_sub(footer)?, footer)?;
+        let footer = root_as_footer(&bytes).ok()?;
+        let blocks = footer
+            .dictionaries()
+            .into_iter()
+            .flatten()
+            .chain(footer.recordBatches().into_iter().flatten());
+        for block in blocks {
+            // The reader takes the memory of a whole block as well.
+            let part = |length: i64| u64::try_from(length).ok();
+            let (at, metadata) = (part(block.offset()), part(block.metaDataLength().into()));
+            let is_inside = || {
+                at?.checked_add(metadata?)?
+                    .checked_add(part(block.bodyLength())?)
+                    .filter(|to| *to <= end)
+            };
+            let (Some(at), Some(metadata), Some(_)) = (at, metadata, is_inside()) else {
+                return Some(false);
+            };
+            let bytes = self.read(at, metadata)?;
+            if !self.message(&bytes, at + metadata).unwrap_or(true) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// One message after the other.
+    fn of_stream(&mut self, end: u64) -> Option<bool> {
+        let mut at = 0;
+        loop {
+            let start = self.read(at, 4)?;
+            let (from, length) = match start == MESSAGE {
+                true => (at + 8, self.read(at + 4, 4)?),
+                false => (at + 4, start),
+            };
+            let length = u64::try_from(i32::from_le_bytes(length.try_into().ok()?)).ok()?;
+            if length == 0 {
+                return Some(true);
+            }
+            if from + length > end {
+                return Some(false);
+            }
+            let (bytes, body) = (self.read(at, from + length - at)?, from + length);
+            let length = u64::try_from(parsed(&bytes)?.bodyLength()).ok();
+            let Some(next) = length
+                .and_then(|length| body.checked_add(length))
+                .filter(|to| *to <= end)
+            else {
+                return Some(false);
+            };
+            if !self.message(&bytes, body).unwrap_or(true) {
+                return Some(false);
+            }
+            at = next;
+        }
+    }
+
+    /// Whether the buffers of a message are possible, whose body begins at `body`.
+    fn message(&mut self, bytes: &[u8], body: u64) -> Option<bool> {
+        let message = parsed(bytes)?;
+        let dictionary = || message.header_as_dictionary_batch()?.data();
+        let batch: RecordBatch = message.header_as_record_batch().or_else(dictionary)?;
+        batch.compression()?;
+        for buffer in batch.buffers()? {
+            let at = u64::try_from(buffer.offset())
+                .ok()
+                .and_then(|offset| body.checked_add(offset));
+            let claimed = at
+                .and_then(|at| self.read(at, 8))
+                .and_then(|bytes| bytes.try_into().ok());
+            if buffer.length() >= 8 && claimed.is_some_and(|bytes| i64::from_le_bytes(bytes) > LARGEST) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    fn read(&mut self, at: u64, length: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![];
+        self.0.seek(SeekFrom::Start(at)).ok()?;
+        (&mut self.0).take(length).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 == length).then_some(bytes)
+    }
+}
+
+/// A message after its length, and the marker that it has since version 0.15.
+fn parsed(bytes: &[u8]) -> Option<Message<'_>> {
+    let start = if bytes.starts_with(&MESSAGE) { 8 } else { 4 };
+    root_as_message(bytes.get(start..)?).ok()
+}

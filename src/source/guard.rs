@@ -1,0 +1,209 @@
+//! Readers of files panic where bytes are not what they expect. That is a fault of the file, not of the statement: an
+//! error that says which file, with nothing of what the panic said, which may quote data.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::read_dictionaries;
+use crate::source::arrow_file;
+use crate::source::bounds::without_bounds_of_floats;
+use crate::source::digits::with_checked_digits;
+use datafusion::common::Statistics;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::prelude::SessionContext;
+use futures::{FutureExt, StreamExt};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What `reading` reads of `what`, a file or folder, outside a plan: a footer, a header, a dictionary.
+pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
+    let read = AssertUnwindSafe(reading).catch_unwind().await;
+    read.unwrap_or_else(|_| Err(damaged(what)))
+}
+
+/// The plan that reads the rows of a source, dictionaries as they are stored, and no decimal that its type has no room for.
+pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
+    Ok(with_checked_digits(plan))
+}
+
+/// What an error calls files that are not known one by one.
+pub(crate) const SOURCE: &str = "the source";
+
+/// Every plan of the session whose files are read has this guard around each reader, from now on.
+pub(crate) fn guard_readers(session: &SessionContext) {
+    let state = session.state();
+    let mut rules = state.physical_optimizers().to_vec();
+    if rules.iter().any(|rule| rule.name() == NAME) {
+        return;
+    }
+    rules.push(Arc::new(GuardReaders));
+    let mut builder = SessionStateBuilder::new_from_existing(state).with_session_id(session.session_id());
+    *builder.physical_optimizers() = Some(PhysicalOptimizer { rules });
+    *session.state_ref().write() = builder.build();
+}
+
+/// The plan with a guard around each of its readers.
+pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn ExecutionPlan>> {
+    plan.transform_up(|plan| {
+        let files = match plan.downcast_ref::<DataSourceExec>() {
+            Some(source) if plan.downcast_ref::<Guarded>().is_none() => files(source),
+            _ => None,
+        };
+        Ok(match files {
+            Some(files) => {
+                let reader = without_bounds_of_floats(plan);
+                Transformed::yes(Arc::new(Guarded { reader, files }) as _)
+            }
+            None => Transformed::no(plan),
+        })
+    })
+    .data()
+}
+
+/// What a reader reads.
+#[derive(Debug, Clone)]
+struct Files {
+    /// What an error calls them.
+    called: String,
+    /// By partition those of Arrow's format on this machine, which are looked at first.
+    arrow: Vec<Vec<PathBuf>>,
+}
+
+/// The files of a reader; `None` where it reads none.
+fn files(source: &DataSourceExec) -> Option<Files> {
+    let config = source.data_source().downcast_ref::<FileScanConfig>()?;
+    let paths = config.file_groups.iter().flat_map(|group| group.files());
+    let path = |file: &PartitionedFile| format!("/{}", file.path());
+    let paths: Vec<String> = paths.map(path).collect();
+    let first = paths.first()?;
+    let folder = first.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    let called = match paths.iter().all(|path| path == first) {
+        true => format!("{first:?}"),
+        false => format!("{folder:?}"),
+    };
+    let is_local = config.object_store_url.as_str().starts_with("file:");
+    let arrow = match is_local && config.file_source().file_type() == "arrow" {
+        true => config
+            .file_groups
+            .iter()
+            .map(|group| group.files().iter().map(path).map(PathBuf::from).collect())
+            .collect(),
+        false => vec![],
+    };
+    Some(Files { called, arrow })
+}
+
+fn damaged(what: &str) -> Error {
+    Error::new(
+        ErrorKind::Data,
+        format!("cannot read {what}: a file is damaged, its reader stopped in the middle"),
+    )
+}
+
+const NAME: &str = "guard_readers";
+
+/// Puts the guard around each reader of a plan.
+#[derive(Debug)]
+pub(crate) struct GuardReaders;
+
+impl PhysicalOptimizerRule for GuardReaders {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
+        guarded(plan)
+    }
+
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// A reader whose panics are errors. Everything else is the reader's.
+#[derive(Debug)]
+struct Guarded {
+    reader: Arc<dyn ExecutionPlan>,
+    files: Files,
+}
+
+impl DisplayAs for Guarded {
+    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        self.reader.fmt_as(t, f)
+    }
+}
+
+impl ExecutionPlan for Guarded {
+    fn name(&self) -> &str {
+        self.reader.name()
+    }
+
+    fn downcast_delegate(&self) -> Option<&dyn ExecutionPlan> {
+        Some(self.reader.as_ref())
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.reader.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        self.reader.apply_expressions(f)
+    }
+
+    fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let reader = Arc::clone(&self.reader).reset_state()?;
+        let files = self.files.clone();
+        Ok(Arc::new(Guarded { reader, files }))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.reader.metrics()
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], args: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
+        self.reader.statistics_from_inputs(inputs, args)
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.reader.fetch()
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let called = &self.files.called;
+        let mut arrow = self.files.arrow.get(partition).into_iter().flatten();
+        if !arrow.all(|path| arrow_file::claims_possible_sizes(path)) {
+            return Err(damaged(called).into());
+        }
+        let open = || self.reader.execute(partition, context);
+        let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(called).into()))?;
+        let (schema, files) = (rows.schema(), called.clone());
+        let rows = AssertUnwindSafe(rows).catch_unwind();
+        let rows = rows.map(move |batch| batch.unwrap_or_else(|_| Err(damaged(&files).into())));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}

@@ -1,0 +1,14 @@
+//! Reading what others wrote: files that are damaged, that change during a run, or that say what is not so.
+
+mod arrow_file;
+mod bounds;
+mod columns;
+mod digits;
+mod guard;
+mod pins;
+
+pub(crate) use arrow_file::check as check_arrow_files;
+pub(crate) use columns::{same_types, select_columns};
+pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
+pub use pins::Pins;
+pub(crate) use pins::forget_files;

@@ -1,0 +1,231 @@
+//! What a source was when a run began, to hold it against what it is at the end.
+//!
+//! A run reads its source more than once, and sums up its files beside that. It is of one table only if nothing changed
+//! meanwhile: no file came, went or was replaced, and no row was added to a table in memory.
+
+use crate::error::{Error, Result};
+use arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::memory::PartitionData;
+use datafusion::datasource::{MemTable, source_as_provider};
+use datafusion::execution::SessionState;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::{LogicalPlan, TableScan};
+use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::TryStreamExt;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Folders of releases that are being written.
+const STAGED: &str = ".anonsql-staging-";
+
+/// The files and the tables in memory that a query reads, as they were.
+#[derive(Debug, Clone, Default)]
+pub struct Pins {
+    folders: Vec<Folder>,
+    files: BTreeMap<String, File>,
+    tables: Vec<Table>,
+}
+
+/// Where files are listed.
+#[derive(Clone)]
+struct Folder {
+    store: Arc<dyn ObjectStore>,
+    url: ListingTableUrl,
+    extension: String,
+    without_folders: bool,
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url.as_str())
+    }
+}
+
+/// What tells a file from another of its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct File {
+    meta: ObjectMeta,
+    path: Option<PathBuf>,
+    /// When a local file or its name last changed, which nobody can set back.
+    changed: Option<(i64, i64)>,
+}
+
+/// A table in memory.
+#[derive(Debug, Clone)]
+struct Table {
+    name: String,
+    partitions: Vec<PartitionData>,
+    batches: Vec<Vec<RecordBatch>>,
+}
+
+impl Pins {
+    /// Those of a query, its views and its subqueries too.
+    pub async fn of(state: &SessionState, plan: &LogicalPlan) -> Result<Self> {
+        // What an earlier statement listed is not what is there now.
+        forget_files(state.runtime_env());
+        let mut scans = vec![];
+        scanned(plan, &mut scans)?;
+        let mut pins = Self::default();
+        for scan in scans {
+            let provider = source_as_provider(&scan.source)?;
+            let provider = provider.as_ref() as &dyn Any;
+            if let Some(listing) = provider.downcast_ref::<ListingTable>() {
+                for url in listing.table_paths() {
+                    pins.folders.push(Folder {
+                        store: state.runtime_env().object_store(url)?,
+                        url: url.clone(),
+                        extension: listing.options().file_extension.clone(),
+                        without_folders: state.config_options().execution.listing_table_ignore_subdirectory,
+                    });
+                }
+            }
+            if let Some(table) = provider.downcast_ref::<MemTable>() {
+                pins.tables.push(Table {
+                    name: scan.table_name.to_string(),
+                    batches: batches(&table.batches).await,
+                    partitions: table.batches.clone(),
+                });
+            }
+        }
+        pins.files = pins.list().await?;
+        Ok(pins)
+    }
+
+    /// The local files, sorted.
+    pub fn local_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.files.values().filter_map(|f| f.path.clone()).collect();
+        files.sort();
+        files
+    }
+
+    /// An error when something is not as it was.
+    pub async fn check(&self) -> Result<()> {
+        let now = self.list().await?;
+        let differs = |name: &&String| now.get(*name) != self.files.get(*name);
+        if let Some(name) = self.files.keys().chain(now.keys()).find(differs) {
+            let how = match (self.files.contains_key(name), now.contains_key(name)) {
+                (true, true) => "is another file now",
+                (true, false) => "is gone",
+                (false, _) => "came",
+            };
+            return Err(changed(&format!("{name} {how}")));
+        }
+        for table in &self.tables {
+            if !is_same(&table.batches, &batches(&table.partitions).await) {
+                return Err(changed(&format!("the rows of table {} are others now", table.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files as they are, by name.
+    async fn list(&self) -> Result<BTreeMap<String, File>> {
+        let mut files = BTreeMap::new();
+        for folder in &self.folders {
+            let is_local = folder.url.scheme() == "file";
+            for meta in folder.list().await? {
+                let path = is_local.then(|| PathBuf::from(format!("/{}", meta.location)));
+                let name = match &path {
+                    Some(path) => path.display().to_string(),
+                    None => format!("{}{}", folder.url.object_store(), meta.location),
+                };
+                let changed = path.as_deref().and_then(last_changed);
+                files.insert(name, File { meta, path, changed });
+            }
+        }
+        Ok(files)
+    }
+}
+
+impl Folder {
+    /// The files as DataFusion lists them, past what it remembers.
+    async fn list(&self) -> Result<Vec<ObjectMeta>> {
+        let prefix = self.url.prefix();
+        let unreadable = |e| Error::from(datafusion::error::DataFusionError::ObjectStore(Box::new(e)));
+        let found = match self.url.is_collection() {
+            true => None,
+            false => match self.store.head(prefix).await {
+                Ok(meta) => Some(vec![meta]),
+                Err(object_store::Error::NotFound { .. }) => None,
+                Err(e) => return Err(unreadable(e)),
+            },
+        };
+        let found = match found {
+            Some(found) => found,
+            None => self.store.list(Some(prefix)).try_collect().await.map_err(unreadable)?,
+        };
+        let is_read = |meta: &ObjectMeta| {
+            let location = &meta.location;
+            location.as_ref().ends_with(&self.extension)
+                && self.url.contains(location, self.without_folders)
+                && !location.parts().any(|part| part.as_ref().starts_with(STAGED))
+        };
+        Ok(found.into_iter().filter(is_read).collect())
+    }
+}
+
+/// The tables that a query reads, also those that its views read.
+fn scanned(plan: &LogicalPlan, scans: &mut Vec<TableScan>) -> datafusion::error::Result<()> {
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan {
+            match scan.source.get_logical_plan() {
+                Some(view) => scanned(&view, scans)?,
+                None => scans.push(scan.clone()),
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}
+
+/// Has a session list and open the files of its tables anew.
+pub(crate) fn forget_files(environment: &RuntimeEnv) {
+    let caches = &environment.cache_manager;
+    caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_statistic_cache().iter().for_each(|cache| cache.clear());
+    caches.get_file_metadata_cache().clear();
+}
+
+async fn batches(partitions: &[PartitionData]) -> Vec<Vec<RecordBatch>> {
+    let mut all = vec![];
+    for partition in partitions {
+        all.push(partition.read().await.clone());
+    }
+    all
+}
+
+/// Whether batches are the very same, not merely equal.
+fn is_same(before: &[Vec<RecordBatch>], now: &[Vec<RecordBatch>]) -> bool {
+    let same = |(a, b): (&RecordBatch, &RecordBatch)| {
+        let columns = || a.columns().iter().zip(b.columns());
+        a.num_rows() == b.num_rows() && a.num_columns() == b.num_columns() && columns().all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    let partitions = before.iter().zip(now);
+    before.len() == now.len()
+        && partitions
+            .into_iter()
+            .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(same))
+}
+
+#[cfg(unix)]
+fn last_changed(path: &std::path::Path) -> Option<(i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn last_changed(_: &std::path::Path) -> Option<(i64, i64)> {
+    None
+}
+
+fn changed(what: &str) -> Error {
+    Error::data(format!(
+        "the source changed during the run: {what}; nothing was released. Run it again when nothing writes to the source"
+    ))
+}
