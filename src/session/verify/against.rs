@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::{CHECKED, WHOLE, none_of};
-use crate::engine::{ReleasedTable, count};
+use crate::engine::{ReleasedTable, count, with_one_zero};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::quoting::quote;
@@ -18,8 +18,10 @@ use datafusion::prelude::SessionContext;
 /// A column that is released as it is in the source.
 pub(super) struct Unchanged {
     pub(super) column: String,
-    /// What both are converted to, as [`compared`] says.
-    pub(super) data_type: &'static str,
+    /// What is compared of a released value.
+    pub(super) released: String,
+    /// What is compared of the source's, which has one zero as soon as it is released.
+    pub(super) of_source: String,
 }
 
 /// The columns that the release kept: those of the manifest's statement, or the sensitive ones of this statement.
@@ -50,8 +52,14 @@ pub(super) async fn unchanged(
         found.map(|(_, field)| field.data_type().clone())
     };
     let unchanged = columns.into_iter().filter_map(|column| {
-        let data_type = compared(&field(&released, &column)?, &field(&whole, &column)?, text)?;
-        Some(Unchanged { column, data_type })
+        let of_source = field(&whole, &column)?;
+        let data_type = compared(&field(&released, &column)?, &of_source, text)?;
+        let name = quote(&column);
+        Some(Unchanged {
+            released: converted(&name, data_type),
+            of_source: converted(&with_one_zero(&name, &of_source), data_type),
+            column,
+        })
     });
     Ok(unchanged.collect())
 }
@@ -77,10 +85,10 @@ pub(super) async fn check(
         names.push(known.column.as_str());
         followed.push(known);
     }
-    for Unchanged { column, data_type } in unchanged {
-        there.push(converted(&quote(column), data_type));
-        here.push(converted(&quote(column), data_type));
-        names.push(column);
+    for one in unchanged {
+        there.push(one.of_source.clone());
+        here.push(one.released.clone());
+        names.push(&one.column);
     }
     if names.is_empty() {
         return Ok(None);

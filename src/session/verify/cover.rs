@@ -79,10 +79,10 @@ pub(super) async fn check(
     if covered.is_empty() {
         return Ok((None, unread));
     }
-    for Unchanged { column, data_type } in unchanged {
-        here.push(converted(&quote(column), data_type));
-        there.push(converted(&quote(column), data_type));
-        names.push(column);
+    for one in unchanged {
+        here.push(one.released.clone());
+        there.push(one.of_source.clone());
+        names.push(&one.column);
     }
     let source = generalized(session, WHOLE, &followed).await?;
     let select = |keys: &[String], cells: &[String], side: &str, from: &str| {

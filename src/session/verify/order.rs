@@ -10,7 +10,6 @@
 
 use super::against::Unchanged;
 use super::known::Known;
-use super::spelling::converted;
 use super::{CHECKED, WHOLE, none_of};
 use crate::error::{Error, Result};
 use crate::folder::Check;
@@ -36,13 +35,15 @@ pub(super) async fn check(
     if unchanged.is_empty() {
         return Ok(None);
     }
-    let columns: Vec<String> = unchanged
-        .iter()
-        .enumerate()
-        .map(|(i, u)| format!("{} AS c{i}", converted(&quote(&u.column), u.data_type)))
-        .collect();
-    let rows = |table: &str| format!("SELECT {} FROM {}", columns.join(", "), quote(table));
-    let (released, whole) = (rows(CHECKED), rows(WHOLE));
+    let rows = |table: &str, of: fn(&Unchanged) -> &str| {
+        let columns = unchanged.iter().enumerate().map(|(i, u)| format!("{} AS c{i}", of(u)));
+        format!(
+            "SELECT {} FROM {}",
+            columns.collect::<Vec<_>>().join(", "),
+            quote(table)
+        )
+    };
+    let (released, whole) = (rows(CHECKED, |u| &u.released), rows(WHOLE, |u| &u.of_source));
     let kept = match is_subsequence(session, &released, &whole).await? {
         Some(n) if is_evidence(session, &released, &whole).await? && !is_sorted(session, known, folders).await? => n,
         _ => 0,

@@ -62,6 +62,11 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
         other if other.is_nested() => return None,
         other if other.is_binary() => encode(cast(column, DataType::Binary), lit("hex")),
         other if text == TEXT && is_text(other) => return Some(column),
+        // The two zeros are released as one.
+        other if other.is_floating() => {
+            let one_zero = cast(column, DataType::Float64) + lit(0.0);
+            cast(cast(one_zero, other.clone()), DataType::Utf8)
+        }
         _ => cast(column, DataType::Utf8),
     };
     Some(match text {
