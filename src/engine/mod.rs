@@ -9,6 +9,8 @@ mod recount;
 mod run;
 mod scan;
 mod temporary;
+#[cfg(test)]
+mod testing;
 mod write;
 
 pub use decide::{

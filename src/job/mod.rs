@@ -8,6 +8,8 @@ mod report_file;
 mod roles;
 mod source;
 mod target;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use check::Purpose;
 pub use choice::Choice;

@@ -10,3 +10,6 @@ mod tally;
 
 pub(in crate::engine) use recipe::recipe_of;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};
+
+#[cfg(test)]
+mod tests;

@@ -13,3 +13,6 @@ pub use decision::{Decision, Proof, describe};
 pub use evaluator::{Evaluator, Profile, Verdict};
 pub use front::{EXHAUSTIVE_UP_TO, Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
 pub use search::decide;
+
+#[cfg(test)]
+mod tests;

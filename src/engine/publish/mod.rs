@@ -10,3 +10,6 @@ pub use place::ReleasedRows;
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
 pub use release::Release;
 pub use report_file::StagedReport;
+
+#[cfg(test)]
+mod tests;

@@ -16,3 +16,6 @@ pub use released::{Answers, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
 pub(crate) use sql::{answer_maxima_rightly, count, with_one_zero};
+
+#[cfg(test)]
+mod tests;

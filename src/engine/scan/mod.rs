@@ -186,3 +186,6 @@ fn lattice(job: &Job, lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> 
     }
     Ok(Lattice::new(Node::new(bottom), Node::new(top)))
 }
+
+#[cfg(test)]
+mod tests;

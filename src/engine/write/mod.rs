@@ -15,3 +15,6 @@ pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::Spool;
 pub(crate) use stage::Stage;
 pub(in crate::engine) use written::{Written, keep_rows, write_files};
+
+#[cfg(test)]
+mod tests;

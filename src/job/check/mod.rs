@@ -34,3 +34,6 @@ impl Job {
             .map_or(Ok(()), |folder| target::check(self, folder))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+use super::rewrite;
+use crate::engine::decide::{Decision, Evaluator, decide};
+use crate::engine::testing::{job, scanned, silent};
+use crate::job::{Job, SuppressionLimit};
+use arrow::array::AsArray;
+use arrow::compute::{cast, concat_batches};
+use arrow::datatypes::DataType;
+use datafusion::physical_plan::collect;
+use std::sync::Arc;
+
+async fn decision(job: &Arc<Job>) -> Decision {
+    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
+    decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
+}
+
+/// The rewritten rows by the texts of these columns.
+async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
+    let plan = rewrite(job, decision).await.unwrap().plan;
+    let schema = plan.schema();
+    let batches = collect(plan, job.source.state().task_ctx()).await.unwrap();
+    let batch = concat_batches(&schema, &batches).unwrap();
+    let texts: Vec<_> = columns
+        .iter()
+        .map(|name| cast(batch.column_by_name(name).unwrap(), &DataType::Utf8).unwrap())
+        .collect();
+    let row = |row| {
+        let cells = texts.iter().map(|text| match text.is_valid(row) {
+            true => text.as_string::<i32>().value(row),
+            false => "NULL",
+        });
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    (0..batch.num_rows()).map(row).collect()
+}
+
+#[tokio::test]
+async fn rows_leave_with_their_labels_in_the_order_of_what_is_released() {
+    let job = Arc::new(job());
+    let decision = decision(&job).await;
+    assert_eq!(
+        rows(&job, &decision, &["age", "zip", "illness"]).await,
+        [
+            "30s * ache",
+            "30s * cold",
+            "30s * flu",
+            "30s * flu",
+            "50s * cold",
+            "50s * flu"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_class_that_is_not_kept_does_not_leave() {
+    let job = Arc::new(job());
+    let mut decision = decision(&job).await;
+    let smaller = decision.classes.counts().iter().position(|n| *n == 2).unwrap();
+    decision.verdict.kept[smaller] = false;
+    let left = rows(&job, &decision, &["age"]).await;
+    assert_eq!(left, ["30s"; 4]);
+}
+
+#[tokio::test]
+async fn suppressed_rows_that_stay_have_neither_labels_nor_values() {
+    let mut job = job();
+    job.starred = true;
+    job.suppression = SuppressionLimit::Rows(2);
+    job.constraints.truncate(1);
+    job.constraints[0] = crate::engine::testing::constraint("k_anonymity", 3, None);
+    let job = Arc::new(job);
+    let decision = decision(&job).await;
+    let rows = rows(&job, &decision, &["age", "zip", "illness"]).await;
+    assert_eq!(rows.iter().filter(|row| *row == "* * NULL").count(), 2, "{rows:?}");
+    assert_eq!(rows.len(), 6);
+}
+
+#[tokio::test]
+async fn the_entity_is_recounted_and_hidden() {
+    let mut job = job();
+    job.entity = Some("illness".into());
+    job.sensitive.clear();
+    job.constraints.truncate(1);
+    let job = Arc::new(job);
+    let decision = decision(&job).await;
+    let rewrite = rewrite(&job, &decision).await.unwrap();
+    assert_eq!(rewrite.hidden, ["illness"]);
+    assert!(rewrite.plan.schema().column_with_name("illness").is_some());
+}

@@ -1,0 +1,91 @@
+use super::{Inputs, publish, publish_rows};
+use crate::engine::apply::rewrite;
+use crate::engine::decide::{Decision, Evaluator, decide};
+use crate::engine::recount::{Recounted, recount};
+use crate::engine::testing::{job, scanned, silent};
+use crate::engine::write::{Stage, Written, keep_rows, write_files};
+use crate::folder::Manifest;
+use crate::job::{Existing, Format, Job, Target};
+use std::path::Path;
+use std::sync::Arc;
+
+async fn decision(job: &Arc<Job>) -> Decision {
+    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
+    decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
+}
+
+/// Everything before the last stage, for the files of `folder`.
+async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Stage) {
+    let mut job = job();
+    let target = Target {
+        path: folder.join("out"),
+        format: Format::Parquet,
+        partitioned_by: vec![],
+        existing: Existing::Fail,
+        rows_per_file: None,
+        full_statement: false,
+    };
+    job.target = Some(target.clone());
+    let job = Arc::new(job);
+    let decision = decision(&job).await;
+    let rewrite = rewrite(&job, &decision).await.unwrap();
+    let stage = Stage::open(&target.path).unwrap();
+    let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
+        .await
+        .unwrap();
+    let recounted = recount(&job, &decision, &written, Some(&stage), &silent())
+        .await
+        .unwrap();
+    (job, decision, written, recounted, stage)
+}
+
+#[tokio::test]
+async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (job, decision, written, mut recounted, stage) = recounted(scratch.path()).await;
+    recounted.reached_k = Some(41);
+    let inputs = Inputs::of(&job);
+    let target = job.target.as_ref().unwrap();
+    let release = publish((&job, target), &decision, &written, &recounted, (stage, inputs))
+        .await
+        .unwrap();
+    assert_eq!((release.rows_in, release.rows_out, release.reached_k), (6, 6, Some(41)));
+    let (manifest, is_sealed) = Manifest::read_sealed(&target.path).unwrap().unwrap();
+    assert!(is_sealed);
+    assert_eq!(
+        (manifest.reached_k, manifest.classes, manifest.output.len()),
+        (Some(41), 2, 1)
+    );
+    assert_eq!(manifest.node.values().copied().collect::<Vec<_>>(), [1, 1]);
+}
+
+#[tokio::test]
+async fn what_came_to_stand_in_the_target_meanwhile_stays() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (job, decision, written, recounted, stage) = recounted(scratch.path()).await;
+    let target = job.target.as_ref().unwrap();
+    std::fs::create_dir(&target.path).unwrap();
+    let inputs = Inputs::of(&job);
+    let refused = publish((&job, target), &decision, &written, &recounted, (stage, inputs)).await;
+    assert!(refused.unwrap_err().to_string().contains("exists"));
+    assert_eq!(std::fs::read_dir(&target.path).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn rows_are_handed_out_without_what_is_only_recounted() {
+    use datafusion::catalog::TableProvider;
+    let mut job = job();
+    job.entity = Some("illness".into());
+    job.sensitive.clear();
+    job.constraints.truncate(1);
+    let job = Arc::new(job);
+    let decision = decision(&job).await;
+    let rewrite = rewrite(&job, &decision).await.unwrap();
+    let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
+    let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
+    let rows = publish_rows(&job, &decision, &written, &recounted).await.unwrap();
+    let schema = rows.table.schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    assert_eq!(columns, ["age", "zip"]);
+    assert!(rows.report.is_none());
+}

@@ -1,0 +1,18 @@
+//! What the tests of single stages begin with.
+
+pub(super) use crate::job::testing::{PEOPLE, batch, constraint, job, source};
+
+use super::observe::{Observer, Silent};
+use super::scan::{Scanned, detail_requests, scan};
+use crate::job::Job;
+use std::sync::Arc;
+
+/// The table of a job as the first stage leaves it.
+pub(super) async fn scanned(job: &Job) -> Scanned {
+    scan(job, &detail_requests(job, &job.metrics()), &Silent).await.unwrap()
+}
+
+/// Nobody who watches.
+pub(super) fn silent() -> Arc<dyn Observer> {
+    Arc::new(Silent)
+}

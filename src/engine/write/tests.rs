@@ -1,0 +1,83 @@
+use super::{Stage, Written, keep_rows, write_files};
+use crate::engine::apply::{Rewrite, rewrite};
+use crate::engine::decide::{Decision, Evaluator, decide};
+use crate::engine::testing::{batch, job, scanned, silent};
+use crate::job::{Existing, Format, Job, Target};
+use datafusion::datasource::memory::MemorySourceConfig;
+use std::path::Path;
+use std::sync::Arc;
+
+async fn rewritten(job: &Arc<Job>) -> (Decision, Rewrite) {
+    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
+    let decision = decide(job, &Arc::new(evaluator), &silent()).await.unwrap();
+    let mut rewrite = rewrite(job, &decision).await.unwrap();
+    // Whatever rows the plan makes are written, in its order.
+    let rows = batch(&[(1, "x", "flu"), (2, "x", "cold"), (3, "y", "flu")]);
+    rewrite.plan = MemorySourceConfig::try_new_exec(&[vec![rows.clone()]], rows.schema(), None).unwrap();
+    (decision, rewrite)
+}
+
+async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Stage, Written) {
+    let mut job = job();
+    let mut target = Target {
+        path: folder.join("out"),
+        format: Format::Csv,
+        partitioned_by: vec![],
+        existing: Existing::Fail,
+        rows_per_file: None,
+        full_statement: false,
+    };
+    change(&mut target);
+    job.constraints.truncate(1);
+    let job = Arc::new(job);
+    let (decision, rewrite) = rewritten(&job).await;
+    let stage = Stage::open(&target.path).unwrap();
+    let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
+        .await
+        .unwrap();
+    (stage, written)
+}
+
+fn files(written: &Written) -> Vec<(&str, u64)> {
+    written.files.iter().map(|f| (f.path.as_str(), f.rows)).collect()
+}
+
+#[tokio::test]
+async fn rows_are_written_to_the_stage_and_nowhere_else() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (stage, written) = written(scratch.path(), |_| {}).await;
+    assert_eq!(files(&written), [("part-00000.csv", 3)]);
+    let text = std::fs::read_to_string(stage.folder().join("part-00000.csv")).unwrap();
+    assert_eq!(text, "age,zip,illness\n1,x,flu\n2,x,cold\n3,y,flu\n");
+    assert!(written.rows.is_none() && !scratch.path().join("out").exists());
+    drop(stage);
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_partition_is_a_folder_and_its_column_is_in_no_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (stage, written) = written(scratch.path(), |target| target.partitioned_by = vec!["zip".into()]).await;
+    assert_eq!(
+        files(&written),
+        [("zip=x/part-00000.csv", 2), ("zip=y/part-00001.csv", 1)]
+    );
+    let text = std::fs::read_to_string(stage.folder().join("zip=y/part-00001.csv")).unwrap();
+    assert_eq!(text, "age,illness\n3,flu\n");
+}
+
+#[tokio::test]
+async fn a_full_file_is_followed_by_another() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (_stage, written) = written(scratch.path(), |target| target.rows_per_file = Some(2)).await;
+    assert_eq!(files(&written), [("part-00000.csv", 2), ("part-00001.csv", 1)]);
+}
+
+#[tokio::test]
+async fn kept_rows_are_in_no_file() {
+    let job = Arc::new(job());
+    let (decision, rewrite) = rewritten(&job).await;
+    let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
+    assert!(written.files.is_empty() && written.rows.is_some() && written.beside.is_empty());
+    assert_eq!(written.settled.verdict.released, 6);
+}

@@ -1,0 +1,151 @@
+use super::Purpose;
+use crate::catalogue::Call;
+use crate::job::testing::{PEOPLE, batch, constraint, job, source};
+use crate::job::{Choice, Existing, Format, Identifier, Job, Randomization, ReportFile, Target};
+use crate::{metric, partition};
+use std::path::Path;
+
+fn target(path: &Path) -> Target {
+    Target {
+        path: path.into(),
+        format: Format::Parquet,
+        partitioned_by: vec![],
+        existing: Existing::Fail,
+        rows_per_file: None,
+        full_statement: false,
+    }
+}
+
+/// What is refused of a job that was changed.
+fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
+    let mut job = job();
+    change(&mut job);
+    job.check(purpose).err().map(|e| e.to_string()).unwrap_or_default()
+}
+
+fn divided(job: &mut Job) {
+    let call = Call::bare("mondrian");
+    job.choice = Choice::Partition {
+        partitioner: partition::build(&call).unwrap(),
+        call,
+    };
+}
+
+#[tokio::test]
+async fn a_job_that_says_everything_once_is_accepted() {
+    for purpose in [Purpose::Release, Purpose::Decide, Purpose::Lattice] {
+        assert_eq!(refused(purpose, |_| {}), "");
+    }
+}
+
+#[tokio::test]
+async fn every_column_has_one_role() {
+    let cases: [(fn(&mut Job), &str); 5] = [
+        (|job| job.sensitive.clear(), "no role was given to illness"),
+        (
+            |job| job.keep.push("zip".into()),
+            "column \"zip\" has two roles, QUASI IDENTIFIERS and KEEP",
+        ),
+        (|job| job.keep.push("zipp".into()), "zipp"),
+        (|job| job.entity = Some("person".into()), "person"),
+        (
+            |job| {
+                job.identifiers.push(Identifier {
+                    column: "age".into(),
+                    secret: None,
+                });
+            },
+            "column \"age\" has two roles",
+        ),
+    ];
+    for (change, expected) in cases {
+        let found = refused(Purpose::Release, change);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn models_and_metrics_have_what_they_read() {
+    let cases: [(fn(&mut Job), &str); 4] = [
+        (|job| job.constraints.clear(), "SATISFYING names no privacy model"),
+        (
+            |job| job.constraints.push(constraint("k_map", 2, None)),
+            "name it with POPULATION",
+        ),
+        (
+            |job| job.population = Some(source(batch(&PEOPLE))),
+            "no model counts in it",
+        ),
+        (
+            |job| {
+                job.metric = metric::build(&Call::bare("dm")).unwrap();
+                job.quasi_identifiers[0].weight = 2.0;
+            },
+            "WEIGHT has no effect",
+        ),
+    ];
+    for (change, expected) in cases {
+        let found = refused(Purpose::Release, change);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_permutation_across_classes_breaks_a_promise_in_each() {
+    let found = refused(Purpose::Release, |job| {
+        job.sensitive[0].randomization = Some(Randomization::Table);
+    });
+    assert!(found.contains("permute WITHIN CLASS"), "{found}");
+}
+
+#[tokio::test]
+async fn statements_about_nodes_refuse_what_has_none() {
+    assert!(refused(Purpose::Lattice, divided).contains("LATTICE OF lists nodes"));
+    assert!(refused(Purpose::Front, divided).contains("PARETO FRONT OF looks for nodes of the lattice"));
+    assert!(refused(Purpose::Front, |_| {}).contains("leave AT NODE"));
+}
+
+#[tokio::test]
+async fn a_front_may_have_no_model() {
+    let found = refused(Purpose::Front, |job| {
+        job.constraints.clear();
+        let call = Call::bare("exhaustive");
+        job.choice = Choice::Search {
+            search: crate::search::build(&call).unwrap(),
+            call,
+        };
+    });
+    assert_eq!(found, "");
+}
+
+#[tokio::test]
+async fn a_target_that_cannot_be_written_is_refused_for_a_release_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let there = |job: &mut Job| job.target = Some(target(scratch.path()));
+    assert!(refused(Purpose::Release, there).contains("exists; add OVERWRITE"));
+    assert_eq!(refused(Purpose::Decide, there), "");
+    let by = |column: &str| {
+        let mut target = target(&scratch.path().join("new"));
+        target.partitioned_by = vec![column.into()];
+        move |job: &mut Job| job.target = Some(target)
+    };
+    assert_eq!(refused(Purpose::Release, by("zip")), "");
+    assert!(refused(Purpose::Release, by("name")).contains("released column to partition by"));
+}
+
+#[tokio::test]
+async fn a_report_is_neither_data_nor_lost() {
+    let scratch = tempfile::tempdir().unwrap();
+    let report = |name: &str| {
+        let (file, folder) = (scratch.path().join(name), scratch.path().join("out"));
+        let report = ReportFile::new(&file.display().to_string()).unwrap();
+        move |job: &mut Job| {
+            job.target = Some(target(&folder));
+            job.report = Some(report);
+        }
+    };
+    assert_eq!(refused(Purpose::Release, report("report.html")), "");
+    assert_eq!(refused(Purpose::Release, report("out/_report.html")), "");
+    assert!(refused(Purpose::Release, report("out/report.html")).contains("call it _report.html"));
+    assert!(refused(Purpose::Release, report("nowhere/report.html")).contains("its folder does not exist"));
+}

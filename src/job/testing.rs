@@ -1,0 +1,125 @@
+//! Six people, and what is asked of them, for tests of jobs and of single stages.
+
+use crate::catalogue::{Argument, Call, Value};
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table};
+use crate::job::{Choice, Constraint, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit};
+use crate::source::Pins;
+use crate::{metric, model};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Age, zip and illness of each.
+pub(crate) const PEOPLE: [(i64, &str, &str); 6] = [
+    (31, "a", "flu"),
+    (34, "a", "cold"),
+    (37, "b", "flu"),
+    (39, "b", "ache"),
+    (52, "a", "cold"),
+    (58, "b", "flu"),
+];
+
+/// The rows of people.
+pub(crate) fn batch(people: &[(i64, &str, &str)]) -> RecordBatch {
+    let text =
+        |of: fn(&(i64, &str, &str)) -> String| Arc::new(people.iter().map(|p| Some(of(p))).collect::<StringArray>());
+    let ages: Int64Array = people.iter().map(|p| Some(p.0)).collect();
+    RecordBatch::try_from_iter([
+        ("age", Arc::new(ages) as ArrayRef),
+        ("zip", text(|p| p.1.to_string())),
+        ("illness", text(|p| p.2.to_string())),
+    ])
+    .unwrap()
+}
+
+/// A table of these rows.
+pub(crate) fn source(rows: RecordBatch) -> SourceTable {
+    SourceTable {
+        name: "people".into(),
+        rows: SessionContext::new().read_batch(rows).unwrap(),
+        files: vec![],
+        pins: Pins::default(),
+    }
+}
+
+/// Decades and zip codes, or `*`.
+fn hierarchy(name: &str, rows: &[&[&str]]) -> Arc<Hierarchy> {
+    let rows: Vec<Vec<Option<String>>> = rows
+        .iter()
+        .map(|row| row.iter().map(|label| Some((*label).to_string())).collect())
+        .collect();
+    let ladder = table::Table::from_rows(&rows).unwrap();
+    Arc::new(Hierarchy::new(name, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).unwrap())
+}
+
+fn quasi_identifier(column: &str, rows: &[&[&str]]) -> QuasiIdentifier {
+    QuasiIdentifier {
+        column: column.into(),
+        hierarchy: hierarchy(column, rows),
+        levels: None,
+        weight: 1.0,
+    }
+}
+
+/// A model with one number.
+pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Constraint {
+    let call = Call {
+        name: name.into(),
+        args: vec![Argument {
+            name: None,
+            value: Value::Integer(bound),
+        }],
+    };
+    Constraint {
+        model: model::build(&call).unwrap(),
+        call,
+        attribute: attribute.map(str::to_string),
+        subset: None,
+    }
+}
+
+/// The people by decade: two classes, of four and of two, with three and two illnesses.
+pub(crate) fn job() -> Job {
+    let ages: &[&[&str]] = &[
+        &["31", "30s", "*"],
+        &["34", "30s", "*"],
+        &["37", "30s", "*"],
+        &["39", "30s", "*"],
+        &["52", "50s", "*"],
+        &["58", "50s", "*"],
+    ];
+    Job {
+        statement: "ANONYMIZE people".into(),
+        statement_sha256: String::new(),
+        source: source(batch(&PEOPLE)),
+        identifiers: vec![],
+        quasi_identifiers: vec![
+            quasi_identifier("age", ages),
+            quasi_identifier("zip", &[&["a", "*"], &["b", "*"]]),
+        ],
+        sensitive: vec![Sensitive {
+            column: "illness".into(),
+            hierarchy: None,
+            randomization: None,
+        }],
+        class_label: None,
+        keep: vec![],
+        entity: None,
+        population: None,
+        constraints: vec![
+            constraint("k_anonymity", 2, None),
+            constraint("l_diversity", 2, Some("illness")),
+        ],
+        suppression: SuppressionLimit::NONE,
+        starred: false,
+        metric_name: "glm".into(),
+        metric: metric::build(&Call::bare("glm")).unwrap(),
+        terms: vec![],
+        choice: Choice::Node(vec![1, 1]),
+        seed: 0,
+        time_limit: None,
+        node_limit: None,
+        target: None,
+        report: None,
+    }
+}
