@@ -5,6 +5,9 @@ use crate::job::{Choice, Existing, Format, Identifier, Job, Randomization, Repor
 use crate::{metric, partition};
 use std::path::Path;
 
+/// A change of the job, and what is refused of it.
+type Case = (fn(&mut Job), &'static str);
+
 fn target(path: &Path) -> Target {
     Target {
         path: path.into(),
@@ -40,7 +43,7 @@ async fn a_job_that_says_everything_once_is_accepted() {
 
 #[tokio::test]
 async fn every_column_has_one_role() {
-    let cases: [(fn(&mut Job), &str); 5] = [
+    let cases: [Case; 5] = [
         (|job| job.sensitive.clear(), "no role was given to illness"),
         (
             |job| job.keep.push("zip".into()),
@@ -66,7 +69,7 @@ async fn every_column_has_one_role() {
 
 #[tokio::test]
 async fn models_and_metrics_have_what_they_read() {
-    let cases: [(fn(&mut Job), &str); 4] = [
+    let cases: [Case; 4] = [
         (|job| job.constraints.clear(), "SATISFYING names no privacy model"),
         (
             |job| job.constraints.push(constraint("k_map", 2, None)),
