@@ -20,6 +20,7 @@ mod report;
 mod risk;
 mod roads;
 mod screenshot;
+mod security;
 mod seeds;
 mod sensitive;
 mod sources;
