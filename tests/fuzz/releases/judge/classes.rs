@@ -50,14 +50,19 @@ impl Judged<'_> {
     }
 
     /// Rows that look like suppressed ones that stay, as many as the release says; where it says nothing, as many as may
-    /// be suppressed.
+    /// be suppressed. None where there are too many to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
             .len()
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
         let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
-        numbers.flat_map(|n| choices(&looks, n)).collect()
+        let of_numbers: Vec<Vec<Vec<usize>>> = numbers.map(|n| choices(&looks, n)).collect();
+        // The right one may be of the number that has too many: the others alone tell nothing.
+        match of_numbers.iter().any(Vec::is_empty) {
+            true => vec![],
+            false => of_numbers.concat(),
+        }
     }
 
     /// Finds the classes of a release beside these suppressed rows that stay. `node` is what the release says of itself.
