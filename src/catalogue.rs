@@ -5,6 +5,7 @@
 //! and a constructor.
 
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use std::fmt;
 use std::time::Duration;
 
@@ -119,7 +120,7 @@ impl fmt::Display for Value {
         match self {
             Value::Integer(v) => write!(f, "{v}"),
             Value::Real(v) => write!(f, "{v:?}"),
-            Value::Text(v) => write!(f, "'{}'", v.replace('\'', "''")),
+            Value::Text(v) => f.write_str(&literal(v)),
             Value::Word(v) => f.write_str(v),
             Value::Boolean(v) => write!(f, "{v}"),
         }

@@ -50,7 +50,7 @@
 //! |---|---|---|
 //! | [`error`] | yes | one error type; its kind decides the exit code |
 //! | [`plain`] | yes | text that is safe to look at |
-//! | [`quoting`] | no | names as SQL text |
+//! | [`quoting`] | no | how a name or a text stands in SQL |
 //! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | no | nodes, their order and neighbours |
@@ -68,8 +68,9 @@
 //! | [`folder`] | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | [`job`] | yes | what was asked, and every refusal |
 //! | [`engine`] | yes | the one path from job to release: `scan`, `decide`, `apply`, `write`, `recount`, `publish` |
-//! | [`sql`] | yes | one file per statement, around DataFusion's parser |
-//! | [`session`] | yes | [`AnonContext`] over a DataFusion session |
+//! | `audit` | yes | promises recounted on any table, and what else gives a release away |
+//! | [`sql`] | yes | reading SQL: the cursor, and the clauses that statements share |
+//! | [`session`] | yes | [`AnonContext`] over a DataFusion session; one file per statement |
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
 //!
@@ -82,6 +83,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod audit;
 pub mod catalogue;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -1,6 +1,153 @@
-//! Names as SQL text.
+//! How a name or a text stands in SQL, so that it reads back the same.
 
-/// A name as a quoted SQL identifier.
+use std::fmt::{self, Display};
+
+/// The words that [`ident`] quotes although they would read back as names.
+///
+/// The list is fixed. What a statement prints is written to manifests, whose bytes must not change when the language learns
+/// a word, and a new word needs no place here: the grammar waits for a keyword only where no name can stand.
+const RESERVED: &[&str] = &[
+    "against",
+    "analyze",
+    "and",
+    "anonymize",
+    "as",
+    "at",
+    "bottom",
+    "bounds",
+    "by",
+    "check",
+    "class",
+    "code",
+    "compare",
+    "create",
+    "csv",
+    "desc",
+    "describe",
+    "drop",
+    "dropped",
+    "entity",
+    "epsilon",
+    "error",
+    "exists",
+    "explain",
+    "for",
+    "from",
+    "front",
+    "hash",
+    "hierarchies",
+    "hierarchy",
+    "identifiers",
+    "if",
+    "intervals",
+    "keep",
+    "lattice",
+    "levels",
+    "manifest",
+    "mask",
+    "matrix",
+    "max",
+    "min",
+    "minimizing",
+    "most",
+    "node",
+    "not",
+    "nulls",
+    "of",
+    "on",
+    "optimizing",
+    "options",
+    "or",
+    "origin",
+    "overwrite",
+    "pareto",
+    "parquet",
+    "partitioned",
+    "percent",
+    "population",
+    "prefix",
+    "quantiles",
+    "quasi",
+    "randomized",
+    "replace",
+    "report",
+    "risk",
+    "roles",
+    "rows",
+    "satisfying",
+    "search",
+    "secret",
+    "sensitive",
+    "show",
+    "starred",
+    "stored",
+    "suggest",
+    "suppress",
+    "suppressed",
+    "suppressing",
+    "suppression",
+    "to",
+    "top",
+    "truncate",
+    "unmapped",
+    "using",
+    "value",
+    "values",
+    "verify",
+    "weight",
+    "with",
+    "within",
+];
+
+/// A name in double quotes.
 pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text in single quotes.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A name as people write it: in double quotes only where it would otherwise fold or could be taken for a keyword.
+pub fn ident(name: &str) -> impl Display + '_ {
+    fmt::from_fn(
+        move |f| match is_plain(name) && RESERVED.binary_search(&name).is_err() {
+            true => f.write_str(name),
+            false => f.write_str(&quote(name)),
+        },
+    )
+}
+
+/// Whether a name needs no quotes: what is left of it after folding is itself.
+pub fn is_plain(name: &str) -> bool {
+    let is_first = |c: char| c.is_ascii_lowercase() || c == '_';
+    name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_inside_are_doubled() {
+        assert_eq!(quote("a\"b"), "\"a\"\"b\"");
+        assert_eq!(literal("it's"), "'it''s'");
+    }
+
+    #[test]
+    fn a_name_is_quoted_only_where_it_must_be() {
+        for plain in ["age", "_x1", "name", "level"] {
+            assert_eq!(ident(plain).to_string(), plain);
+        }
+        for other in ["Age", "1x", "", "a b", "é", "class", "risk", "within", "against"] {
+            assert_eq!(ident(other).to_string(), format!("\"{other}\""));
+        }
+    }
+
+    #[test]
+    fn reserved_words_can_be_searched() {
+        assert!(RESERVED.is_sorted());
+        assert!(RESERVED.iter().all(|word| is_plain(word)));
+    }
 }

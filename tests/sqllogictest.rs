@@ -7,8 +7,7 @@
 //!
 //! The last test holds the files to the catalogues: an entry without its file fails.
 
-use anonsql::session::enable_path_tables;
-use anonsql::{AnonContext, hierarchy, metric, model, partition, search, sql};
+use anonsql::{AnonContext, hierarchy, metric, model, partition, search, session};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -100,7 +99,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
         .iter()
         .map(|e| ("search", e.info.name.to_string()));
     let kinds = hierarchy::KINDS.iter().map(|k| ("hierarchy", k.name.to_string()));
-    let statements = sql::statement::STATEMENTS.iter().map(|e| e.name);
+    let statements = session::STATEMENTS.iter().map(|e| e.name);
     let statements = statements.map(|name| ("statement", name.to_lowercase().replace(' ', "_")));
     let missing: Vec<String> = models
         .chain(metrics)
@@ -130,7 +129,7 @@ impl Session {
             .with_target_partitions(2)
             .with_information_schema(true);
         Self {
-            context: AnonContext::new(enable_path_tables(SessionContext::new_with_config(config))),
+            context: AnonContext::new(session::enable_path_tables(SessionContext::new_with_config(config))),
             scratch: scratch.into(),
         }
     }
@@ -138,7 +137,7 @@ impl Session {
     /// The rows of the last statement.
     async fn answer(&self, text: &str) -> anonsql::error::Result<(SchemaRef, Vec<RecordBatch>)> {
         let mut last = None;
-        for statement in sql::parse_each(text)? {
+        for statement in session::parse_each(text)? {
             let answer = self.context.execute(statement?).await?;
             let schema = SchemaRef::clone(&answer.schema);
             // Read as they come: a VERIFY that fails has rows to compare too.

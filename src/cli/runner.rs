@@ -8,8 +8,7 @@ use super::panic;
 use super::watch::Watch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
-use crate::session::AnonContext;
-use crate::sql::{self, Statement};
+use crate::session::{AnonContext, Statement, parse_each};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -105,7 +104,7 @@ impl Runner {
 
     /// Runs all statements of a text, up to the first error.
     pub fn run_text(&self, text: &str) -> Result<()> {
-        let statements = sql::parse_each(text)?;
+        let statements = parse_each(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.into_iter().enumerate() {
             // What does not parse says at which line and column; what fails later is found by its number.
@@ -120,7 +119,7 @@ impl Runner {
 
     /// Runs one statement.
     pub fn run(&self, statement: Statement) -> Result<()> {
-        let kind = kind(&statement);
+        let kind = statement.kind();
         self.log
             .event("statement", [("kind", kind.into()), ("state", "begin".into())]);
         let started = Instant::now();
@@ -212,28 +211,6 @@ fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
 
 fn interruption() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
-}
-
-/// What the log calls a statement.
-fn kind(statement: &Statement) -> &'static str {
-    match statement {
-        Statement::CreateHierarchy(_) => "create hierarchy",
-        Statement::DropHierarchy { .. } => "drop hierarchy",
-        Statement::ShowHierarchies => "show hierarchies",
-        Statement::DescribeHierarchy(_) => "describe hierarchy",
-        Statement::CheckHierarchy { .. } => "check hierarchy",
-        Statement::Anonymize(_) => "anonymize",
-        Statement::Wrapped(_) => "query of anonymize",
-        Statement::Explain { analyze: false, .. } => "explain anonymize",
-        Statement::Explain { analyze: true, .. } => "explain analyze anonymize",
-        Statement::Pareto { .. } => "pareto front",
-        Statement::Lattice(_) => "lattice",
-        Statement::Compare { .. } => "compare",
-        Statement::Verify(_) => "verify",
-        Statement::Risk(_) => "risk",
-        Statement::SuggestRoles(_) => "suggest roles",
-        Statement::DataFusion(..) => "sql",
-    }
 }
 
 #[cfg(test)]

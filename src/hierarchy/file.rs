@@ -8,10 +8,10 @@
 //!
 //! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
 
-use super::quoted;
 use super::table::{Source, Table};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use arrow::array::{ArrayRef, StringBuilder};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fmt;
@@ -77,7 +77,7 @@ fn byte(name: &str, value: &str) -> Result<u8> {
 /// The OPTIONS clause with what is not the default, with a space before it.
 impl fmt::Display for FileOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |byte: u8| quoted(&char::from(byte).to_string());
+        let text = |byte: u8| literal(&char::from(byte).to_string());
         let mut options = vec![];
         if let Some(delimiter) = self.delimiter {
             options.push(format!("delimiter {}", text(delimiter)));

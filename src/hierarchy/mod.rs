@@ -301,11 +301,6 @@ fn does_not_nest(level: usize) -> Error {
     ))
 }
 
-/// `text` as an SQL string.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 #[cfg(test)]
 mod tests;
 

@@ -9,9 +9,10 @@
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (ZIP codes).
 
-use super::{Ladder, LevelRule, ground, quoted};
+use super::{Ladder, LevelRule, ground};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 
@@ -96,7 +97,7 @@ impl Ladder for Prefix {
         let clause = if mask == MASK {
             String::new()
         } else {
-            format!(" MASK {}", quoted(&mask))
+            format!(" MASK {}", literal(&mask))
         };
         format!("AS PREFIX ({}){clause}", kept.join(", "))
     }

@@ -15,9 +15,10 @@
 
 use super::intervals::is_whole;
 use super::number::{Number, decimal};
-use super::{Ladder, LevelRule, TOP, ground, quoted};
+use super::{Ladder, LevelRule, TOP, ground};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use crate::quoting;
 use arrow::array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
@@ -250,7 +251,13 @@ impl Ladder for Quantiles {
 
     fn sql(&self) -> String {
         let groups: Vec<String> = self.groups.iter().map(ToString::to_string).collect();
-        let literal = |text: &str| if self.bare { text.to_string() } else { quoted(text) };
+        let literal = |text: &str| {
+            if self.bare {
+                text.to_string()
+            } else {
+                quoting::literal(text)
+            }
+        };
         let bounds: Vec<String> = self.bounds.iter().flatten().map(literal).collect();
         format!("AS QUANTILES ({}) BOUNDS ({})", groups.join(", "), bounds.join(", "))
     }

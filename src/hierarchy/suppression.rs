@@ -7,15 +7,25 @@
 //! Reference: Samarati and Sweeney, Protecting privacy when disclosing information, 1998 (suppression as the top of a
 //! value generalization hierarchy).
 
-use super::{Ladder, LevelRule, ground};
+use super::{Hierarchy, Ladder, LevelRule, OnNull, OnUnmapped, ground};
 use crate::catalogue::Info;
 use crate::error::Result;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
+use std::sync::Arc;
 
 /// The hierarchy of two levels: the value, and `*`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Suppression;
+
+impl Hierarchy {
+    /// The hierarchy of a quasi-identifier that names none.
+    pub fn suppression_of(column: &str) -> Result<Arc<Self>> {
+        let name = format!("suppression of {column}");
+        let hierarchy = Self::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
+        Ok(Arc::new(hierarchy))
+    }
+}
 
 impl Ladder for Suppression {
     fn info(&self) -> &'static Info {

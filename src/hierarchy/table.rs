@@ -12,9 +12,10 @@
 //! doi:10.1142/S021848850200165X (value generalization hierarchies).
 
 use super::file::{self, FileOptions};
-use super::{Ladder, LevelRule, MAX_LEVELS, TOP, does_not_nest, ground, nests, quoted};
+use super::{Ladder, LevelRule, MAX_LEVELS, TOP, does_not_nest, ground, nests};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
@@ -187,14 +188,14 @@ impl Ladder for Table {
 
     fn sql(&self) -> String {
         if let Source::File(path, options) = &self.source {
-            return format!("FROM {}{options}", quoted(path));
+            return format!("FROM {}{options}", literal(path));
         }
         let rows: Vec<String> = (0..self.ground.len())
             .map(|i| {
                 let labels = self.levels.iter().map(|l| l.value(i));
                 let row: Vec<String> = std::iter::once(self.ground.value(i))
                     .chain(labels)
-                    .map(quoted)
+                    .map(literal)
                     .collect();
                 format!("({})", row.join(", "))
             })

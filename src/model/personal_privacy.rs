@@ -18,6 +18,7 @@
 use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject, Tree};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
+use crate::quoting::quote;
 
 #[derive(Debug, Clone)]
 struct PersonalPrivacy {
@@ -47,7 +48,7 @@ impl PrivacyModel for PersonalPrivacy {
 
     /// The number of released rows above their limits. Rows are found in the source by the entity column.
     fn audit(&self, relation: &Relation) -> Audit {
-        let limit = format!("\"{}\"", self.limit.replace('"', "\"\""));
+        let limit = quote(&self.limit);
         Audit {
             sql: rows_above(relation, &limit),
             required: 0.0,

@@ -1,17 +1,14 @@
 //! What a statement answers: a schema and a stream of record batches.
 
-use crate::engine::Release;
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::RandomizedColumn;
 use crate::source::{SOURCE, reading};
-use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::TryStreamExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The answer to one statement.
@@ -81,59 +78,4 @@ impl Answer {
             batches
         })
     }
-}
-
-/// The summary row of ANONYMIZE ... TO; all but the target is NULL when an existing target was kept.
-pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer> {
-    let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
-    let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
-    let outcome = if release.is_some() {
-        "released"
-    } else {
-        "kept: the target exists"
-    };
-    let mut columns = vec![
-        (
-            "target",
-            Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef,
-            true,
-        ),
-        ("outcome", Arc::new(StringArray::from(vec![outcome])) as ArrayRef, true),
-        ("rows_in", count(|r| Some(r.rows_in)), true),
-        ("rows_out", count(|r| Some(r.rows_out)), true),
-        ("suppressed", count(|r| Some(r.rows_suppressed)), true),
-        ("classes", count(|r| Some(r.classes)), true),
-        ("k", count(|r| r.reached_k), true),
-        ("node", text(|r| r.node.clone()), true),
-        ("metric", text(|r| r.metric.clone()), true),
-        (
-            "value",
-            Arc::new(Float64Array::from(vec![release.map(|r| r.value)])) as ArrayRef,
-            true,
-        ),
-        ("proof", text(|r| r.proof.clone()), true),
-        ("nodes", count(|r| Some(r.nodes)), true),
-    ];
-    // What only some releases have to say has columns only there.
-    if release.is_some_and(|r| !r.randomized.is_empty()) {
-        let bits = |c: &RandomizedColumn| {
-            let (before, after) = (c.information_before, c.information_after);
-            format!("{}: {before:.4} to {after:.4} bits", c.column)
-        };
-        let cost = |r: &Release| r.randomized.iter().map(bits).collect::<Vec<_>>().join(", ");
-        let cost: StringArray = vec![release.map(cost)].into();
-        columns.push(("information_on_classes", Arc::new(cost), true));
-    }
-    if let Some(personal) = release.and_then(|r| r.personal.as_ref()) {
-        let levels = personal
-            .rows_by_level
-            .iter()
-            .enumerate()
-            .map(|(level, rows)| format!("{level}: {rows}"));
-        let levels: StringArray = vec![Some(levels.collect::<Vec<_>>().join(", "))].into();
-        columns.push(("rows_by_sensitive_level", Arc::new(levels), true));
-        let unmet = UInt64Array::from(vec![personal.limits_not_met]);
-        columns.push(("limits_not_met", Arc::new(unmet), true));
-    }
-    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }

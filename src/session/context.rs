@@ -1,6 +1,7 @@
 //! What a statement runs in: a DataFusion session, its hierarchies, and whoever watches.
 
 use crate::engine::Observer;
+use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
 use datafusion::prelude::SessionContext;
@@ -48,5 +49,12 @@ impl AnonContext {
     /// The names of the hierarchies.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
+    }
+
+    /// The hierarchy called `name`.
+    pub(super) fn hierarchy(&self, name: &str) -> Result<Arc<Hierarchy>> {
+        let hierarchies = self.hierarchies.read();
+        let found = hierarchies.get(name).cloned();
+        found.ok_or_else(|| Error::unknown("hierarchy", name, hierarchies.keys().map(String::as_str)))
     }
 }

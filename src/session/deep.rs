@@ -2,9 +2,8 @@
 //! operators do not fit the stacks of whoever calls, or of its runtime.
 
 use super::answer::Answer;
-use super::context::AnonContext;
 use crate::error::{Error, Result};
-use crate::sql::{ROOM, Statement};
+use crate::sql::ROOM;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
 use futures::StreamExt;
 use std::sync::Arc;
@@ -24,39 +23,38 @@ impl Drop for Apart {
     }
 }
 
-impl AnonContext {
-    /// Runs one statement, and computes the rows that it answers, apart.
-    pub(super) async fn execute_deep(&self, statement: Statement) -> Result<Answer> {
-        let threads = self.session.copied_config().target_partitions().max(1);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(threads)
-            .thread_stack_size(ROOM)
-            .enable_all()
-            .build()
-            .map_err(|e| Error::io("cannot start threads for a long statement", e))?;
-        let handle = runtime.handle().clone();
-        let apart = Apart(Some(runtime));
-        let context = self.clone();
-        let running = handle.spawn(async move { context.execute_here(statement).await });
-        let answer = running.await.map_err(|e| Error::from_task("a long statement", &e))??;
-        let mut passing = RecordBatchReceiverStreamBuilder::new(Arc::clone(&answer.schema), WAITING);
-        let (sender, mut rows) = (passing.tx(), answer.rows);
-        let pass_on = async move {
-            while let Some(batch) = rows.next().await {
-                if sender.send(batch).await.is_err() {
-                    break;
-                }
+/// Runs one statement, and computes the rows that it answers, on so many threads apart.
+pub(super) async fn run(
+    threads: usize,
+    statement: impl Future<Output = Result<Answer>> + Send + 'static,
+) -> Result<Answer> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(threads.max(1))
+        .thread_stack_size(ROOM)
+        .enable_all()
+        .build()
+        .map_err(|e| Error::io("cannot start threads for a long statement", e))?;
+    let handle = runtime.handle().clone();
+    let apart = Apart(Some(runtime));
+    let running = handle.spawn(statement);
+    let answer = running.await.map_err(|e| Error::from_task("a long statement", &e))??;
+    let mut passing = RecordBatchReceiverStreamBuilder::new(Arc::clone(&answer.schema), WAITING);
+    let (sender, mut rows) = (passing.tx(), answer.rows);
+    let pass_on = async move {
+        while let Some(batch) = rows.next().await {
+            if sender.send(batch).await.is_err() {
+                break;
             }
-            Ok(())
-        };
-        passing.spawn_on(pass_on, &handle);
-        // The runtime lives as long as the rows.
-        let rows = passing.build().inspect(move |_| {
-            let _ = &apart;
-        });
-        Ok(Answer {
-            rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&answer.schema), rows)),
-            ..answer
-        })
-    }
+        }
+        Ok(())
+    };
+    passing.spawn_on(pass_on, &handle);
+    // The runtime lives as long as the rows.
+    let rows = passing.build().inspect(move |_| {
+        let _ = &apart;
+    });
+    Ok(Answer {
+        rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&answer.schema), rows)),
+        ..answer
+    })
 }

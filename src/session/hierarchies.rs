@@ -1,6 +1,5 @@
-//! CREATE, DROP, SHOW and CHECK HIERARCHY.
+//! From the definition of a hierarchy to its levels.
 
-use super::answer::Answer;
 use super::context::AnonContext;
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
@@ -11,56 +10,19 @@ use crate::hierarchy::quantiles::Quantiles;
 use crate::hierarchy::suppression::Suppression;
 use crate::hierarchy::table::Table;
 use crate::hierarchy::truncate::{Truncate, Unit};
-use crate::hierarchy::{Hierarchy, Ladder, Number, OnNull, OnUnmapped};
+use crate::hierarchy::{Ladder, Number};
 use crate::quoting::quote;
 use crate::sql::TableName;
-use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
-use arrow::array::{ArrayRef, AsArray, StringArray, UInt8Array, UInt64Array};
+use crate::sql::ast::Definition;
+use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// The hierarchy called `name`.
-    pub(super) fn hierarchy(&self, name: &str) -> Result<Arc<Hierarchy>> {
-        let hierarchies = self.hierarchies.read();
-        let found = hierarchies.get(name).cloned();
-        found.ok_or_else(|| Error::unknown("hierarchy", name, hierarchies.keys().map(String::as_str)))
-    }
-
-    pub(super) async fn create_hierarchy(&self, create: CreateHierarchy) -> Result<Answer> {
-        let exists = self.hierarchies.read().contains_key(&create.name);
-        if exists && create.if_not_exists {
-            return Answer::done(format!("hierarchy {} exists already", create.name));
-        }
-        if exists && !create.or_replace {
-            return Err(Error::usage(format!(
-                "hierarchy {} exists already; use CREATE OR REPLACE HIERARCHY or IF NOT EXISTS",
-                create.name
-            )));
-        }
-        let ladder = self
-            .ladder(&create.definition)
-            .await
-            .map_err(|e| e.context(format!("hierarchy {}", create.name)))?;
-        let on_unmapped = match create.unmapped.unwrap_or_default() {
-            Unmapped::Error => OnUnmapped::Error,
-            Unmapped::Suppress => OnUnmapped::Suppress,
-            Unmapped::Top => OnUnmapped::Top,
-        };
-        let on_null = match create.nulls.unwrap_or_default() {
-            Nulls::Value => OnNull::Value,
-            Nulls::Top => OnNull::Top,
-            Nulls::Error => OnNull::Error,
-        };
-        let hierarchy = Arc::new(Hierarchy::new(create.name.clone(), ladder, on_unmapped, on_null)?);
-        let levels = hierarchy.height();
-        self.hierarchies.write().insert(create.name.clone(), hierarchy);
-        Answer::done(format!("hierarchy {} created: levels 0 to {levels}", create.name))
-    }
-
-    async fn ladder(&self, definition: &Definition) -> Result<Arc<dyn Ladder>> {
+    /// The levels that a definition makes.
+    pub(super) async fn ladder(&self, definition: &Definition) -> Result<Arc<dyn Ladder>> {
         Ok(match definition {
             Definition::File { path, options } => {
                 let mut read = FileOptions::default();
@@ -120,7 +82,7 @@ impl AnonContext {
     }
 
     /// The distinct values of a column, ascending and NULL last, with their rows.
-    async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
+    pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
         let schema = self.session.table(table.reference()).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
@@ -140,57 +102,6 @@ impl AnonContext {
             .map(|n| *n as u64)
             .collect();
         Ok((Arc::clone(batch.column(0)), counts))
-    }
-
-    pub(super) fn drop_hierarchy(&self, name: &str, if_exists: bool) -> Result<Answer> {
-        if self.hierarchies.write().remove(name).is_some() {
-            return Answer::done(format!("hierarchy {name} dropped"));
-        }
-        if if_exists {
-            return Answer::done(format!("there is no hierarchy {name}"));
-        }
-        self.hierarchy(name).and_then(|_| Answer::done(""))
-    }
-
-    /// One row per hierarchy, with the statement that makes it again: saved as a script, a session's hierarchies load
-    /// in the next.
-    pub(super) fn show_hierarchies(&self) -> Result<Answer> {
-        let hierarchies = self.hierarchies.read();
-        let names: StringArray = hierarchies.keys().map(Some).collect();
-        let kinds: StringArray = hierarchies.values().map(|h| Some(h.kind())).collect();
-        let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
-        let statements: StringArray = hierarchies
-            .values()
-            .map(|h| {
-                Some(format!(
-                    "CREATE HIERARCHY {} {};",
-                    crate::sql::ident(h.name()),
-                    h.definition()
-                ))
-            })
-            .collect();
-        Answer::of(RecordBatch::try_from_iter([
-            ("name", Arc::new(names) as ArrayRef),
-            ("kind", Arc::new(kinds)),
-            ("top_level", Arc::new(heights)),
-            ("statement", Arc::new(statements)),
-        ])?)
-    }
-
-    pub(super) async fn check_hierarchy(&self, name: &str, table: &TableName, column: &str) -> Result<Answer> {
-        let hierarchy = self.hierarchy(name)?;
-        let (values, counts) = self.value_counts(table, column).await?;
-        let coverage = hierarchy.coverage(&values, &counts)?;
-        let count = |n: u64| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
-        Answer::of(RecordBatch::try_from_iter([
-            ("hierarchy", Arc::new(StringArray::from(vec![name])) as ArrayRef),
-            ("column", Arc::new(StringArray::from(vec![column]))),
-            ("values_mapped", count(coverage.values_mapped)),
-            ("rows_mapped", count(coverage.rows_mapped)),
-            ("values_unmapped", count(coverage.values_unmapped)),
-            ("rows_unmapped", count(coverage.rows_unmapped)),
-            ("rows_null", count(coverage.rows_null)),
-        ])?)
     }
 }
 

@@ -6,9 +6,11 @@ mod columns;
 mod digits;
 mod guard;
 mod pins;
+mod stored;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub use pins::Pins;
 pub(crate) use pins::forget_files;
+pub(crate) use stored::{has_header, stored};

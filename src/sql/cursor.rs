@@ -1,75 +1,15 @@
-//! Reading tokens: a script cut into statements, and a cursor that knows line and column of what it looks at.
+//! A place in the tokens of one statement, which knows line and column of what it looks at.
 
 use super::dialect::Bounded;
 use super::name::TableName;
+use super::script::{Script, place};
+use super::words::Words;
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::ParserError;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
-
-/// A text and its tokens, without blanks and comments.
-pub(super) struct Script<'a> {
-    text: &'a str,
-    tokens: Vec<TokenWithSpan>,
-    /// The byte at which each line begins, and each [`STRIDE`] characters of a long line with the number of the character.
-    places: Vec<(u64, u64, usize)>,
-}
-
-/// So many characters are counted at most to find a place.
-const STRIDE: u64 = 256;
-
-impl<'a> Script<'a> {
-    pub(super) fn new(text: &'a str) -> Result<Self> {
-        let mut tokens = Tokenizer::new(&GenericDialect {}, text)
-            .tokenize_with_location()
-            .map_err(|e| Error::usage(format!("{}: {}", place(e.location), e.message)))?;
-        tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
-        let mut places = vec![(1, 1, 0)];
-        let (mut line, mut column) = (1, 1);
-        for (at, c) in text.char_indices() {
-            (line, column) = match c {
-                '\n' => (line + 1, 1),
-                _ => (line, column + 1),
-            };
-            if column % STRIDE == 1 {
-                places.push((line, column, at + c.len_utf8()));
-            }
-        }
-        Ok(Self { text, tokens, places })
-    }
-
-    /// The tokens of each statement that is not empty.
-    pub(super) fn statements(&self) -> impl Iterator<Item = &[TokenWithSpan]> {
-        self.tokens
-            .split(|t| t.token == Token::SemiColon)
-            .filter(|tokens| !tokens.is_empty())
-    }
-
-    /// The text from the first to the last of `tokens`, comments between them included.
-    pub(super) fn text(&self, tokens: &[TokenWithSpan]) -> String {
-        match (tokens.first(), tokens.last()) {
-            (Some(a), Some(b)) => self.text[self.offset(a.span.start)..self.offset(b.span.end)].to_string(),
-            _ => String::new(),
-        }
-    }
-
-    fn offset(&self, at: Location) -> usize {
-        let after = self
-            .places
-            .partition_point(|(line, column, _)| (*line, *column) <= (at.line, at.column));
-        let (_, column, byte) = self.places.get(after.saturating_sub(1)).copied().unwrap_or((1, 1, 0));
-        let rest = &self.text[byte..];
-        let ahead = at.column.saturating_sub(column) as usize;
-        byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
-    }
-}
-
-fn place(at: Location) -> String {
-    format!("line {}, column {}", at.line, at.column)
-}
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 /// What stands at a token, for an error. The content of a string is not repeated: it may be a value or a secret.
 fn describe(token: Option<&TokenWithSpan>) -> String {
@@ -98,36 +38,41 @@ fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<
 
 /// A place in the tokens of one statement.
 #[derive(Clone)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     script: &'a Script<'a>,
     tokens: &'a [TokenWithSpan],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(script: &'a Script<'a>, tokens: &'a [TokenWithSpan]) -> Self {
+    pub(crate) fn new(script: &'a Script<'a>, tokens: &'a [TokenWithSpan]) -> Self {
         Self { script, tokens, at: 0 }
+    }
+
+    /// The words of the language that is read.
+    pub(crate) fn words(&self) -> &'a Words {
+        self.script.words()
     }
 
     fn peek(&self) -> Option<&'a TokenWithSpan> {
         self.tokens.get(self.at)
     }
 
-    pub(super) fn at_end(&self) -> bool {
+    pub(crate) fn at_end(&self) -> bool {
         self.at >= self.tokens.len()
     }
 
     /// How many tokens were read.
-    pub(super) fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    pub(super) fn tokens(&self) -> &'a [TokenWithSpan] {
+    pub(crate) fn tokens(&self) -> &'a [TokenWithSpan] {
         self.tokens
     }
 
     /// The same statement, only its tokens `range`.
-    pub(super) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
+    pub(crate) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
         Cursor {
             script: self.script,
             tokens: &self.tokens[..range.end],
@@ -135,19 +80,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn text(&self, range: std::ops::Range<usize>) -> String {
+    pub(crate) fn text(&self, range: std::ops::Range<usize>) -> String {
         self.script.text(&self.tokens[range])
     }
 
     /// The unquoted word `ahead` tokens further on, in upper case.
-    pub(super) fn word_at(&self, ahead: usize) -> Option<String> {
+    pub(crate) fn word_at(&self, ahead: usize) -> Option<String> {
         match &self.tokens.get(self.at + ahead)?.token {
             Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
             _ => None,
         }
     }
 
-    pub(super) fn looks_at(&self, words: &str) -> bool {
+    pub(crate) fn looks_at(&self, words: &str) -> bool {
         words
             .split(' ')
             .enumerate()
@@ -155,10 +100,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads these keywords if they stand here.
-    pub(super) fn take(&mut self, words: &str) -> bool {
+    pub(crate) fn take(&mut self, words: &str) -> bool {
         #[cfg(any(test, debug_assertions))]
         assert!(
-            words.split(' ').all(|w| w.len() == 1 || super::keywords().contains(w)),
+            words
+                .split(' ')
+                .all(|w| w.len() == 1 || self.words().keywords.contains(w)),
             "{words} is in no syntax text"
         );
         let found = self.looks_at(words);
@@ -169,7 +116,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads these keywords, which must stand here.
-    pub(super) fn need(&mut self, words: &str) -> Result<()> {
+    pub(crate) fn need(&mut self, words: &str) -> Result<()> {
         for word in words.split(' ') {
             if !self.take(word) {
                 return Err(self.expected(words, [word]));
@@ -178,17 +125,17 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    pub(super) fn take_token(&mut self, token: &Token) -> bool {
+    pub(crate) fn take_token(&mut self, token: &Token) -> bool {
         let found = self.peek().is_some_and(|t| t.token == *token);
         self.at += usize::from(found);
         found
     }
 
-    pub(super) fn looks_at_token(&self, token: &Token) -> bool {
+    pub(crate) fn looks_at_token(&self, token: &Token) -> bool {
         self.peek().is_some_and(|t| t.token == *token)
     }
 
-    pub(super) fn need_token(&mut self, token: &Token, what: &str) -> Result<()> {
+    pub(crate) fn need_token(&mut self, token: &Token, what: &str) -> Result<()> {
         if self.take_token(token) {
             Ok(())
         } else {
@@ -197,7 +144,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error at this place.
-    pub(super) fn error(&self, message: impl std::fmt::Display) -> Error {
+    pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
         let at = match (self.peek(), self.tokens.last()) {
             (Some(t), _) => t.span.start,
             (None, Some(t)) => t.span.end,
@@ -207,13 +154,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The error that something else was expected here, with the nearest of `words`.
-    pub(super) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
+    pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         let hint = self.word_at(0).and_then(|found| nearest(&found, words));
         let hint = hint.map_or(String::new(), |w| format!("; did you mean {w}?"));
         self.error(format_args!("expected {what}, found {}{hint}", describe(self.peek())))
     }
 
-    pub(super) fn end(&self) -> Result<()> {
+    pub(crate) fn end(&self) -> Result<()> {
         if self.at_end() {
             Ok(())
         } else {
@@ -222,7 +169,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A name, folded to lower case unless quoted.
-    pub(super) fn name(&mut self, what: &str) -> Result<String> {
+    pub(crate) fn name(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Word(w)) if !w.value.is_empty() => {
                 self.at += 1;
@@ -236,7 +183,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn string(&mut self, what: &str) -> Result<String> {
+    pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)) => {
                 self.at += 1;
@@ -246,7 +193,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn looks_at_string(&self) -> bool {
+    pub(crate) fn looks_at_string(&self) -> bool {
         matches!(
             self.peek().map(|t| &t.token),
             Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_))
@@ -254,7 +201,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The digits of an unsigned number as they are written.
-    pub(super) fn digits(&mut self, what: &str) -> Result<String> {
+    pub(crate) fn digits(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Number(n, false)) => {
                 self.at += 1;
@@ -265,13 +212,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// A whole number of at least 0.
-    pub(super) fn whole<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
+    pub(crate) fn whole<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
         let before = self.clone();
         self.digits(what)?.parse().map_err(|_| before.expected(what, []))
     }
 
     /// A number, with its sign.
-    pub(super) fn number(&mut self, what: &str) -> Result<Value> {
+    pub(crate) fn number(&mut self, what: &str) -> Result<Value> {
         let before = self.clone();
         let minus = self.take_token(&Token::Minus);
         let digits = format!("{}{}", if minus { "-" } else { "" }, self.digits(what)?);
@@ -286,7 +233,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A finite number of at least 0 as a real.
-    pub(super) fn real(&mut self, what: &str) -> Result<f64> {
+    pub(crate) fn real(&mut self, what: &str) -> Result<f64> {
         let before = self.clone();
         match self.number(what)? {
             Value::Integer(v) if v >= 0 => Ok(v as f64),
@@ -296,7 +243,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A literal or a word.
-    pub(super) fn value(&mut self, what: &str) -> Result<Value> {
+    pub(crate) fn value(&mut self, what: &str) -> Result<Value> {
         if self.looks_at_string() {
             return self.string(what).map(Value::Text);
         }
@@ -313,7 +260,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `( item, item, ... )`, at least one.
-    pub(super) fn list<T>(&mut self, what: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    pub(crate) fn list<T>(&mut self, what: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         self.need_token(&Token::LParen, &format!("({what}, ...)"))?;
         let mut items = vec![item(self)?];
         while self.take_token(&Token::Comma) {
@@ -323,12 +270,12 @@ impl<'a> Cursor<'a> {
         Ok(items)
     }
 
-    pub(super) fn columns(&mut self) -> Result<Vec<String>> {
+    pub(crate) fn columns(&mut self) -> Result<Vec<String>> {
         self.list("column", |c| c.name("a column"))
     }
 
     /// `( column )`.
-    pub(super) fn column(&mut self) -> Result<String> {
+    pub(crate) fn column(&mut self) -> Result<String> {
         self.need_token(&Token::LParen, "(column)")?;
         let column = self.name("a column")?;
         self.need_token(&Token::RParen, "\")\" (one column)")?;
@@ -336,7 +283,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `name`, `name(1, word)` or `name (option => value)`.
-    pub(super) fn call(&mut self, what: &str) -> Result<Call> {
+    pub(crate) fn call(&mut self, what: &str) -> Result<Call> {
         let mut call = Call::bare(self.name(what)?);
         if !self.looks_at_token(&Token::LParen) {
             return Ok(call);
@@ -373,7 +320,7 @@ impl<'a> Cursor<'a> {
         Ok(parts)
     }
 
-    pub(super) fn table(&mut self) -> Result<TableName> {
+    pub(crate) fn table(&mut self) -> Result<TableName> {
         let before = self.clone();
         let parts = self.parts("a table")?;
         if parts.len() > 3 {
@@ -384,7 +331,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `table.column`.
-    pub(super) fn table_column(&mut self) -> Result<(TableName, String)> {
+    pub(crate) fn table_column(&mut self) -> Result<(TableName, String)> {
         let before = self.clone();
         let mut parts = self.parts("table.column")?;
         match parts.pop() {
@@ -394,7 +341,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The position of the `)` that closes the `(` at `open`.
-    pub(super) fn closing(&self, open: usize) -> Option<usize> {
+    pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (i, t) in self.tokens.iter().enumerate().skip(open) {
             match t.token {
@@ -408,7 +355,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `( query )`: the text of the query, which DataFusion's parser has accepted.
-    pub(super) fn query_in_parens(&mut self) -> Result<String> {
+    pub(crate) fn query_in_parens(&mut self) -> Result<String> {
         let open = self.at;
         let close = self
             .closing(open)
@@ -419,7 +366,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The rest as one query.
-    pub(super) fn query(&self) -> Result<String> {
+    pub(crate) fn query(&self) -> Result<String> {
         let inner = &self.tokens[self.at..];
         if !matches!(
             self.word_at(0).as_deref(),
@@ -433,7 +380,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What DataFusion's parser makes of `tokens`, its errors told in our words.
-    pub(super) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
+    pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let dialect = Bounded::new(tokens.len());
         let parsed = DFParserBuilder::new(tokens.to_vec())
             .with_dialect(&dialect)
@@ -469,10 +416,7 @@ impl<'a> Cursor<'a> {
             (Some(i), Some((expected, _))) => {
                 let mut here = self.clone();
                 here.at = i;
-                let words = super::statement::STATEMENTS
-                    .iter()
-                    .flat_map(|s| s.starts.iter())
-                    .flat_map(|s| s.split(' '));
+                let words = self.words().starts.iter().flat_map(|s| s.split(' '));
                 here.expected(expected.trim_start_matches("Expected: "), words)
             }
             _ => Error::new(ErrorKind::Usage, text.clone()),

@@ -1,45 +1,42 @@
-//! The language: DataFusion's SQL, and the statements of anonsql around it.
+//! Reading SQL: a cursor over the tokens of a script, and the clauses that statements share, around DataFusion's parser.
 //!
-//! [`parse`] reads a script. What an entry of [`statement::STATEMENTS`] claims becomes an AST of this crate; everything
-//! else goes to DataFusion's parser unchanged. An AST prints back as the SQL that makes it. New words are not reserved:
-//! a word is a keyword only where the grammar waits for one.
+//! Nothing here knows a statement: those are in [`crate::session`], and hand over their words. What is read prints back as
+//! the SQL that makes it. New words are not reserved: a word is a keyword only where the grammar waits for one.
 
 pub mod ast;
-mod clause;
-mod cursor;
+pub mod clause;
+pub(crate) mod cursor;
 mod depth;
 mod dialect;
-mod name;
+pub(crate) mod name;
 mod redact;
-#[cfg(test)]
-mod roundtrip;
-pub mod statement;
+mod script;
+pub(crate) mod statement;
+pub(crate) mod words;
 
-pub use ast::Statement;
 pub use depth::{ROOM, is_deep};
-pub use name::{TableName, ident, literal_text};
+pub use name::TableName;
 
 use crate::error::Result;
-use cursor::{Cursor, Script};
+use cursor::Cursor;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use depth::Depth;
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use script::Script;
+use words::Words;
 
-/// All statements of a script, separated by `;`.
-pub fn parse(sql: &str) -> Result<Vec<Statement>> {
-    parse_each(sql)?.into_iter().collect()
-}
-
-/// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
-pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
-    let script = Script::new(sql)?;
-    let read = |tokens: &[TokenWithSpan]| {
+/// What `read` makes of each statement of a script, with room for those that go deep.
+pub(crate) fn read_each<T: Send>(
+    sql: &str,
+    words: &Words,
+    read: impl Fn(Cursor) -> Result<T> + Sync,
+) -> Result<Vec<Result<T>>> {
+    let script = Script::new(sql, words)?;
+    let one = |tokens: &[TokenWithSpan]| {
         let depth = Depth::of(tokens.iter().map(|t| &t.token));
-        depth.read(|| statement::read(Cursor::new(&script, tokens)))
+        depth.read(|| read(Cursor::new(&script, tokens)))
     };
-    Ok(script.statements().map(read).collect())
+    Ok(script.statements().map(one).collect())
 }
 
 /// Whether a line editor can hand `text` over: it ends with `;` outside strings and comments, or holds nothing at all.
@@ -54,23 +51,6 @@ pub fn is_complete(text: &str) -> bool {
     }
 }
 
-/// Every keyword of the statements of this crate, in upper case: for completion and highlighting. It is read off the
-/// syntax texts that help shows, and the parser asserts (in debug builds) that it knows no other.
-pub fn keywords() -> &'static BTreeSet<&'static str> {
-    static KEYWORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
-        let clauses = clause::ALL.iter().map(|c| c.syntax);
-        let texts = statement::STATEMENTS
-            .iter()
-            .flat_map(|s| [s.syntax].into_iter().chain(s.starts.iter().copied()));
-        clauses
-            .chain(texts)
-            .flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\''))
-            .filter(|w| w.len() > 1 && w.chars().all(|c| c.is_ascii_uppercase()))
-            .collect()
-    });
-    &KEYWORDS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,19 +63,5 @@ mod tests {
         for text in ["SELECT 1", "SELECT ';", "SELECT 1 -- ;", "SELECT 1 /* ;", "SELECT \"a;"] {
             assert!(!is_complete(text), "{text}");
         }
-    }
-
-    #[test]
-    fn plain_sql_is_left_alone() {
-        let all = parse("SELECT level, front FROM t; ; EXPLAIN SELECT 1; SHOW TABLES").unwrap();
-        assert_eq!(all.len(), 3);
-        assert!(all.iter().all(|s| matches!(s, Statement::DataFusion(..))));
-        assert_eq!(all[0].to_string(), "SELECT level, front FROM t");
-    }
-
-    #[test]
-    fn what_stands_before_an_error_can_run() {
-        let each = parse_each("SELECT 1; ANONYMIZE; SELECT 2").unwrap();
-        assert_eq!(each.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
     }
 }

@@ -1,35 +1,12 @@
-//! Names and literals, and how they are written so that they read back the same.
+//! Names, lists and calls as they are printed.
 
 use crate::catalogue::{Argument, Call, Value};
+use crate::quoting::{ident, is_plain, quote};
 use datafusion::common::TableReference;
 use std::fmt::{self, Display};
 
-/// Writes a name, in double quotes where it would otherwise fold or could be taken for a keyword.
-pub fn ident(name: &str) -> impl Display + '_ {
-    fmt::from_fn(move |f| {
-        if is_plain(name) && !super::keywords().contains(name.to_ascii_uppercase().as_str()) {
-            f.write_str(name)
-        } else {
-            write!(f, "\"{}\"", name.replace('"', "\"\""))
-        }
-    })
-}
-
-/// Writes a string literal.
-pub fn literal_text(text: &str) -> impl Display + '_ {
-    fmt::from_fn(move |f| write!(f, "'{}'", text.replace('\'', "''")))
-}
-
-/// Whether a name needs no quotes: what is left of it after folding is itself.
-pub(super) fn is_plain(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
 /// Writes items with commas between them.
-pub(super) fn list<T>(items: &[T], write: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl Display {
+pub(crate) fn list<T>(items: &[T], write: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl Display {
     fmt::from_fn(move |f| {
         for (i, item) in items.iter().enumerate() {
             if i > 0 {
@@ -42,22 +19,20 @@ pub(super) fn list<T>(items: &[T], write: impl Fn(&T, &mut fmt::Formatter<'_>) -
 }
 
 /// Writes `a, b, c`.
-pub(super) fn names(names: &[String]) -> impl Display + '_ {
+pub(crate) fn names(names: &[String]) -> impl Display + '_ {
     list(names, |n, f| ident(n).fmt(f))
 }
 
 /// Writes a literal; a word that would read back as something else is quoted.
-pub(super) fn value(value: &Value) -> impl Display + '_ {
+pub(crate) fn value(value: &Value) -> impl Display + '_ {
     fmt::from_fn(move |f| match value {
-        Value::Word(w) if !is_plain(w) || matches!(w.as_str(), "true" | "false" | "null") => {
-            write!(f, "\"{}\"", w.replace('"', "\"\""))
-        }
+        Value::Word(w) if !is_plain(w) || matches!(w.as_str(), "true" | "false" | "null") => f.write_str(&quote(w)),
         other => other.fmt(f),
     })
 }
 
 /// Writes `name`, or `name(args)`.
-pub(super) fn call(call: &Call) -> impl Display + '_ {
+pub(crate) fn call(call: &Call) -> impl Display + '_ {
     fmt::from_fn(move |f| {
         ident(&call.name).fmt(f)?;
         if call.args.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::common::context;
 use anonsql::error::{Error, ErrorKind};
-use anonsql::sql;
+use anonsql::session;
 
 /// Runs on a thread of tokio's, whose stack is 2 MB.
 fn run(sql: String) -> Result<Vec<arrow::record_batch::RecordBatch>, Error> {
@@ -131,7 +131,7 @@ fn long_statements_that_people_write_work() {
 fn a_script_of_many_statements_keeps_their_texts() {
     for end in [";\n", "; "] {
         let text: String = (0..5_000).map(|i| format!("SELECT 'ä{i}'{end}")).collect();
-        let all = sql::parse(&text).unwrap();
+        let all = session::parse(&text).unwrap();
         assert_eq!(all.len(), 5_000);
         assert_eq!(all[4_321].to_string(), "SELECT 'ä4321'");
     }
@@ -184,7 +184,7 @@ fn what_can_be_read_in_many_ways_is_refused_at_once() {
                     "CREATE TABLE t AS SELECT 1 , ",
                 ] {
                     let statement = format!("{head}{}{end}", open.repeat(n));
-                    if let Err(error) = sql::parse(&statement) {
+                    if let Err(error) = session::parse(&statement) {
                         assert_ne!(error.kind(), ErrorKind::Internal, "{statement}: {error}");
                     }
                 }
@@ -192,7 +192,7 @@ fn what_can_be_read_in_many_ways_is_refused_at_once() {
         }
     }
     let unclosed = format!("SELECT {}1 AS INT", "CAST ( ".repeat(24));
-    let error = sql::parse(&unclosed).unwrap_err();
+    let error = session::parse(&unclosed).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
     assert!(error.to_string().contains("can be read in too many ways"), "{error}");
 }
@@ -210,14 +210,19 @@ fn nested_forms_that_people_write_are_read() {
         ("( SELECT ", " )", 8),
     ] {
         let nested = format!("SELECT {}a{} FROM t", open.repeat(times), close.repeat(times));
-        sql::parse(&nested).unwrap_or_else(|e| panic!("{nested}: {e}"));
+        session::parse(&nested).unwrap_or_else(|e| panic!("{nested}: {e}"));
     }
     let wide = format!(
         "SELECT {} FROM t",
         vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
     );
-    assert!(sql::parse(&wide).is_ok());
+    assert!(session::parse(&wide).is_ok());
     // What is wrong in a few is told as it was.
     let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
-    assert!(!sql::parse(&wrong).unwrap_err().to_string().contains("too many ways"));
+    assert!(
+        !session::parse(&wrong)
+            .unwrap_err()
+            .to_string()
+            .contains("too many ways")
+    );
 }

@@ -1,7 +1,7 @@
 //! Colours for what is typed.
 
 use super::lex::{Class, pieces};
-use crate::sql;
+use crate::session;
 
 const KEYWORD: &str = "\x1b[1;34m";
 const TEXT: &str = "\x1b[32m";
@@ -85,13 +85,13 @@ const COMMON: &[&str] = &[
 
 /// Every keyword that is coloured and completed, in upper case.
 pub fn keywords() -> impl Iterator<Item = &'static str> {
-    let common = COMMON.iter().copied().filter(|w| !sql::keywords().contains(w));
-    sql::keywords().iter().copied().chain(common)
+    let common = COMMON.iter().copied().filter(|w| !session::keywords().contains(w));
+    session::keywords().iter().copied().chain(common)
 }
 
 fn is_keyword(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
-    COMMON.contains(&upper.as_str()) || sql::keywords().contains(upper.as_str())
+    COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
 /// The text with colours; its visible signs stay the same.

@@ -1,5 +1,7 @@
-//! Cuts what is typed into pieces, finished or not: for colours and completion, where a tokenizer that fails is no use.
+//! Cuts what is typed into pieces for colours and completion: the tokens of the parser, and what has no end yet.
 
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use std::ops::Range;
 
 /// What a piece is.
@@ -32,51 +34,59 @@ pub struct Piece {
 
 /// Cuts `text` into pieces that cover it.
 pub fn pieces(text: &str) -> Vec<Piece> {
+    let mut tokens = vec![];
+    // A token without an end is an error, and the tokens before it are kept.
+    let mut tokenizer = Tokenizer::new(&GenericDialect {}, text);
+    let _ = tokenizer.tokenize_with_location_into_buf(&mut tokens);
     let mut pieces = vec![];
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        let (class, length, open) = piece(&text[at..], c);
-        pieces.push(Piece {
-            class,
-            range: at..at + length,
-            open,
-        });
-        at += length;
+    let mut add = |class, range: Range<usize>, open| pieces.push(Piece { class, range, open });
+    let (mut at, mut line, mut column) = (0, 1, 1);
+    for token in tokens {
+        let (start, end) = (at, token.span.end);
+        while (line, column) < (end.line, end.column)
+            && let Some(c) = text[at..].chars().next()
+        {
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            at += c.len_utf8();
+        }
+        let part = &text[start..at];
+        match &token.token {
+            Token::Whitespace(Whitespace::SingleLineComment { .. }) => {
+                let comment = start + part.trim_end_matches('\n').len();
+                add(Class::Comment, start..comment, comment == at);
+                if comment < at {
+                    add(Class::Other, comment..at, false);
+                }
+            }
+            token => add(class(token, part), start..at, false),
+        }
+    }
+    if at < text.len() {
+        add(unfinished(&text[at..]), at..text.len(), true);
     }
     pieces
 }
 
-/// The first piece of `rest`, which starts with `first`: its class, its bytes, whether its end is missing.
-fn piece(rest: &str, first: char) -> (Class, usize, bool) {
-    let run = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
-    match first {
-        '\'' => quoted(Class::Text, rest, '\''),
-        '"' => quoted(Class::Quoted, rest, '"'),
-        '-' if rest.starts_with("--") => {
-            let end = rest.find('\n');
-            (Class::Comment, end.unwrap_or(rest.len()), end.is_none())
-        }
-        '/' if rest.starts_with("/*") => match rest[2..].find("*/") {
-            Some(end) => (Class::Comment, end + 4, false),
-            None => (Class::Comment, rest.len(), true),
-        },
-        c if c.is_alphabetic() || c == '_' => (Class::Word, run(|c| c.is_alphanumeric() || c == '_'), false),
-        c if c.is_ascii_digit() => (Class::Number, run(|c| c.is_ascii_alphanumeric() || c == '.'), false),
-        c => (Class::Other, c.len_utf8(), false),
+/// What a token is that reads `part`.
+fn class(token: &Token, part: &str) -> Class {
+    match token {
+        Token::Word(word) if word.quote_style.is_some() => Class::Quoted,
+        Token::Word(_) => Class::Word,
+        Token::Number(..) => Class::Number,
+        Token::Whitespace(Whitespace::MultiLineComment(_)) => Class::Comment,
+        _ if part.len() > 1 && part.ends_with(['\'', '$']) => Class::Text,
+        _ => Class::Other,
     }
 }
 
-/// A piece in quotes; a doubled quote is part of it.
-fn quoted(class: Class, rest: &str, quote: char) -> (Class, usize, bool) {
-    let mut at = 1;
-    while let Some(end) = rest[at..].find(quote) {
-        at += end + 1;
-        if !rest[at..].starts_with(quote) {
-            return (class, at, false);
-        }
-        at += 1;
+/// What begins here and has no end.
+fn unfinished(rest: &str) -> Class {
+    match rest {
+        _ if rest.starts_with("/*") => Class::Comment,
+        _ if rest.starts_with(['"', '`']) => Class::Quoted,
+        _ if rest.contains(['\'', '$']) => Class::Text,
+        _ => Class::Other,
     }
-    (class, rest.len(), true)
 }
 
 #[cfg(test)]
@@ -106,6 +116,23 @@ mod tests {
             ]
         );
         assert!(pieces(text).last().unwrap().open);
+    }
+
+    #[test]
+    fn what_has_no_end_is_open() {
+        for (text, class) in [
+            ("SELECT 'a", Class::Text),
+            ("SELECT E'a\\'", Class::Text),
+            ("SELECT $$a", Class::Text),
+            ("SELECT \"a", Class::Quoted),
+            ("SELECT 1 -- a", Class::Comment),
+            ("SELECT 1 /* a\n", Class::Comment),
+        ] {
+            let last = pieces(text).pop().unwrap();
+            assert_eq!((last.class, last.open), (class, true), "{text}");
+        }
+        let all = pieces("SELECT 'a' -- b\n");
+        assert!(all.iter().all(|p| !p.open));
     }
 
     proptest! {

@@ -3,18 +3,20 @@
 use crate::catalogue::{Arguments, Call, Info, Kind, Param, Value};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, sha256};
-use crate::hierarchy::suppression::Suppression;
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::hierarchy::Hierarchy;
 use crate::job::{
     Choice, Constraint, Existing, Format, Identifier, Job, Purpose, QuasiIdentifier, Randomization, ReportFile, Secret,
     Sensitive, SuppressionLimit, Target,
 };
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
-use crate::sql::ast::{self, Anonymize};
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::{
+    ChoiceClause, ConstraintClause, ExistsClause, FormatClause, GoalClause, IdentifierClause, LimitClause,
+    QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause, TargetClause,
+};
 use crate::{metric, model, partition, search};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The options of WITH.
 pub(in crate::session) const OPTIONS: Info = Info {
@@ -68,7 +70,7 @@ const TARGET_OPTIONS: Info = Info {
 
 impl AnonContext {
     /// The job of a statement, checked for what is to be done with it.
-    pub(in crate::session) async fn bind(&self, statement: &Anonymize, purpose: Purpose) -> Result<Job> {
+    pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
@@ -120,12 +122,12 @@ impl AnonContext {
     /// Quasi-identifiers with their hierarchies; without USING it is SUPPRESSION.
     pub(in crate::session) fn quasi_identifiers(
         &self,
-        columns: &[ast::QuasiIdentifier],
+        columns: &[QuasiIdentifierClause],
     ) -> Result<Vec<QuasiIdentifier>> {
-        let one = |q: &ast::QuasiIdentifier| {
+        let one = |q: &QuasiIdentifierClause| {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
-                None => suppression_of(&q.column)?,
+                None => Hierarchy::suppression_of(&q.column)?,
             };
             let levels = q
                 .levels
@@ -148,16 +150,16 @@ impl AnonContext {
         columns.iter().map(one).collect()
     }
 
-    async fn sensitive(&self, columns: &[ast::Sensitive]) -> Result<Vec<Sensitive>> {
+    async fn sensitive(&self, columns: &[SensitiveClause]) -> Result<Vec<Sensitive>> {
         let mut bound = vec![];
         for s in columns {
             let hierarchy = s.hierarchy.as_ref().map(|h| self.hierarchy(h)).transpose()?;
             let randomization = match &s.randomized {
                 None => None,
-                Some(ast::Randomize::Table) => Some(Randomization::Table),
-                Some(ast::Randomize::Class) => Some(Randomization::Class),
-                Some(ast::Randomize::Columns(columns)) => Some(Randomization::Columns(columns.clone())),
-                Some(ast::Randomize::Matrix(table)) => {
+                Some(RandomizeClause::Table) => Some(Randomization::Table),
+                Some(RandomizeClause::Class) => Some(Randomization::Class),
+                Some(RandomizeClause::Columns(columns)) => Some(Randomization::Columns(columns.clone())),
+                Some(RandomizeClause::Matrix(table)) => {
                     let (name, rows) = (table.to_string(), self.session.table(table.reference()).await?);
                     check_repeatable(&name, &rows)?;
                     Some(Randomization::Matrix { name, rows })
@@ -173,7 +175,7 @@ impl AnonContext {
     }
 
     /// What is minimised: glm, when the statement does not say.
-    fn goal(&self, goals: &[ast::Goal]) -> Result<(String, Box<dyn metric::Metric>)> {
+    fn goal(&self, goals: &[GoalClause]) -> Result<(String, Box<dyn metric::Metric>)> {
         match goals {
             [] => Ok(("glm".into(), metric::build(&Call::bare("glm"))?)),
             [goal] if goal.weight == 1.0 => Ok((goal.metric.to_string(), metric::build(&goal.metric)?)),
@@ -188,7 +190,7 @@ impl AnonContext {
 }
 
 /// What follows ON is no sensitive column.
-pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[ast::Sensitive]) -> Error {
+pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
     if sensitive.is_empty() {
         return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));
     }
@@ -196,26 +198,19 @@ pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[ast::Sensitive]
 }
 
 /// The metrics of a sum of several, by name.
-fn terms(goals: &[ast::Goal]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
+fn terms(goals: &[GoalClause]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
     let terms = if goals.len() > 1 { goals } else { &[] };
-    let named = |t: &ast::Goal| Ok((t.metric.to_string(), metric::build(&t.metric)?));
+    let named = |t: &GoalClause| Ok((t.metric.to_string(), metric::build(&t.metric)?));
     terms.iter().map(named).collect()
-}
-
-/// The hierarchy of a quasi-identifier that names none.
-pub(in crate::session) fn suppression_of(column: &str) -> Result<Arc<Hierarchy>> {
-    let name = format!("suppression of {column}");
-    let hierarchy = Hierarchy::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
-    Ok(Arc::new(hierarchy))
 }
 
 /// The constraints of SATISFYING.
 pub(in crate::session) fn constraints(
-    constraints: &[ast::Constraint],
+    constraints: &[ConstraintClause],
     quasi_identifiers: &[QuasiIdentifier],
-    sensitive: &[ast::Sensitive],
+    sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
-    let one = |c: &ast::Constraint| {
+    let one = |c: &ConstraintClause| {
         let model = model::build(&c.model)?;
         let subset = |name: &String| {
             quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
@@ -271,10 +266,10 @@ pub(in crate::session) fn arguments(info: &Info, options: &[(String, Value)]) ->
     Arguments::bind(info, &options.iter().map(named).collect::<Vec<_>>())
 }
 
-fn identifier(identifier: &ast::Identifier) -> Identifier {
+fn identifier(identifier: &IdentifierClause) -> Identifier {
     let secret = identifier.hash.as_ref().map(|secret| match secret {
-        ast::Secret::Env(name) => Secret::Environment(name.clone()),
-        ast::Secret::File(path) => Secret::File(PathBuf::from(path)),
+        SecretClause::Env(name) => Secret::Environment(name.clone()),
+        SecretClause::File(path) => Secret::File(PathBuf::from(path)),
     });
     Identifier {
         column: identifier.column.clone(),
@@ -282,10 +277,10 @@ fn identifier(identifier: &ast::Identifier) -> Identifier {
     }
 }
 
-fn suppression(limit: &ast::Limit) -> SuppressionLimit {
+fn suppression(limit: &LimitClause) -> SuppressionLimit {
     match limit {
-        ast::Limit::Rows(rows) => SuppressionLimit::Rows(*rows),
-        ast::Limit::Percent(percent) => {
+        LimitClause::Rows(rows) => SuppressionLimit::Rows(*rows),
+        LimitClause::Percent(percent) => {
             let (over, under) = percent.fraction();
             SuppressionLimit::Share { over, under }
         }
@@ -296,12 +291,12 @@ pub(in crate::session) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }
 
-fn choice(choice: &ast::Choice, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
+fn choice(choice: &ChoiceClause, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
     let levels = match choice {
-        ast::Choice::Default => return searched(&Call::bare("auto")),
-        ast::Choice::Search(call) => return searched(call),
-        ast::Choice::Node(levels) => levels.clone(),
-        ast::Choice::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
+        ChoiceClause::Default => return searched(&Call::bare("auto")),
+        ChoiceClause::Search(call) => return searched(call),
+        ChoiceClause::Node(levels) => levels.clone(),
+        ChoiceClause::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
     };
     for (column, _) in &levels {
         if !quasi_identifiers.iter().any(|q| q.column == *column) {
@@ -384,7 +379,7 @@ fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<
         .collect())
 }
 
-fn target(target: &ast::Target) -> Result<Target> {
+fn target(target: &TargetClause) -> Result<Target> {
     let options = arguments(&TARGET_OPTIONS, &target.options)?;
     if target.path.contains("://") {
         return Err(Error::usage(format!(
@@ -405,14 +400,14 @@ fn target(target: &ast::Target) -> Result<Target> {
     Ok(Target {
         path,
         format: match target.format {
-            Some(ast::Format::Csv) => Format::Csv,
-            Some(ast::Format::Parquet) | None => Format::Parquet,
+            Some(FormatClause::Csv) => Format::Csv,
+            Some(FormatClause::Parquet) | None => Format::Parquet,
         },
         partitioned_by: target.partitioned_by.clone(),
         existing: match target.exists {
-            ast::Exists::Error => Existing::Fail,
-            ast::Exists::Overwrite => Existing::Overwrite,
-            ast::Exists::Skip => Existing::Skip,
+            ExistsClause::Error => Existing::Fail,
+            ExistsClause::Overwrite => Existing::Overwrite,
+            ExistsClause::Skip => Existing::Skip,
         },
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),

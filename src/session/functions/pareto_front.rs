@@ -3,8 +3,7 @@
 use crate::engine::Silent;
 use crate::error::{Error, Result};
 use crate::session::context::{AnonContext, Catalog};
-use crate::session::statements::pareto::{Request, schema};
-use crate::sql::{self, Statement};
+use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
@@ -50,17 +49,12 @@ fn usage() -> Error {
 }
 
 fn read(text: &str) -> Result<Request> {
-    let statements = sql::parse(&format!("PARETO FRONT OF {text}")).map_err(|e| e.context("pareto_front"))?;
-    match <[Statement; 1]>::try_from(statements) {
-        Ok(
-            [
-                Statement::Pareto {
-                    anonymize,
-                    objectives,
-                    epsilon,
-                },
-            ],
-        ) if anonymize.report.is_none() => Request::new(*anonymize, objectives, epsilon),
+    let statement = ENTRY.parse(&format!("PARETO FRONT OF {text}"));
+    let statement = statement.map_err(|e| e.context("pareto_front"))?;
+    match statement.as_ref().and_then(|s| s.get::<Pareto>()) {
+        Some(asked) if asked.anonymize.report.is_none() => {
+            Request::new(asked.anonymize.clone(), asked.objectives.clone(), asked.epsilon.clone())
+        }
         _ => Err(usage()),
     }
 }

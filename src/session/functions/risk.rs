@@ -9,7 +9,9 @@ use crate::engine::Silent;
 use crate::error::{Error, Result};
 use crate::session::context::AnonContext;
 use crate::session::statements::risk::rows as risk_rows;
-use crate::sql::{TableName, ast};
+use crate::session::statements::risk::spec::RiskSpec;
+use crate::sql::TableName;
+use crate::sql::clause::{QuasiIdentifierClause, SourceClause};
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -62,7 +64,7 @@ impl What {
         }
     }
 
-    async fn rows(self, anon: &AnonContext, statement: &ast::Risk) -> Result<RecordBatch> {
+    async fn rows(self, anon: &AnonContext, statement: &RiskSpec) -> Result<RecordBatch> {
         if matches!(self, What::Risk) {
             return risk_rows::batch(&anon.measure(statement).await?);
         }
@@ -116,20 +118,20 @@ impl TableFunctionImpl for Function {
     }
 }
 
-fn statement(table: &str, columns: &[String]) -> ast::Risk {
+fn statement(table: &str, columns: &[String]) -> RiskSpec {
     let source = if table.contains('/') || Path::new(table).exists() {
-        ast::Source::Path(table.into())
+        SourceClause::Path(table.into())
     } else {
         let parts = TableReference::parse_str(table).to_vec();
-        ast::Source::Table(TableName(parts))
+        SourceClause::Table(TableName(parts))
     };
-    let quasi = |column: &String| ast::QuasiIdentifier {
+    let quasi = |column: &String| QuasiIdentifierClause {
         column: column.clone(),
         hierarchy: None,
         levels: None,
         weight: None,
     };
-    ast::Risk {
+    RiskSpec {
         source,
         quasi_identifiers: columns.iter().map(quasi).collect(),
         sensitive: vec![],
@@ -143,7 +145,7 @@ fn statement(table: &str, columns: &[String]) -> ast::Risk {
 struct Measuring {
     what: What,
     anon: AnonContext,
-    statement: Arc<ast::Risk>,
+    statement: Arc<RiskSpec>,
     schema: SchemaRef,
 }
 

@@ -4,19 +4,15 @@ use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
 use crate::session::context::AnonContext;
-use crate::source::{Pins, SOURCE, reading};
-use crate::sql::ast;
+use crate::source::{Pins, SOURCE, has_header, reading};
+use crate::sql::clause::SourceClause;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::error::DataFusionError;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::ExecutionPlanProperties;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionContext};
-use futures::StreamExt;
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::any::Any;
 use std::fs::File;
@@ -24,19 +20,19 @@ use std::path::{Path, PathBuf};
 
 impl AnonContext {
     /// The rows that a statement names.
-    pub(in crate::session) async fn source(&self, source: &ast::Source) -> Result<SourceTable> {
+    pub(in crate::session) async fn source(&self, source: &SourceClause) -> Result<SourceTable> {
         let what = match source {
-            ast::Source::Path(path) => format!("{path:?}"),
+            SourceClause::Path(path) => format!("{path:?}"),
             _ => SOURCE.to_string(),
         };
         reading(&what, self.open(source)).await
     }
 
-    async fn open(&self, source: &ast::Source) -> Result<SourceTable> {
+    async fn open(&self, source: &SourceClause) -> Result<SourceTable> {
         let rows = match source {
-            ast::Source::Table(name) => self.session.table(name.reference()).await?,
-            ast::Source::Path(path) => read_path(&self.session, path).await?,
-            ast::Source::Query(query) => {
+            SourceClause::Table(name) => self.session.table(name.reference()).await?,
+            SourceClause::Path(path) => read_path(&self.session, path).await?,
+            SourceClause::Query(query) => {
                 let frame = self.session.sql(query).await?;
                 match frame.logical_plan() {
                     LogicalPlan::Ddl(_) | LogicalPlan::Dml(_) | LogicalPlan::Copy(_) | LogicalPlan::Statement(_) => {
@@ -118,13 +114,6 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
     files.all(|file| has_header(&file, &names)).then_some(schema)
 }
 
-/// Whether a CSV file begins with these names.
-pub(in crate::session) fn has_header(file: &Path, names: &[&str]) -> bool {
-    let reader = csv::ReaderBuilder::new().from_path(file).ok();
-    let header = reader.and_then(|mut reader| reader.headers().ok().cloned());
-    header.is_some_and(|header| header.iter().eq(names.iter().copied()))
-}
-
 /// Why a path cannot be read: the file where it is one of a folder, and how it was read where its name says nothing.
 fn unreadable(error: DataFusionError, path: &str, extension: &str) -> Error {
     if matches!(error.find_root(), DataFusionError::Plan(said) if said.starts_with("No files found")) {
@@ -160,10 +149,10 @@ fn broken_file(folder: &Path, extension: &str) -> Option<PathBuf> {
 }
 
 /// The local folder that holds the whole of these rows and nothing else: a path, or a table over one.
-pub(in crate::session) fn released_folder(named: &ast::Source, rows: &DataFrame) -> Option<PathBuf> {
+pub(in crate::session) fn released_folder(named: &SourceClause, rows: &DataFrame) -> Option<PathBuf> {
     match (named, rows.logical_plan()) {
-        (ast::Source::Path(path), _) => Some(PathBuf::from(path)),
-        (ast::Source::Table(_), LogicalPlan::TableScan(scan)) if scan.filters.is_empty() && scan.fetch.is_none() => {
+        (SourceClause::Path(path), _) => Some(PathBuf::from(path)),
+        (SourceClause::Table(_), LogicalPlan::TableScan(scan)) if scan.filters.is_empty() && scan.fetch.is_none() => {
             let provider = source_as_provider(&scan.source).ok()?;
             let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>()?;
             match listing.table_paths().as_slice() {
@@ -178,17 +167,6 @@ pub(in crate::session) fn released_folder(named: &ast::Source, rows: &DataFrame)
 /// The columns that are folder names under a folder.
 pub(in crate::session) fn partition_columns(folder: &Path) -> Vec<String> {
     partitions(folder).into_iter().map(|(column, _)| column).collect()
-}
-
-/// The rows of a query one after the other, its partitions too, and not as they come: in a session with one target
-/// partition, as they are stored.
-pub(in crate::session) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
-    let plan = session.sql(sql).await?.create_physical_plan().await?;
-    let partitions = 0..plan.output_partitioning().partition_count();
-    let streams = partitions.map(|partition| plan.execute(partition, session.task_ctx()));
-    let streams = streams.collect::<datafusion::error::Result<Vec<_>>>()?;
-    let rows = futures::stream::iter(streams).flatten();
-    Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
 }
 
 /// Refuses a local CSV file with two columns of one name, which would be read as one.

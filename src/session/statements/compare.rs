@@ -1,5 +1,7 @@
-//! COMPARE ANONYMIZE: the releases of several searches side by side, each recounted like any release.
+//! `COMPARE ANONYMIZE`: one row per search, measured on the release of each.
 
+use super::anonymize::spec::{self, AnonymizeSpec};
+use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, Release, detail_requests};
 use crate::error::{ErrorKind, Result};
@@ -7,10 +9,48 @@ use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::ast::{self, Anonymize};
+use crate::sql::clause::ChoiceClause;
+use crate::sql::name::{call, list};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "COMPARE",
+    starts: &["COMPARE ANONYMIZE"],
+    summary: "sets the releases of several searches side by side",
+    syntax: "COMPARE ANONYMIZE ... SEARCH USING (algorithm [(option => value, ...)], ...)",
+    example: "COMPARE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5) SEARCH USING (flash, mondrian)",
+    read: |c, _| {
+        let (mut anonymize, s) = spec::read(c, "COMPARE ANONYMIZE", &[], true)?;
+        let mut searches = s.searches;
+        if let ChoiceClause::Search(one) = std::mem::take(&mut anonymize.choice) {
+            searches.push(one);
+        }
+        if searches.is_empty() {
+            return Err(c.error("COMPARE needs the searches; example: SEARCH USING (flash, mondrian)"));
+        }
+        Ok(Statement::new(Compare { anonymize, searches }))
+    },
+};
+
+/// `COMPARE ANONYMIZE ... SEARCH USING (a, b, ...)`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Compare {
+    /// The request, which chooses no search.
+    pub(super) anonymize: AnonymizeSpec,
+    /// The searches.
+    pub(super) searches: Vec<Call>,
+}
+
+impl fmt::Display for Compare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let searches = list(&self.searches, |s, f| write!(f, "{}", call(s)));
+        write!(f, "COMPARE {} SEARCH USING ({searches})", self.anonymize)
+    }
+}
 
 /// The metrics of every answer; `cm` is NULL without CLASS, and where rows were suppressed for their own limits.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
@@ -22,16 +62,21 @@ struct Row {
     outcome: Result<(Release, Vec<Option<f64>>), String>,
 }
 
-impl AnonContext {
-    pub(in crate::session) async fn compare(&self, anonymize: Anonymize, searches: Vec<Call>) -> Result<Answer> {
+#[async_trait]
+impl Run for Compare {
+    fn kind(&self) -> &'static str {
+        "compare"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let mut jobs: Vec<Arc<Job>> = vec![];
-        for search in &searches {
-            let choice = ast::Choice::Search(search.clone());
-            let statement = Anonymize {
+        for search in &self.searches {
+            let choice = ChoiceClause::Search(search.clone());
+            let anonymize = AnonymizeSpec {
                 choice,
-                ..anonymize.clone()
+                ..self.anonymize.clone()
             };
-            let job = self.bind(&statement, Purpose::Decide).await?;
+            let job = context.bind(&anonymize, Purpose::Decide).await?;
             jobs.push(Arc::new(job));
         }
         let Some(first) = jobs.first().cloned() else {
@@ -42,7 +87,7 @@ impl AnonContext {
         let readied: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| m.as_ref()).collect();
         let objectives: Vec<&dyn Metric> = Some(first.metric.as_ref()).into_iter().chain(readied).collect();
         // All jobs have the same table, models and metrics: one scan serves them.
-        let scanned = engine::scan(&first, &detail_requests(&first, &objectives), self.observer.as_ref()).await?;
+        let scanned = engine::scan(&first, &detail_requests(&first, &objectives), context.observer.as_ref()).await?;
         let evaluator = Arc::new(Evaluator::new(&first, scanned, &objectives)?);
         let models: Vec<String> = first
             .constraints
@@ -50,8 +95,8 @@ impl AnonContext {
             .map(|c| c.describe(&first.quasi_identifiers))
             .collect();
         let mut rows = vec![];
-        for (job, search) in jobs.into_iter().zip(&searches) {
-            let outcome = engine::measure(&job, &evaluator, &objectives, &self.observer).await;
+        for (job, search) in jobs.into_iter().zip(&self.searches) {
+            let outcome = engine::measure(&job, &evaluator, &objectives, &context.observer).await;
             let outcome = match outcome {
                 Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
                 Err(e) => Err(e.to_string()),

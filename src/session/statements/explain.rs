@@ -1,25 +1,69 @@
-//! EXPLAIN [ANALYZE] ANONYMIZE: what would be done, and what was.
+//! `EXPLAIN [ANALYZE] ANONYMIZE`: what a request would do, or did.
 
+use super::anonymize::spec::{self, AnonymizeSpec};
+use super::entry::{Entry, Run, Statement};
 use crate::engine::{self, detail_requests};
 use crate::error::Result;
 use crate::frequency::{BaseSet, DetailRequest};
 use crate::hierarchy::TOP;
 use crate::job::{Choice, Constraint, Job, Purpose, QuasiIdentifier};
 use crate::model::Monotonicity;
-use crate::quoting::quote;
+use crate::quoting::{literal, quote};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::ast::Anonymize;
+use crate::sql::clause::list as clause;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
 
-impl AnonContext {
-    pub(in crate::session) async fn explain(&self, anonymize: Anonymize, analyze: bool) -> Result<Answer> {
-        let job = Arc::new(self.bind(&anonymize, Purpose::Decide).await?);
+pub(super) const ENTRY: Entry = Entry {
+    name: "EXPLAIN ANONYMIZE",
+    starts: &["EXPLAIN ANONYMIZE", "EXPLAIN ANALYZE ANONYMIZE"],
+    summary: "shows roles, lattice, what prunes and the queries; ANALYZE adds what ran",
+    syntax: "EXPLAIN [ANALYZE] ANONYMIZE ...",
+    example: "EXPLAIN ANALYZE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
+    read: |c, form| {
+        let (anonymize, clauses) = spec::read(c, "EXPLAIN ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
+        spec::single(c, &clauses)?;
+        Ok(Statement::new(Explain {
+            analyze: form == 1,
+            anonymize,
+        }))
+    },
+};
+
+/// `EXPLAIN [ANALYZE] ANONYMIZE ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Explain {
+    /// Whether the search is run.
+    pub(super) analyze: bool,
+    /// What is explained.
+    pub(super) anonymize: AnonymizeSpec,
+}
+
+impl fmt::Display for Explain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.analyze { "EXPLAIN ANALYZE " } else { "EXPLAIN " })?;
+        self.anonymize.fmt(f)
+    }
+}
+
+#[async_trait]
+impl Run for Explain {
+    fn kind(&self) -> &'static str {
+        match self.analyze {
+            false => "explain anonymize",
+            true => "explain analyze anonymize",
+        }
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let job = Arc::new(context.bind(&self.anonymize, Purpose::Decide).await?);
         let mut rows = plan(&job);
-        if analyze {
-            let decision = engine::decide_job(&job, &self.observer).await?;
+        if self.analyze {
+            let decision = engine::decide_job(&job, &context.observer).await?;
             rows.extend(ran(&job, &decision));
         }
         let item: StringArray = rows.iter().map(|(item, _)| Some(item.as_str())).collect();
@@ -264,8 +308,8 @@ fn node_query(job: &Job, levels: &[u8]) -> String {
             (0, _) => column,
             (_, "suppression") => format!("'{TOP}' AS {column}"),
             _ => format!(
-                "generalize('{}', {column}, {level}) AS {column}",
-                q.hierarchy.name().replace('\'', "''")
+                "generalize({}, {column}, {level}) AS {column}",
+                literal(q.hierarchy.name())
             ),
         }
     };

@@ -1,5 +1,7 @@
-//! LATTICE OF: every node with what it reaches.
+//! `LATTICE OF ANONYMIZE`: every node with k, suppressed rows, classes and the metrics.
 
+use super::anonymize::spec::{self, AnonymizeSpec};
+use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, Result};
@@ -9,9 +11,10 @@ use crate::metric::{self, METRICS, Metric};
 use crate::search::Oracle;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::ast::Anonymize;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
 
 /// Nodes an answered batch.
@@ -20,9 +23,37 @@ const BATCH: usize = 4096;
 /// More nodes than this are refused: nobody reads them, and they would take days.
 const MOST_NODES: u128 = 10_000_000;
 
-impl AnonContext {
-    pub(in crate::session) async fn lattice_of(&self, anonymize: Anonymize) -> Result<Answer> {
-        let job = self.bind(&anonymize, Purpose::Lattice).await?;
+pub(super) const ENTRY: Entry = Entry {
+    name: "LATTICE OF",
+    starts: &["LATTICE OF ANONYMIZE"],
+    summary: "lists every node with k, suppressed rows, classes and the metrics",
+    syntax: "LATTICE OF ANONYMIZE ...",
+    example: "LATTICE OF ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
+    read: |c, _| {
+        let (anonymize, clauses) = spec::read(c, "LATTICE OF ANONYMIZE", &[], true)?;
+        spec::single(c, &clauses)?;
+        Ok(Statement::new(Lattice(anonymize)))
+    },
+};
+
+/// `LATTICE OF ANONYMIZE ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Lattice(pub(super) AnonymizeSpec);
+
+impl fmt::Display for Lattice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LATTICE OF {}", self.0)
+    }
+}
+
+#[async_trait]
+impl Run for Lattice {
+    fn kind(&self) -> &'static str {
+        "lattice"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let job = context.bind(&self.0, Purpose::Lattice).await?;
         let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
             .iter()
             .filter(|e| e.info.params.iter().all(|p| p.default.is_some()))
@@ -37,10 +68,10 @@ impl AnonContext {
             .filter(|(_, m)| readable(*m))
             .collect();
         let measured: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| *m).collect();
-        let scanned = engine::scan(&job, &detail_requests(&job, &measured), self.observer.as_ref()).await?;
+        let scanned = engine::scan(&job, &detail_requests(&job, &measured), context.observer.as_ref()).await?;
         let evaluator = Evaluator::new(&job, scanned, &measured)?;
         let names: Vec<&'static str> = metrics.iter().map(|(name, _)| *name).collect();
-        let observer = Arc::clone(&self.observer);
+        let observer = Arc::clone(&context.observer);
         let rows = tokio::task::spawn_blocking(move || {
             observer.begin(engine::Phase::Search);
             let rows = rows(&job, &evaluator, &names, observer.as_ref());

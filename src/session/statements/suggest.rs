@@ -3,21 +3,24 @@
 //! Columns are counted in one scan, exactly in small tables and estimated in large ones; forms are read off the first
 //! rows as they are stored, so that the answer is the same every time.
 
+use super::entry::{Entry, Run, Statement};
 use crate::engine::{Phase, recounting_session};
 use crate::error::{Error, Result};
-use crate::quoting::quote;
+use crate::quoting::{ident, quote};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::session::sources::source::stored;
-use crate::sql::{ast, ident};
+use crate::source::stored;
+use crate::sql::clause::{SourceClause, source};
 use crate::suggest::{Facts, Kind, Proposal, Role, propose};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
+use async_trait::async_trait;
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The name of the rows in the session that counts them.
@@ -32,9 +35,34 @@ const SAMPLED: usize = 10_000;
 const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
     line, run RISK OF on the quasi-identifiers, and decide";
 
-impl AnonContext {
-    pub(in crate::session) async fn suggest_roles(&self, named: ast::Source) -> Result<Answer> {
-        let source = self.source(&named).await?;
+pub(super) const ENTRY: Entry = Entry {
+    name: "SUGGEST ROLES",
+    starts: &["SUGGEST ROLES FOR"],
+    summary: "proposes a role for every column, with its reason",
+    syntax: "SUGGEST ROLES FOR { table | 'path' | ( query ) }",
+    example: "SUGGEST ROLES FOR people",
+    read: |c, _| Ok(Statement::new(SuggestRoles(source::read(c)?))),
+};
+
+/// `SUGGEST ROLES FOR source`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SuggestRoles(pub(super) SourceClause);
+
+impl fmt::Display for SuggestRoles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SUGGEST ROLES FOR {}", self.0)
+    }
+}
+
+#[async_trait]
+impl Run for SuggestRoles {
+    fn kind(&self) -> &'static str {
+        "suggest roles"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let named = &self.0;
+        let source = context.source(named).await?;
         let fields = source.rows.schema().fields().clone();
         let columns: Vec<(String, Kind)> = fields
             .iter()
@@ -48,7 +76,7 @@ impl AnonContext {
             return Err(Error::usage(format!("{named} has two columns called {twice:?}")));
         }
         let (state, plan) = source.rows.into_parts();
-        let progress = self.observer.begin(Phase::Measure);
+        let progress = context.observer.begin(Phase::Measure);
         let own = recounting_session(&state, Arc::clone(&progress));
         own.register_table(TABLE, Arc::new(ViewTable::new(plan.clone(), None)))?;
         let mut in_order = state.clone();
@@ -56,10 +84,10 @@ impl AnonContext {
         let one_by_one = recounting_session(&in_order, progress);
         one_by_one.register_table(TABLE, Arc::new(ViewTable::new(plan, None)))?;
         let facts = facts(&own, &one_by_one, &columns).await?;
-        self.observer.end(Phase::Measure);
+        context.observer.end(Phase::Measure);
 
         let proposals: Vec<Proposal> = facts.iter().map(propose).collect();
-        let hierarchies = self.hierarchies();
+        let hierarchies = context.hierarchies();
         let mut rows: Vec<[Option<String>; 4]> = vec![];
         let mut quasi_identifiers = vec![];
         for (proposal, ((column, _), field)) in proposals.iter().zip(columns.iter().zip(fields.iter())) {
@@ -67,7 +95,7 @@ impl AnonContext {
             let mut statement = None;
             if let Some(rule) = &proposal.hierarchy {
                 let fits = |name: &str| {
-                    let found = self.hierarchy(name).ok();
+                    let found = context.hierarchy(name).ok();
                     found.is_some_and(|h| h.ladder().accepts(field.data_type()).is_ok())
                 };
                 let name = match hierarchies.contains(column) {
@@ -90,7 +118,7 @@ impl AnonContext {
             let role = proposal.role.name().to_string();
             rows.push([Some(column.clone()), Some(role), Some(reason), statement]);
         }
-        let statement = statement(&named, &facts, &proposals, &quasi_identifiers);
+        let statement = statement(named, &facts, &proposals, &quasi_identifiers);
         let reason = match statement {
             Some(_) => WARNING.to_string(),
             None => "no column is proposed as a quasi-identifier, and a release without one protects nobody".into(),
@@ -117,7 +145,7 @@ fn free(column: &str, taken: &[String]) -> String {
 
 /// The ANONYMIZE to start from.
 fn statement(
-    named: &ast::Source,
+    named: &SourceClause,
     facts: &[Facts],
     proposals: &[Proposal],
     quasi_identifiers: &[String],

@@ -1,8 +1,9 @@
 //! `CREATE HIERARCHY`.
 
-use super::options;
 use crate::catalogue::Value;
-use crate::sql::name::{TableName, ident, list, literal_text};
+use crate::quoting::{ident, literal};
+use crate::sql::clause::options::written as options;
+use crate::sql::name::{TableName, list};
 use std::fmt;
 
 /// `CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name ...`
@@ -128,7 +129,7 @@ impl fmt::Display for CreateHierarchy {
 impl fmt::Display for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Definition::File { path, options: o } => write!(f, "FROM {}{}", literal_text(path), options(o, " ")),
+            Definition::File { path, options: o } => write!(f, "FROM {}{}", literal(path), options(o, " ")),
             // In parentheses, so that ON UNMAPPED cannot be taken for a part of the query.
             Definition::Query(query) => write!(f, "AS ({query})"),
             Definition::Intervals {
@@ -147,7 +148,7 @@ impl fmt::Display for Definition {
             }
             Definition::Prefix { keep, mask } => {
                 write!(f, "AS PREFIX ({})", list(keep, fmt::Display::fmt))?;
-                mask.as_ref().map_or(Ok(()), |m| write!(f, " MASK {}", literal_text(m)))
+                mask.as_ref().map_or(Ok(()), |m| write!(f, " MASK {}", literal(m)))
             }
             Definition::Truncate(units) => {
                 write!(

@@ -1,6 +1,5 @@
 //! `CREATE HIERARCHY`: names the levels of generalization of a column.
 
-use super::{Entry, Statement};
 use crate::catalogue::Value;
 use crate::error::Result;
 use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
@@ -8,30 +7,13 @@ use crate::sql::clause::options;
 use crate::sql::cursor::Cursor;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "CREATE HIERARCHY",
-    starts: &["CREATE HIERARCHY", "CREATE OR REPLACE HIERARCHY"],
-    summary: "names the levels of generalization of a column",
-    syntax: "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name
-    FROM 'file.csv' [OPTIONS (key value, ...)]
-  | AS <query>
-  | AS INTERVALS (5, 10, 20) [ORIGIN 0] [BOTTOM CODE 10] [TOP CODE 90]
-  | AS PREFIX (4, 3, 2) [MASK '*']
-  | AS TRUNCATE (unit, ...)
-  | AS VALUES ('female', 'any'), ('male', 'any')
-  | AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }
-  | AS SUPPRESSION
-  [ON UNMAPPED ERROR | SUPPRESS | TOP] [NULLS AS VALUE | AS TOP | ERROR]",
-    example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 TOP CODE 90 ON UNMAPPED ERROR NULLS AS TOP",
-    parse,
-};
-
-fn parse(c: &mut Cursor, form: usize) -> Result<Statement> {
+/// Reads what follows the words CREATE HIERARCHY.
+pub(crate) fn read(c: &mut Cursor, or_replace: bool) -> Result<CreateHierarchy> {
     let if_not_exists = c.take("IF NOT EXISTS");
     let name = c.name("the name of the hierarchy")?;
     let (definition, at_end) = if c.take("FROM") {
         let path = c.string("a file in quotes")?;
-        let options = if c.take("OPTIONS") { options(c)? } else { vec![] };
+        let options = if c.take("OPTIONS") { options::read(c)? } else { vec![] };
         (Definition::File { path, options }, false)
     } else {
         c.need("AS")
@@ -39,7 +21,7 @@ fn parse(c: &mut Cursor, form: usize) -> Result<Statement> {
         definition(c)?
     };
     let mut created = CreateHierarchy {
-        or_replace: form == 1,
+        or_replace,
         if_not_exists,
         name,
         definition,
@@ -47,7 +29,7 @@ fn parse(c: &mut Cursor, form: usize) -> Result<Statement> {
         nulls: None,
     };
     if at_end {
-        return Ok(Statement::CreateHierarchy(created));
+        return Ok(created);
     }
     while !c.at_end() {
         let before = c.clone();
@@ -58,7 +40,7 @@ fn parse(c: &mut Cursor, form: usize) -> Result<Statement> {
             return Err(before.error("this is given twice"));
         }
     }
-    Ok(Statement::CreateHierarchy(created))
+    Ok(created)
 }
 
 enum Tail {

@@ -6,7 +6,8 @@
 use super::mutate::words;
 use super::{Input, scratch};
 use anonsql::error::Error;
-use anonsql::sql::{self, Statement};
+use anonsql::session::{self, Statement};
+use anonsql::sql;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
@@ -36,13 +37,13 @@ impl Input for Statements {
         let mut corpus = vec![];
         scripts(&root, &mut corpus);
         corpus.extend(
-            sql::statement::STATEMENTS
+            session::STATEMENTS
                 .iter()
                 .flat_map(|s| [s.example, s.syntax])
                 .map(split),
         );
         assert!(corpus.len() > 300, "the statements of {} are missing", root.display());
-        let mut dictionary: Vec<String> = sql::keywords().iter().map(|k| k.to_string()).collect();
+        let mut dictionary: Vec<String> = session::keywords().iter().map(|k| k.to_string()).collect();
         let more = "( ) , ; ' \" $$ [ ] { } . .. = => -> :: : - -- /* */ + * % 0 1 -1 1e308 1e999 18446744073709551616 0x7f \
             'a' '' '''' E'\\n' U&'x' \"A b\" \"\" \u{0} \u{202e} é 💣 NULL TRUE SELECT FROM WHERE UNION EXPLAIN ANALYZE COPY \
             INSERT INTO VALUES CREATE TABLE EXTERNAL STORED PARQUET LOCATION WITH CASE WHEN THEN END NOT INTERVAL CAST \
@@ -95,7 +96,7 @@ impl Statements {
 fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
     sql::is_complete(text);
     let refused = |error: Error| Ok(("refused", vec![hash(&shape(&error.to_string()))]));
-    let statements = match sql::parse_each(text) {
+    let statements = match session::parse_each(text) {
         Ok(statements) => statements,
         Err(e) => return refused(e),
     };
@@ -114,7 +115,7 @@ fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
 
 fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
     let printed = statement.to_string();
-    match sql::parse(&printed) {
+    match session::parse(&printed) {
         // A deep statement is not cloned here: that takes more of a stack than reading or printing it.
         Ok(again) if again == std::slice::from_ref(statement) => Ok(()),
         Ok(_) => Err(format!("{text:?} prints as {printed:?}, which is another statement")),

@@ -153,7 +153,7 @@ impl Scene {
 
 /// The rows of a VERIFY: each check, and whether it holds.
 pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
-    let statement = anonsql::sql::parse(sql).unwrap().remove(0);
+    let statement = anonsql::session::parse(sql).unwrap().remove(0);
     let answer = match context.execute(statement).await {
         Ok(answer) => answer,
         Err(e) => panic!("{e}\n{sql}"),

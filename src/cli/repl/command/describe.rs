@@ -2,7 +2,7 @@
 
 use super::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
-use crate::sql::{ident, literal_text};
+use crate::quoting::{ident, literal};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\d",
@@ -31,7 +31,7 @@ fn list(shell: &Shell) -> Result<()> {
     let hierarchies = shell.runner.context().hierarchies();
     let rows = hierarchies
         .iter()
-        .map(|h| format!(" UNION ALL SELECT {}, 'hierarchy'", literal_text(h)));
+        .map(|h| format!(" UNION ALL SELECT {}, 'hierarchy'", literal(h)));
     let sql = format!("{TABLES}{} ORDER BY kind DESC, name", rows.collect::<String>());
     shell.runner.run_text(&sql)
 }

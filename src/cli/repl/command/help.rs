@@ -9,7 +9,7 @@ use crate::model::MODELS;
 use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
 use crate::session::OBJECTIVES;
-use crate::sql::statement::STATEMENTS;
+use crate::session::STATEMENTS;
 use std::fmt::Write;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,36 +1,91 @@
-//! PARETO FRONT OF: the nodes that no other node beats in every objective.
+//! `PARETO FRONT OF ANONYMIZE`: the nodes that no other node beats in every objective.
 
 mod objective;
 
 pub use objective::OBJECTIVES;
 
+use super::anonymize::spec::{self, AnonymizeSpec};
+use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Argument, Call, Value};
 use crate::engine::{self, Front, Objective, Property, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
+use crate::quoting::ident;
 use crate::report::FrontChart;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::ast::{self, Anonymize, Choice};
-use crate::sql::ident;
+use crate::sql::clause::{ChoiceClause, ConstraintClause, ObjectiveClause, list as clause};
+use crate::sql::name::list;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
 use objective::{bind_objective, column_of, complete, counts};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(in crate::session) const ENTRY: Entry = Entry {
+    name: "PARETO FRONT OF",
+    starts: &["PARETO FRONT OF ANONYMIZE"],
+    summary: "lists the nodes that no other node beats in every objective",
+    syntax: "PARETO FRONT OF ANONYMIZE ... OPTIMIZING MAX | MIN property [ON column], ... [EPSILON (e, ...)]
+  [REPORT TO 'front.svg']",
+    example: "PARETO FRONT OF ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MAX l ON job, MIN glm",
+    read: |c, _| {
+        let more = [clause::OPTIMIZING, clause::EPSILON, clause::REPORT];
+        let (anonymize, s) = spec::read(c, "PARETO FRONT OF ANONYMIZE", &more, false)?;
+        spec::single(c, &s)?;
+        if s.objectives.is_empty() {
+            return Err(c.error("PARETO FRONT OF needs OPTIMIZING; example: OPTIMIZING MAX k, MIN glm"));
+        }
+        if !s.epsilon.is_empty() && s.epsilon.len() != s.objectives.len() {
+            let (objectives, numbers) = (s.objectives.len(), s.epsilon.len());
+            return Err(c.error(format_args!(
+                "EPSILON has {numbers} numbers for {objectives} objectives"
+            )));
+        }
+        Ok(Statement::new(Pareto {
+            anonymize,
+            objectives: s.objectives,
+            epsilon: s.epsilon,
+        }))
+    },
+};
+
+/// `PARETO FRONT OF ANONYMIZE ... OPTIMIZING ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct Pareto {
+    /// The request; its constraints may be empty.
+    pub(in crate::session) anonymize: AnonymizeSpec,
+    /// What the front is over.
+    pub(in crate::session) objectives: Vec<ObjectiveClause>,
+    /// The discretization vector: empty, or one entry per objective.
+    pub(in crate::session) epsilon: Vec<f64>,
+}
+
+impl fmt::Display for Pareto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let objectives = list(&self.objectives, fmt::Display::fmt);
+        write!(f, "PARETO FRONT OF {} OPTIMIZING {objectives}", self.anonymize)?;
+        if self.epsilon.is_empty() {
+            return Ok(());
+        }
+        write!(f, " EPSILON ({})", list(&self.epsilon, |e, f| write!(f, "{e:?}")))
+    }
+}
+
 /// A front as it was asked for.
 pub(in crate::session) struct Request {
-    anonymize: Anonymize,
-    objectives: Vec<ast::Objective>,
+    anonymize: AnonymizeSpec,
+    objectives: Vec<ObjectiveClause>,
     epsilon: Vec<f64>,
 }
 
 impl Request {
     pub(in crate::session) fn new(
-        anonymize: Anonymize,
-        mut objectives: Vec<ast::Objective>,
+        anonymize: AnonymizeSpec,
+        mut objectives: Vec<ObjectiveClause>,
         epsilon: Vec<f64>,
     ) -> Result<Self> {
         for objective in &mut objectives {
@@ -44,15 +99,16 @@ impl Request {
     }
 }
 
-impl AnonContext {
-    pub(in crate::session) async fn pareto(
-        &self,
-        mut anonymize: Anonymize,
-        objectives: Vec<ast::Objective>,
-        epsilon: Vec<f64>,
-    ) -> Result<Answer> {
+#[async_trait]
+impl Run for Pareto {
+    fn kind(&self) -> &'static str {
+        "pareto front"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let mut anonymize = self.anonymize.clone();
         let report = anonymize.report.take().map(drawing).transpose()?;
-        if report.is_some() && objectives.len() < 2 {
+        if report.is_some() && self.objectives.len() < 2 {
             return Err(Error::usage("a chart needs two objectives, and OPTIMIZING names one"));
         }
         let folder = report.as_deref().and_then(Path::parent);
@@ -62,15 +118,17 @@ impl AnonContext {
                 folder.display()
             )));
         }
-        let request = Request::new(anonymize, objectives, epsilon)?;
-        let (batch, chart) = self.front(request).await?;
+        let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
+        let (batch, chart) = context.front(request).await?;
         if let Some(path) = report {
             StagedReport::write(&path, &chart.svg()?)?.publish()?;
         }
-        *self.last_front.write() = Some(Arc::new(chart));
+        *context.last_front.write() = Some(Arc::new(chart));
         Answer::of(batch)
     }
+}
 
+impl AnonContext {
     /// What PARETO FRONT OF answered last.
     pub fn last_front(&self) -> Option<Arc<FrontChart>> {
         self.last_front.read().clone()
@@ -92,7 +150,7 @@ impl AnonContext {
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
         let job = self.bind(&anonymize, Purpose::Front).await?;
         weights_count(&job, &bound)?;
-        let named = anonymize.choice != Choice::Default;
+        let named = anonymize.choice != ChoiceClause::Default;
         let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let front = engine::front(job, bound, epsilon, named, Arc::clone(&self.observer)).await?;
         let batch = batch(&front, schema, &columns, &anonymize, &objectives)?;
@@ -159,8 +217,8 @@ fn batch(
     front: &Front,
     schema: SchemaRef,
     columns: &[String],
-    anonymize: &Anonymize,
-    objectives: &[ast::Objective],
+    anonymize: &AnonymizeSpec,
+    objectives: &[ObjectiveClause],
 ) -> Result<RecordBatch> {
     let rows = &front.rows;
     let text = |f: &dyn Fn(&Reached) -> String| -> ArrayRef {
@@ -218,15 +276,15 @@ fn proof(front: &Front) -> String {
 }
 
 /// The models with which the row is released as it was measured: those of the statement, and what it reaches.
-fn satisfying(anonymize: &Anonymize, objectives: &[ast::Objective], row: &Reached) -> Vec<ast::Constraint> {
+fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.satisfying.clone();
-    let add = |all: &mut Vec<ast::Constraint>, name: &str, args: Vec<Value>, sensitive: Option<String>| {
+    let add = |all: &mut Vec<ConstraintClause>, name: &str, args: Vec<Value>, sensitive: Option<String>| {
         let args = args.into_iter().map(|value| Argument { name: None, value }).collect();
         let model = Call {
             name: name.into(),
             args,
         };
-        let constraint = ast::Constraint {
+        let constraint = ConstraintClause {
             model,
             sensitive,
             subset: vec![],
@@ -258,7 +316,7 @@ fn satisfying(anonymize: &Anonymize, objectives: &[ast::Objective], row: &Reache
     all
 }
 
-fn chart(front: &Front, objectives: &[ast::Objective]) -> FrontChart {
+fn chart(front: &Front, objectives: &[ObjectiveClause]) -> FrontChart {
     FrontChart {
         axes: objectives.iter().map(|o| (o.max, column_of(o))).collect(),
         points: front.rows.iter().map(|r| r.values.clone()).collect(),

@@ -7,7 +7,7 @@ use crate::job::Constraint;
 use crate::metric::{self, METRICS};
 use crate::model;
 use crate::session::bind::not_sensitive;
-use crate::sql::ast;
+use crate::sql::clause::{ObjectiveClause, SensitiveClause};
 
 /// Makes the property; the sensitive attribute is given to those that read one.
 pub type Build = fn(&Arguments, Option<String>) -> Result<Property>;
@@ -89,17 +89,17 @@ const WITH_ATTRIBUTE: [&str; 3] = ["l", "t", "s_l"];
 /// The names of those whose values are whole numbers.
 const COUNTS: [&str; 3] = ["k", "l", "suppressed"];
 
-fn is_one_of(names: &[&str], objective: &ast::Objective) -> bool {
+fn is_one_of(names: &[&str], objective: &ObjectiveClause) -> bool {
     names.iter().any(|n| n.eq_ignore_ascii_case(&objective.property.name))
 }
 
 /// Whether the values are whole numbers.
-pub(super) fn counts(objective: &ast::Objective) -> bool {
+pub(super) fn counts(objective: &ObjectiveClause) -> bool {
     is_one_of(&COUNTS, objective)
 }
 
 /// The column of the answer: `k`, `l_diagnosis`.
-pub(super) fn column_of(objective: &ast::Objective) -> String {
+pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     let name = objective.property.name.to_ascii_lowercase();
     match &objective.on {
         Some(attribute) => format!("{name}_{attribute}"),
@@ -108,7 +108,7 @@ pub(super) fn column_of(objective: &ast::Objective) -> String {
 }
 
 /// Puts the only sensitive column after ON where the statement leaves it out, so that columns and models name it.
-pub(super) fn complete(objective: &mut ast::Objective, sensitive: &[ast::Sensitive]) -> Result<()> {
+pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<()> {
     if !is_one_of(&WITH_ATTRIBUTE, objective) || objective.on.is_some() {
         return Ok(());
     }
@@ -131,7 +131,7 @@ pub(super) fn complete(objective: &mut ast::Objective, sensitive: &[ast::Sensiti
 }
 
 /// Looks the objective up and checks its arguments.
-pub(super) fn bind_objective(objective: &ast::Objective, sensitive: &[ast::Sensitive]) -> Result<Objective> {
+pub(super) fn bind_objective(objective: &ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<Objective> {
     let call = &objective.property;
     let named = |name: &str| name.eq_ignore_ascii_case(&call.name);
     let known = OBJECTIVES

@@ -1,6 +1,6 @@
 //! The rows that RISK OF answers: section, subject, measure, value, note.
 
-use super::{MOST_SUBSETS, Measured};
+use super::measure::{MOST_SUBSETS, Measured};
 use crate::error::Result;
 use crate::risk::{Above, Attacker, ClassEstimate, Estimate, Histogram};
 use arrow::array::{ArrayRef, Float64Array, StringArray};

@@ -1,0 +1,114 @@
+//! Rows that the source does not generalize to.
+//!
+//! A release says nothing but what its source says: every released row, in the columns that are kept as they are and in
+//! the quasi-identifiers whose hierarchy and level are known, is a row of the generalized source, and there are no more
+//! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
+
+use super::check::none_of;
+use super::claim::Claim;
+use super::evidence::Evidence;
+use super::known::{Known, generalized};
+use super::spelling::{TEXT, compared, converted};
+use super::tables::{CHECKED, WHOLE};
+use crate::engine::{ReleasedTable, count, with_one_zero};
+use crate::error::Result;
+use crate::folder::Check;
+use crate::quoting::quote;
+use datafusion::prelude::SessionContext;
+
+/// A column that is released as it is in the source.
+pub(super) struct Unchanged {
+    pub(super) column: String,
+    /// What is compared of a released value.
+    pub(super) released: String,
+    /// What is compared of the source's, which has one zero as soon as it is released.
+    pub(super) of_source: String,
+}
+
+/// The columns that the release kept: those of the manifest's statement, or the sensitive ones of the claim.
+pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result<Vec<Unchanged>> {
+    let evidence = claim.evidence.as_ref();
+    let sensitive = || {
+        // A promise to each row generalizes the attribute that it is about.
+        let personal = claim.constraints.iter().filter(|c| c.model.limit_column().is_some());
+        let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
+        let kept = claim.sensitive.iter().filter(|s| !s.randomized);
+        let kept = kept.map(|s| s.column.clone());
+        kept.filter(|column| !generalized.contains(&column.as_str())).collect()
+    };
+    let text = evidence.map_or(TEXT, Evidence::text);
+    let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
+    let (released, whole) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
+    let field = |table: &datafusion::dataframe::DataFrame, column: &str| {
+        let found = table.schema().qualified_field_with_unqualified_name(column).ok();
+        found.map(|(_, field)| field.data_type().clone())
+    };
+    let unchanged = columns.into_iter().filter_map(|column| {
+        let of_source = field(&whole, &column)?;
+        let data_type = compared(&field(&released, &column)?, &of_source, text)?;
+        let name = quote(&column);
+        Some(Unchanged {
+            released: converted(&name, data_type),
+            of_source: converted(&with_one_zero(&name, &of_source), data_type),
+            column,
+        })
+    });
+    Ok(unchanged.collect())
+}
+
+/// Counts the released rows beyond those of the source.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+    unchanged: &[Unchanged],
+) -> Result<Option<Check>> {
+    let whole = session.table(WHOLE).await?;
+    let mut followed = vec![];
+    let (mut there, mut here, mut names) = (vec![], vec![], vec![]);
+    for known in known {
+        let Ok((_, field)) = whole.schema().qualified_field_with_unqualified_name(&known.column) else {
+            continue;
+        };
+        let data_type = known.form(session, field.data_type()).await?;
+        let Some(data_type) = data_type else { continue };
+        there.push(converted(&quote(&known.column), data_type));
+        here.push(converted(&quote(&known.column), data_type));
+        names.push(known.column.as_str());
+        followed.push(known);
+    }
+    for one in unchanged {
+        there.push(one.of_source.clone());
+        here.push(one.released.clone());
+        names.push(&one.column);
+    }
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let source = generalized(session, WHOLE, &followed).await?;
+    let select = |columns: &[String], more: &str, from: &str| {
+        let columns = columns.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+        let columns: Vec<String> = columns.collect();
+        format!("SELECT {}, {more} FROM {from}", columns.join(", "))
+    };
+    let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
+    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    let looks = format!(
+        "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
+        released.is_starred_row()
+    );
+    let sql = format!(
+        "SELECT coalesce(sum(more - least(more, looks)), 0) \
+            + greatest(coalesce(sum(least(more, looks)), 0) - {}, 0) \
+         FROM (SELECT sum(n) AS more, sum(looks) AS looks FROM ({} UNION ALL {}) GROUP BY {}) WHERE more > 0",
+        released.starred,
+        select(&here, &looks, &quote(&released.name)),
+        select(&there, "-1 AS n, 0 AS looks", &source),
+        keys.join(", ")
+    );
+    let beyond = count(session, &sql).await?;
+    Ok(Some(none_of(
+        format!("rows that the source does not have ({})", names.join(", ")),
+        beyond,
+    )))
+}

@@ -1,0 +1,100 @@
+//! What is known of every quasi-identifier: of those that are named, and of those that the manifest adds.
+
+use super::claim::Claim;
+use super::evidence::Evidence;
+use super::findings::Findings;
+use super::known::Known;
+use super::spelling::TEXT;
+use crate::error::Result;
+use crate::folder::{MANIFEST, Manifest, Role};
+use crate::hierarchy::Hierarchy;
+use std::sync::Arc;
+
+/// A quasi-identifier and what is said of it.
+struct Named {
+    column: String,
+    hierarchy: Option<Arc<Hierarchy>>,
+    levels: Option<(u8, u8)>,
+}
+
+/// What is known of every quasi-identifier.
+pub(super) fn known(claim: &Claim, found: &mut Findings) -> Result<Vec<Known>> {
+    let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
+    let of_manifest = manifest
+        .map(|m| m.columns_of(Role::QuasiIdentifier))
+        .unwrap_or_default();
+    let text = claim.evidence.as_ref().map_or(TEXT, Evidence::text);
+    let mut known = vec![];
+    for named in named(claim, &of_manifest) {
+        let column = named.column.as_str();
+        // What is claimed goes before what the release says of itself.
+        let levels = named.levels.or_else(|| {
+            let level = manifest.and_then(|m| m.node.get(column));
+            level.map(|level| (*level, *level))
+        });
+        let is_in_manifest = of_manifest.contains(&named.column);
+        let hierarchy = match (named.hierarchy, manifest.filter(|_| is_in_manifest)) {
+            (Some(hierarchy), None) => Some(hierarchy),
+            (Some(hierarchy), Some(manifest)) => found.same(manifest, column, hierarchy)?,
+            (None, Some(manifest)) => hierarchy_of(claim, manifest, column, levels, found)?,
+            (None, None) if named.levels.is_some() => Some(Hierarchy::suppression_of(column)?),
+            (None, None) => None,
+        };
+        let is_folder = claim.folders.contains(&named.column);
+        known.push(Known::try_new(column, hierarchy, levels, is_folder, text)?);
+    }
+    Ok(known)
+}
+
+/// The quasi-identifiers that are named, and then those that the manifest adds.
+fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
+    let columns = claim.columns();
+    let claimed = claim.quasi_identifiers.iter().map(|q| Named {
+        column: q.column.clone(),
+        hierarchy: claim.generalized.contains(&q.column).then(|| Arc::clone(&q.hierarchy)),
+        levels: q.levels,
+    });
+    let is_added = |column: &&String| {
+        columns.contains(&column.as_str()) && !claim.quasi_identifiers.iter().any(|q| q.column == **column)
+    };
+    let added = of_manifest.iter().filter(is_added).map(|column| Named {
+        column: column.clone(),
+        hierarchy: None,
+        levels: None,
+    });
+    claimed.chain(added).collect()
+}
+
+/// The hierarchy that the manifest names for a column, where it is known.
+fn hierarchy_of(
+    claim: &Claim,
+    manifest: &Manifest,
+    column: &str,
+    levels: Option<(u8, u8)>,
+    found: &mut Findings,
+) -> Result<Option<Arc<Hierarchy>>> {
+    let suppression = Hierarchy::suppression_of(column)?;
+    if manifest.used(column, &suppression)? {
+        return Ok(Some(suppression));
+    }
+    let mut unknown = |why: String| {
+        let is_raw = levels == Some((0, 0));
+        if !is_raw && manifest.partition.is_none() {
+            found.unchecked.push(format!("labels of {column} ({why})"));
+        }
+        Ok(None)
+    };
+    let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
+        return unknown(format!("{MANIFEST} names no hierarchy"));
+    };
+    if levels.is_none() {
+        return unknown(format!("{MANIFEST} has no level"));
+    }
+    match claim.hierarchies.get(name) {
+        None => unknown(format!("there is no hierarchy {name} in this session")),
+        Some(hierarchy) if manifest.used(column, hierarchy)? => Ok(Some(Arc::clone(hierarchy))),
+        Some(_) => unknown(format!(
+            "hierarchy {name} of this session is not the one that {MANIFEST} has"
+        )),
+    }
+}

@@ -1,0 +1,342 @@
+//! Rows whose labels are not true of any row of the source.
+//!
+//! Where a column has one level, each label has its values and counting tells ([`super::against`]). A local recoding may
+//! release labels of many levels, and ranges, which overlap: each released row is then matched with a row of the source
+//! that is equal in the columns that are kept, and that its labels cover, and no row of the source is taken twice. Rows
+//! that are alike are matched together, as a flow from the distinct released rows to the distinct rows of the source.
+
+use super::against::Unchanged;
+use super::check::none_of;
+use super::flow::matched;
+use super::known::{Known, bind, generalized};
+use super::spelling::{CSV_TEXT, TEXT, converted};
+use super::tables::{WHOLE, type_of};
+use crate::engine::{ReleasedTable, with_one_zero};
+use crate::error::{Error, Result};
+use crate::folder::Check;
+use crate::hierarchy::{Cover, Hierarchy, Proven, TOP};
+use crate::quoting::quote;
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
+use arrow::compute::{cast, concat};
+use arrow::datatypes::{DataType, Int64Type};
+use arrow::row::{RowConverter, SortField};
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most pairs of a released row and one of the source that a flow is counted over. Beyond, each released row is
+/// counted for itself.
+const PAIRS: usize = 1 << 21;
+
+/// A column whose labels are held against the values of the source.
+struct Covered {
+    proven: Proven,
+    /// The places of the released labels and the codes of the source's values, by text.
+    labels: HashMap<Option<String>, u32>,
+    codes: HashMap<Option<String>, u32>,
+    /// The places of NULL and of the empty text, where files have one for both.
+    alike: Option<[u32; 2]>,
+}
+
+/// Counts the released rows that cannot be matched, and names the columns whose labels cannot be read.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    known: &[Known],
+    unchanged: &[Unchanged],
+) -> Result<(Option<Check>, Vec<String>)> {
+    let whole = session.table(WHOLE).await?.schema().clone();
+    let (mut unread, mut covered, mut followed) = (vec![], vec![], vec![]);
+    let (mut here, mut there, mut names) = (vec![], vec![], vec![]);
+    let (mut own, mut raw) = (vec![], vec![]);
+    for known in known {
+        let Ok((_, field)) = whole.qualified_field_with_unqualified_name(&known.column) else {
+            continue;
+        };
+        let data_type = known.form(session, field.data_type()).await?;
+        if let Some(data_type) = data_type {
+            here.push(converted(&quote(&known.column), data_type));
+            there.push(converted(&quote(&known.column), data_type));
+            names.push(known.column.as_str());
+            followed.push(known);
+            continue;
+        }
+        match Covered::of(session, released, known).await? {
+            Some(column) => {
+                covered.push(column);
+                own.push(converted(&quote(&known.column), TEXT));
+                let raw_type = type_of(session, WHOLE, &known.column).await?;
+                raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
+                names.push(&known.column);
+            }
+            None => unread.push(format!(
+                "whether values of {0} are true of the source (name the hierarchy: {0} USING hierarchy)",
+                known.column
+            )),
+        }
+    }
+    if covered.is_empty() {
+        return Ok((None, unread));
+    }
+    for one in unchanged {
+        here.push(one.released.clone());
+        there.push(one.of_source.clone());
+        names.push(&one.column);
+    }
+    let source = generalized(session, WHOLE, &followed).await?;
+    let select = |keys: &[String], cells: &[String], side: &str, from: &str| {
+        let keys = keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
+        let cells = cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+        let columns: Vec<String> = keys.chain(cells).collect();
+        format!("SELECT {}, {side} FROM {from}", columns.join(", "))
+    };
+    let keys: Vec<String> = (0..here.len()).map(|i| format!("k{i}")).collect();
+    let cells: Vec<String> = (0..own.len()).map(|i| format!("c{i}")).collect();
+    let all = [keys.clone(), cells, vec!["side".into(), "looks".into()]]
+        .concat()
+        .join(", ");
+    let order = [keys, vec!["side".into()]].concat().join(", ");
+    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    let looks = format!(
+        "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
+        released.is_starred_row()
+    );
+    let sql = format!(
+        "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
+        select(&here, &own, &looks, &quote(&released.name)),
+        select(&there, &raw, "1 AS side, 0 AS looks", &source),
+    );
+    let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let missing = rows + alike.saturating_sub(released.starred);
+    let each = match is_whole {
+        true => "",
+        false => ", each label for itself (too many overlap to match all at once)",
+    };
+    let check = none_of(
+        format!(
+            "rows that are true of no row of the source of their own ({}){each}",
+            names.join(", ")
+        ),
+        missing,
+    );
+    Ok((Some(check), unread))
+}
+
+impl Covered {
+    /// `None` where labels cannot be read for want of a hierarchy.
+    async fn of(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<Option<Self>> {
+        let hierarchy = match &known.hierarchy {
+            Some(hierarchy) => Arc::clone(hierarchy),
+            None => Hierarchy::suppression_of(&known.column)?,
+        };
+        let (values, lookup) = bind(session, WHOLE, &known.column, &hierarchy).await?;
+        let sql = format!(
+            "SELECT DISTINCT {} AS v FROM {}",
+            converted(&quote(&known.column), TEXT),
+            quote(&released.name)
+        );
+        let batches = session.sql(&sql).await?.collect().await.map_err(Error::from_data)?;
+        let columns: Vec<&dyn Array> = batches.iter().map(|b| b.column(0).as_ref()).collect();
+        let mut labels: StringArray = match columns.is_empty() {
+            true => StringArray::from(Vec::<Option<&str>>::new()),
+            false => concat(&columns)?.as_string::<i32>().clone(),
+        };
+        let null = labels.iter().position(|label| label.is_none());
+        let alike = null
+            .filter(|_| known.text == CSV_TEXT)
+            .map(|null| [null as u32, labels.len() as u32]);
+        if alike.is_some() {
+            labels = labels.iter().chain([Some("")]).collect();
+        }
+        let is_ordered = lookup.is_ordered();
+        let cover = Cover::new(Arc::new(lookup), labels.clone())?;
+        let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
+        if known.hierarchy.is_none() && !(is_ordered && labels.iter().enumerate().all(is_read)) {
+            return Ok(None);
+        }
+        let values = cast(&values, &DataType::Utf8)?;
+        let numbered = |texts: &StringArray| texts.iter().map(|t| t.map(str::to_string)).zip(0..).collect();
+        Ok(Some(Self {
+            labels: numbered(&labels),
+            codes: numbered(values.as_string()),
+            proven: Proven::new(Arc::new(cover)),
+            alike,
+        }))
+    }
+
+    fn covers(&mut self, code: u32, label: u32) -> bool {
+        let other = self.alike.filter(|[null, _]| *null == label).map(|[_, empty]| empty);
+        self.proven.covers(code, label) || other.is_some_and(|empty| self.proven.covers(code, empty))
+    }
+}
+
+/// Distinct rows that are equal in the columns that are kept: released ones, and those of the source.
+#[derive(Default)]
+struct Block {
+    sides: [Vec<Vec<u32>>; 2],
+    rows: [Vec<u64>; 2],
+    /// Of the released ones, whether they look suppressed.
+    looks: Vec<bool>,
+}
+
+/// Released rows that cannot be matched.
+struct Missing {
+    rows: u64,
+    /// Those that look suppressed, and may be.
+    alike: u64,
+    /// Whether all could be matched at once.
+    is_whole: bool,
+}
+
+/// The rows that cannot be matched: `sql` answers `keys` columns that are kept, then the labels and values, the side,
+/// whether the row looks suppressed, and the rows.
+async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<Missing> {
+    let mut stream = session
+        .sql(sql)
+        .await?
+        .execute_stream()
+        .await
+        .map_err(Error::from_data)?;
+    let fields = stream.schema().fields().clone();
+    let kept = fields.iter().take(keys).map(|f| SortField::new(f.data_type().clone()));
+    let converter = RowConverter::new(kept.collect())?;
+    let mut missing = Missing {
+        rows: 0,
+        alike: 0,
+        is_whole: true,
+    };
+    let mut block = Block::default();
+    let mut last: Option<Vec<u8>> = None;
+    while let Some(batch) = stream.next().await {
+        let batch: RecordBatch = batch.map_err(Error::from_data)?;
+        let rows = match keys {
+            0 => None,
+            _ => Some(converter.convert_columns(&batch.columns()[..keys])?),
+        };
+        let column = |i: usize| batch.column(keys + i);
+        let sides = cast(column(covered.len()), &DataType::Int64)?;
+        let looks = cast(column(covered.len() + 1), &DataType::Int64)?;
+        let (sides, looks) = (sides.as_primitive::<Int64Type>(), looks.as_primitive::<Int64Type>());
+        let counts = column(covered.len() + 2).as_primitive::<Int64Type>();
+        for row in 0..batch.num_rows() {
+            let key = rows.as_ref().map_or(&[][..], |rows| rows.row(row).data());
+            if last.as_deref() != Some(key) {
+                block.settle(covered, &mut missing);
+                last = Some(key.to_vec());
+            }
+            let side = usize::from(sides.value(row) == 1);
+            let place = |(i, own): (usize, &Covered)| {
+                let texts = column(i).as_string::<i32>();
+                let text = texts.is_valid(row).then(|| texts.value(row).to_string());
+                [&own.labels, &own.codes][side].get(&text).copied()
+            };
+            let places: Option<Vec<u32>> = covered.iter().enumerate().map(place).collect();
+            let places = places.ok_or_else(|| Error::data("the rows changed while they were checked"))?;
+            block.sides[side].push(places);
+            block.rows[side].push(counts.value(row).unsigned_abs());
+            if side == 0 {
+                block.looks.push(looks.value(row) != 0);
+            }
+        }
+    }
+    block.settle(covered, &mut missing);
+    Ok(missing)
+}
+
+impl Block {
+    /// Counts the rows of this block that have no match, and begins a new one.
+    fn settle(&mut self, covered: &mut [Covered], missing: &mut Missing) {
+        let Block { sides, rows, looks } = std::mem::take(self);
+        let [released, source] = sides;
+        let (mut pairs, mut within) = (vec![], true);
+        let mut reached = vec![0u64; released.len()];
+        let mut covering = Covering::new(&released, covered.len());
+        for (to, values) in source.iter().enumerate() {
+            for from in covering.of(covered, values) {
+                reached[from] += rows[1][to];
+                if pairs.len() < PAIRS {
+                    pairs.push((from as u32, to as u32));
+                } else {
+                    within = false;
+                }
+            }
+        }
+        missing.is_whole &= within;
+        let (own, alike): (Vec<usize>, Vec<usize>) = (0..released.len()).partition(|i| !looks[*i]);
+        let sum = |of: &[usize], n: &dyn Fn(usize) -> u64| of.iter().map(|i| n(*i)).sum::<u64>();
+        if !within {
+            let beyond = |i: usize| rows[0][i].saturating_sub(reached[i]);
+            missing.rows += sum(&own, &beyond);
+            missing.alike += sum(&alike, &beyond);
+            return;
+        }
+        let all: u64 = rows[0].iter().sum();
+        let unmatched = all - matched(&rows[0], &rows[1], &pairs);
+        // A greatest matching can be had that leaves as few of the others alone as there are when they are matched first.
+        let first = match alike.is_empty() {
+            true => unmatched,
+            false => {
+                let alone: Vec<u64> = (0..released.len())
+                    .map(|i| if looks[i] { 0 } else { rows[0][i] })
+                    .collect();
+                alone.iter().sum::<u64>() - matched(&alone, &rows[1], &pairs)
+            }
+        };
+        missing.rows += first;
+        missing.alike += unmatched - first;
+    }
+}
+
+/// The released rows of a block by what they cover: a bit each.
+struct Covering<'a> {
+    released: &'a [Vec<u32>],
+    /// By column and code of a value the rows whose label there covers it.
+    by_value: Vec<HashMap<u32, Vec<u64>>>,
+    held: usize,
+}
+
+/// The most words that are held; then they are found anew.
+const HELD: usize = 1 << 25;
+
+impl<'a> Covering<'a> {
+    fn new(released: &'a [Vec<u32>], columns: usize) -> Self {
+        Self {
+            released,
+            by_value: vec![HashMap::new(); columns],
+            held: 0,
+        }
+    }
+
+    /// The rows that cover these values in every column.
+    fn of(&mut self, covered: &mut [Covered], values: &[u32]) -> Vec<usize> {
+        let words = self.released.len().div_ceil(64);
+        if self.held > HELD {
+            self.by_value.iter_mut().for_each(HashMap::clear);
+            self.held = 0;
+        }
+        let mut all = vec![u64::MAX; words];
+        for (column, (own, code)) in covered.iter_mut().zip(values).enumerate() {
+            let (released, held) = (self.released, &mut self.held);
+            let bits = self.by_value[column].entry(*code).or_insert_with(|| {
+                *held += words;
+                let mut bits = vec![0u64; words];
+                for (row, labels) in released.iter().enumerate() {
+                    bits[row / 64] |= u64::from(own.covers(*code, labels[column])) << (row % 64);
+                }
+                bits
+            });
+            all.iter_mut().zip(bits).for_each(|(all, bits)| *all &= *bits);
+        }
+        let rows = |(word, bits): (usize, u64)| {
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| word * 64 + bit)
+        };
+        all.into_iter()
+            .enumerate()
+            .filter(|(_, bits)| *bits != 0)
+            .flat_map(rows)
+            .collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! What is known of a released quasi-identifier, and other rows generalized as it is.
+
+use super::spelling::{CSV_TEXT, compared, converted};
+use super::tables::{released_type, type_of};
+use crate::engine::with_one_zero;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Hierarchy, Lookup};
+use crate::quoting::quote;
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::{cast, concat_batches, take};
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// A released quasi-identifier.
+pub(super) struct Known {
+    pub(super) column: String,
+    /// The hierarchy that it was generalized by.
+    pub(super) hierarchy: Option<Arc<Hierarchy>>,
+    /// The levels that its labels may be of.
+    pub(super) levels: Option<(u8, u8)>,
+    /// Whether its values are the names of folders.
+    pub(super) is_folder: bool,
+    /// How texts of the release are compared with others: [`TEXT`](super::spelling::TEXT) or
+    /// [`CSV_TEXT`].
+    pub(super) text: &'static str,
+}
+
+impl Known {
+    pub(super) fn try_new(
+        column: &str,
+        hierarchy: Option<Arc<Hierarchy>>,
+        levels: Option<(u8, u8)>,
+        is_folder: bool,
+        text: &'static str,
+    ) -> Result<Self> {
+        if let (Some(hierarchy), Some((_, high))) = (&hierarchy, levels)
+            && high > hierarchy.height()
+        {
+            return Err(Error::usage(format!(
+                "column {column}: hierarchy {} has the levels 0 to {}, not {high}; VERIFY needs the one that the column \
+                 was released with",
+                hierarchy.name(),
+                hierarchy.height()
+            )));
+        }
+        Ok(Self {
+            column: column.into(),
+            hierarchy,
+            levels,
+            is_folder,
+            text,
+        })
+    }
+
+    /// How its released values are compared with those of a column of type `other`, generalized as they are; `None` where
+    /// that cannot be done.
+    pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
+        Ok(match self.level() {
+            Some(0) => compared(&released_type(session, &self.column).await?, other, self.text),
+            Some(_) if self.hierarchy.is_some() => Some(self.text),
+            _ => None,
+        })
+    }
+
+    /// The level, where there is only one that it may be.
+    pub(super) fn level(&self) -> Option<u8> {
+        self.levels.filter(|(low, high)| low == high).map(|(low, _)| low)
+    }
+}
+
+/// The distinct values of a column of `table`, bound to the hierarchy.
+pub(super) async fn bind(
+    session: &SessionContext,
+    table: &str,
+    column: &str,
+    hierarchy: &Hierarchy,
+) -> Result<(ArrayRef, Lookup)> {
+    let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
+    let sql = format!(
+        "SELECT DISTINCT {value} FROM {} ORDER BY 1 ASC NULLS LAST",
+        quote(table)
+    );
+    let frame = session.sql(&sql).await?;
+    let schema = Arc::new(frame.schema().as_arrow().clone());
+    let batches = frame.collect().await.map_err(Error::from_data)?;
+    let values = Arc::clone(concat_batches(&schema, &batches)?.column(0));
+    let values = match values.data_type() {
+        DataType::Dictionary(_, inner) => cast(&values, inner)?,
+        _ => values,
+    };
+    let lookup = hierarchy
+        .bind(Arc::clone(&values))
+        .map_err(|e| e.context(format!("column {column}")))?;
+    Ok((values, lookup))
+}
+
+/// The rows of `table` with each of these columns as it was released, as a relation to select from.
+pub(super) async fn generalized(session: &SessionContext, table: &str, columns: &[&Known]) -> Result<String> {
+    let (mut selected, mut joins) = (vec![], String::new());
+    for (i, known) in columns.iter().enumerate() {
+        let column = quote(&known.column);
+        let unknown = |what: &str| {
+            Error::usage(format!(
+                "column {}: {what} is not known; write QUASI IDENTIFIERS ({} USING hierarchy LEVELS 2 TO 2) with the \
+                 hierarchy and the level that it was released with",
+                known.column, known.column
+            ))
+        };
+        let level = known.level().ok_or_else(|| unknown("its level"))?;
+        let other = type_of(session, table, &known.column).await?;
+        if level == 0 {
+            let released = released_type(session, &known.column).await?;
+            let value = with_one_zero(&format!("r.{column}"), &other);
+            let value = match compared(&released, &other, known.text) {
+                Some(form) if released != other || form == CSV_TEXT => converted(&value, form),
+                _ => value,
+            };
+            selected.push(format!("{value} AS {column}"));
+            continue;
+        }
+        let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
+        let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
+        let level = lookup.level(level);
+        let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
+        let labels = cast(&labels, &DataType::Utf8)?;
+        let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
+        let name = format!("{table}_{i}");
+        session.deregister_table(&name)?;
+        session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
+        selected.push(format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)));
+        let value = with_one_zero(&format!("r.{column}"), &other);
+        joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
+    }
+    let generalized = |c: &String| columns.iter().any(|k| k.column == *c);
+    let schema = session.table(table).await?.schema().clone();
+    let others = schema.fields().iter().map(|f| f.name()).filter(|c| !generalized(c));
+    selected.extend(others.map(|c| format!("r.{}", quote(c))));
+    Ok(format!(
+        "(SELECT {} FROM {} AS r{joins})",
+        selected.join(", "),
+        quote(table)
+    ))
+}

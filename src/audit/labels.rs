@@ -1,0 +1,228 @@
+//! Labels that are not of the level that was promised: raw values in a column, or in the folder names of partitions.
+//!
+//! A hierarchy that lists its values lists its labels too, and any other text is foreign. With AGAINST, the labels are
+//! those of the source's values. A rule without a source is applied to the label itself: what it generalizes further is
+//! no label of that level (`PREFIX (3)` leaves `123**` as it is, and makes `12345` to `123**`). Where the hierarchy is
+//! not known at all, a value of the source is taken for a raw one. `*`, or the one label that the hierarchy's last level
+//! has of its own, is a label of the top, and below it only where the hierarchy sends NULL or unmapped values there; the
+//! suppressed rows that the manifest counts are set aside before.
+
+use super::check::none_of;
+use super::known::{Known, bind};
+use super::spelling::CSV_TEXT;
+use super::tables::WHOLE;
+use crate::engine::ReleasedTable;
+use crate::error::{Error, Result};
+use crate::folder::Check;
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP};
+use crate::quoting::quote;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type, TimeUnit};
+use datafusion::prelude::SessionContext;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// One check for every quasi-identifier whose level is known and above 0.
+pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, known: &[Known]) -> Result<Vec<Check>> {
+    let mut checks = vec![];
+    for known in known {
+        let Some((low, high)) = known.levels.filter(|(low, _)| *low > 0) else {
+            continue;
+        };
+        let values = match known.is_folder {
+            true => "folder names of ",
+            false => "values of ",
+        };
+        let column = &known.column;
+        let promised = match low == high {
+            true => format!("level {low}"),
+            false => format!("levels {low} to {high}"),
+        };
+        let has_whole = released.whole.is_some() && has_column(session, WHOLE, column).await?;
+        let (labels, rows) = labels(session, released, known).await?;
+        let (name, is_label) = match &known.hierarchy {
+            Some(hierarchy) => {
+                let source = match has_whole {
+                    true => Some(source_labels(session, column, hierarchy, (low, high)).await?),
+                    false => None,
+                };
+                (
+                    format!("{values}{column} that are not of {promised}"),
+                    of_levels(hierarchy, (low, high), &labels, source, known.text == CSV_TEXT)?,
+                )
+            }
+            None if has_whole => {
+                let raw = texts(session, WHOLE, column).await?;
+                let is_label = labels.iter().map(|l| l.is_none_or(|l| l == TOP || !raw.contains(l)));
+                (
+                    format!("{values}{column} that are raw in the source"),
+                    is_label.collect(),
+                )
+            }
+            None => continue,
+        };
+        // Folders are counted once: one with a raw name gives that value away however few rows it has.
+        let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
+        let foreign = rows
+            .zip(is_label)
+            .filter(|(_, is_label)| !is_label)
+            .map(|(n, _)| n)
+            .sum();
+        checks.push(none_of(name, foreign));
+    }
+    Ok(checks)
+}
+
+async fn has_column(session: &SessionContext, table: &str, column: &str) -> Result<bool> {
+    let table = session.table(table).await?;
+    Ok(table.schema().has_column_with_unqualified_name(column))
+}
+
+/// The distinct labels that are released, with their rows.
+async fn labels(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<(StringArray, Vec<u64>)> {
+    let sql = format!(
+        "SELECT arrow_cast({}, 'Utf8') AS v, count(*) AS n FROM {} GROUP BY 1",
+        quote(&known.column),
+        released.released()
+    );
+    let (mut labels, mut rows) = (vec![], vec![]);
+    for batch in session.sql(&sql).await?.collect().await.map_err(Error::from_data)? {
+        labels.extend(batch.column(0).as_string::<i32>().iter().map(|l| l.map(str::to_string)));
+        let counts = batch.column(1).as_primitive::<Int64Type>().values();
+        rows.extend(counts.iter().map(|n| n.unsigned_abs()));
+    }
+    Ok((labels.into_iter().collect(), rows))
+}
+
+/// The distinct values of a column as text.
+async fn texts(session: &SessionContext, table: &str, column: &str) -> Result<HashSet<String>> {
+    let sql = format!(
+        "SELECT DISTINCT arrow_cast({}, 'Utf8') FROM {}",
+        quote(column),
+        quote(table)
+    );
+    let mut found = HashSet::new();
+    for batch in session.sql(&sql).await?.collect().await.map_err(Error::from_data)? {
+        let values = batch.column(0).as_string::<i32>();
+        found.extend(values.iter().flatten().map(str::to_string));
+    }
+    Ok(found)
+}
+
+/// The labels of the source's values at these levels.
+async fn source_labels(
+    session: &SessionContext,
+    column: &str,
+    hierarchy: &Hierarchy,
+    (low, high): (u8, u8),
+) -> Result<HashSet<String>> {
+    let (_, lookup) = bind(session, WHOLE, column, hierarchy).await?;
+    let mut found = HashSet::new();
+    for level in low..=high {
+        let labels = cast(&lookup.level(level).labels, &DataType::Utf8)?;
+        found.extend(labels.as_string::<i32>().iter().flatten().map(str::to_string));
+    }
+    Ok(found)
+}
+
+/// Says of each label whether it is one of these levels.
+fn of_levels(
+    hierarchy: &Hierarchy,
+    (low, high): (u8, u8),
+    labels: &StringArray,
+    source: Option<HashSet<String>>,
+    is_csv: bool,
+) -> Result<Vec<bool>> {
+    // NULL stays NULL below the top, unless the hierarchy sends it there. In CSV it may be an empty text, which is a label
+    // where it is one of the source's, or may be.
+    let may_be_empty = match &source {
+        Some(labels) => labels.contains(""),
+        None => hierarchy.ladder().accepts(&DataType::Utf8).is_ok(),
+    };
+    let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
+    // Suppressed rows were set aside: what else is at the top has to have a reason to be there.
+    let top =
+        high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
+    let below_top = low..=high.min(hierarchy.height() - 1);
+    let texts: ArrayRef = Arc::new(labels.clone());
+    let mut top_label = None;
+    let listed = match (source, hierarchy.ladder().ground(&DataType::Utf8)?) {
+        (Some(labels), _) => Some(labels),
+        (None, Some(ground)) => {
+            let by_level = hierarchy.ladder().labels(&ground)?;
+            let last = by_level.last().filter(|_| hierarchy.ladder().ends_in_top());
+            top_label = last.and_then(|l| l.iter().flatten().next().map(str::to_string));
+            let levels = below_top.clone().filter_map(|l| by_level.get(usize::from(l) - 1));
+            Some(levels.flat_map(|l| l.iter().flatten().map(str::to_string)).collect())
+        }
+        (None, None) => None,
+    };
+    let is_label: Vec<bool> = match listed {
+        Some(listed) => labels.iter().map(|l| l.is_some_and(|l| listed.contains(l))).collect(),
+        None => {
+            // A value of the source that is `*` itself would stay too: only AGAINST tells it from a label of the top.
+            let (mut stays, mut stars) = (vec![false; labels.len()], false);
+            for level in below_top {
+                let stay = unchanged(hierarchy, level, &texts)?;
+                stays.iter_mut().zip(stay).for_each(|(s, stay)| *s |= stay);
+                stars |= masks_all(hierarchy, level)?;
+            }
+            stays
+                .iter()
+                .zip(labels)
+                .map(|(stays, l)| *stays && (stars || l != Some(TOP)))
+                .collect()
+        }
+    };
+    Ok(labels
+        .iter()
+        .zip(is_label)
+        .map(|(label, is_label)| match label {
+            None => null,
+            Some(label) => is_label || (top && (label == TOP || top_label.as_deref() == Some(label))),
+        })
+        .collect())
+}
+
+/// Whether the rule leaves nothing of a text of one character at `level`, so that its label there looks like the top.
+fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
+    let ladder = hierarchy.ladder();
+    if ladder.accepts(&DataType::Utf8).is_err() {
+        return Ok(false);
+    }
+    let probe: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let labels = ladder.labels(&probe)?;
+    let label = labels.get(usize::from(level) - 1);
+    Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
+}
+
+/// Says of each text whether the rule leaves it as it is at `level`, or cannot read it as a value at all. A text is read
+/// as every type that the rule takes, since a label of whole numbers is written otherwise than one of fractions.
+fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
+    let types = [
+        DataType::Utf8,
+        DataType::Int64,
+        DataType::Float64,
+        DataType::Date32,
+        DataType::Timestamp(TimeUnit::Microsecond, None),
+    ];
+    let plain = texts.as_string::<i32>();
+    let (mut read, mut stays) = (vec![false; texts.len()], vec![false; texts.len()]);
+    for data_type in types {
+        let ladder = hierarchy.ladder();
+        if ladder.accepts(&data_type).is_err() {
+            continue;
+        }
+        let labels = ladder.labels(&cast(texts, &data_type)?)?;
+        let Some(labels) = labels.get(usize::from(level) - 1) else {
+            // A rule without levels of its own has nothing but the top.
+            return Ok(vec![false; texts.len()]);
+        };
+        for (i, label) in labels.iter().enumerate().filter(|(_, l)| l.is_some()) {
+            read[i] = true;
+            stays[i] |= label == Some(plain.value(i));
+        }
+    }
+    Ok(read.iter().zip(stays).map(|(read, stays)| !read || stays).collect())
+}

@@ -1,0 +1,185 @@
+//! Rows that are left in the order of their source, which tells whoever has the source which row is whose.
+//!
+//! The order is kept if and only if the released rows, in the columns that both have unchanged, are a subsequence of the
+//! source's rows as both are read, and neither of two harmless reasons explains it:
+//! - chance: rows put in any order need about the sum of 1 / p(row) rows of the source to be found one after the other,
+//!   p being the share of rows like it there. Only when the source is shorter than that by five standard deviations is
+//!   it evidence, which tables that are tiny, or constant in those columns, never reach;
+//! - sorting: rows of one class stand together and ascend within it, as a release's do. That order follows from the
+//!   released values alone and says nothing more.
+
+use super::against::Unchanged;
+use super::check::none_of;
+use super::known::Known;
+use super::tables::{CHECKED, WHOLE};
+use crate::error::{Error, Result};
+use crate::folder::Check;
+use crate::quoting::quote;
+use crate::source::stored;
+use arrow::array::RecordBatch;
+use arrow::compute::SortOptions;
+use arrow::datatypes::FieldRef;
+use arrow::row::{RowConverter, Rows, SortField};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Counts the released rows that stand in the source's order: all or none. `session` reads rows as they are stored.
+pub(super) async fn check(
+    session: &SessionContext,
+    known: &[Known],
+    folders: &[String],
+    unchanged: &[Unchanged],
+) -> Result<Option<Check>> {
+    if unchanged.is_empty() {
+        return Ok(None);
+    }
+    let rows = |table: &str, of: fn(&Unchanged) -> &str| {
+        let columns = unchanged.iter().enumerate().map(|(i, u)| format!("{} AS c{i}", of(u)));
+        format!(
+            "SELECT {} FROM {}",
+            columns.collect::<Vec<_>>().join(", "),
+            quote(table)
+        )
+    };
+    let (released, whole) = (rows(CHECKED, |u| &u.released), rows(WHOLE, |u| &u.of_source));
+    let kept = match is_subsequence(session, &released, &whole).await? {
+        Some(n) if is_evidence(session, &released, &whole).await? && !is_sorted(session, known, folders).await? => n,
+        _ => 0,
+    };
+    Ok(Some(none_of("rows in the order of the source".into(), kept)))
+}
+
+/// The rows of `released` when each is found in `whole` after the one before it.
+async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -> Result<Option<u64>> {
+    let mut released = Hashes::of(session, released).await?;
+    let mut whole = Hashes::of(session, whole).await?;
+    let mut found = 0;
+    while let Some(wanted) = released.next().await? {
+        loop {
+            match whole.next().await? {
+                Some(row) if row == wanted => break,
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+        found += 1;
+    }
+    Ok(Some(found))
+}
+
+/// Whether a subsequence is more than chance.
+async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> Result<bool> {
+    let counts = Hashes::of(session, whole).await?.counts().await?;
+    let all = counts.values().sum::<u64>() as f64;
+    // By what they add, so that the sum does not depend on the order of the map.
+    let mut waits: Vec<(f64, f64)> = vec![];
+    for (row, n) in Hashes::of(session, released).await?.counts().await? {
+        let share = counts.get(&row).map_or(1.0, |c| *c as f64 / all);
+        waits.push((n as f64 / share, n as f64 * (1.0 - share) / (share * share)));
+    }
+    waits.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let (mean, variance) = waits.iter().fold((0.0, 0.0), |(m, v), (a, b)| (m + a, v + b));
+    Ok(all < mean - 5.0 * f64::sqrt(variance))
+}
+
+/// Whether the released rows of one class, in one partition, stand together and ascend.
+async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]) -> Result<bool> {
+    let table = session.table(CHECKED).await?;
+    let is_quasi = |c: &&String| folders.contains(c) || known.iter().any(|k| k.column == **c);
+    let schema = table.schema().clone();
+    let names: Vec<&String> = schema.fields().iter().map(|f| f.name()).collect();
+    let others: Vec<&String> = names.iter().copied().filter(|c| !is_quasi(c)).collect();
+    let select = |columns: &[&String]| columns.iter().map(|c| quote(c)).collect::<Vec<_>>().join(", ");
+    let quasi: Vec<&String> = names.iter().copied().filter(is_quasi).collect();
+    let sql = format!(
+        "SELECT {} FROM {}",
+        select(&[&quasi[..], &others[..]].concat()),
+        quote(CHECKED)
+    );
+    let mut stream = stored(session, &sql).await?;
+    let fields = stream.schema().fields().clone();
+    let (classes, rest) = fields.split_at(quasi.len());
+    let (classes, rest) = (ascending(classes)?, ascending(rest)?);
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
+    while let Some(batch) = stream.next().await {
+        let batch = batch.map_err(Error::from_data)?;
+        let (class, row) = batch.columns().split_at(quasi.len());
+        let (class, row) = (classes.convert_columns(class)?, rest.convert_columns(row)?);
+        for (class, row) in class.iter().zip(row.iter()) {
+            let before = last.as_ref().filter(|(same, _)| same == class.data());
+            let goes_on = match before {
+                Some((_, before)) => before.as_slice() <= row.data(),
+                None => seen.insert(class.data().to_vec()),
+            };
+            if !goes_on {
+                return Ok(false);
+            }
+            last = Some((class.data().to_vec(), row.data().to_vec()));
+        }
+    }
+    Ok(true)
+}
+
+/// Rows as bytes that compare as a release sorts them.
+fn ascending(fields: &[FieldRef]) -> Result<RowConverter> {
+    let options = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    let field = |f: &FieldRef| SortField::new_with_options(f.data_type().clone(), options);
+    Ok(RowConverter::new(fields.iter().map(field).collect())?)
+}
+
+/// The rows of a query, one after the other, as hashes.
+struct Hashes {
+    stream: SendableRecordBatchStream,
+    converter: RowConverter,
+    batch: Option<Rows>,
+    at: usize,
+}
+
+impl Hashes {
+    async fn of(session: &SessionContext, sql: &str) -> Result<Self> {
+        let stream = stored(session, sql).await?;
+        let fields = stream
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| SortField::new(f.data_type().clone()))
+            .collect();
+        Ok(Self {
+            stream,
+            converter: RowConverter::new(fields)?,
+            batch: None,
+            at: 0,
+        })
+    }
+
+    async fn next(&mut self) -> Result<Option<u64>> {
+        loop {
+            if let Some(batch) = self.batch.as_ref().filter(|b| self.at < b.num_rows()) {
+                let mut hasher = DefaultHasher::new();
+                batch.row(self.at).data().hash(&mut hasher);
+                self.at += 1;
+                return Ok(Some(hasher.finish()));
+            }
+            let Some(batch) = self.stream.next().await else {
+                return Ok(None);
+            };
+            let batch: RecordBatch = batch.map_err(Error::from_data)?;
+            (self.batch, self.at) = (Some(self.converter.convert_columns(batch.columns())?), 0);
+        }
+    }
+
+    async fn counts(mut self) -> Result<HashMap<u64, u64>> {
+        let mut counts = HashMap::new();
+        while let Some(row) = self.next().await? {
+            *counts.entry(row).or_default() += 1;
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,150 @@
+//! The checks of a claim, one after the other.
+
+use super::claim::Claim;
+use super::columns::known;
+use super::evidence::Evidence;
+use super::findings::Findings;
+use super::known::{Known, generalized};
+use super::spelling::{TEXT, align};
+use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
+use super::{against, cover, labels, order};
+use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable};
+use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Role, SuppressedRows, with_nulls};
+use crate::hierarchy::Hierarchy;
+use crate::job::Constraint;
+use std::sync::Arc;
+
+/// Checks what is claimed.
+pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Findings> {
+    let mut found = Findings::default();
+    let known = known(claim, &mut found)?;
+    let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
+    for sensitive in &claim.sensitive {
+        let is_known = manifest.filter(|m| m.hierarchy_of(&sensitive.column).is_some());
+        if let (Some(manifest), Some(name)) = (is_known, &sensitive.hierarchy) {
+            found.same(manifest, &sensitive.column, claim.hierarchy(name)?)?;
+        }
+    }
+    let mut released = released(claim)?;
+    let (state, checked) = with_nulls(claim.rows.clone(), &claim.folders)?.into_parts();
+    let mut views = vec![(CHECKED, checked)];
+    let others = [(WHOLE, &claim.against), (PEOPLE, &claim.population)];
+    for (name, rows) in others {
+        views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
+    }
+    let progress = observer.begin(Phase::Verify);
+    let own = session(&state, &views, &progress)?;
+    if claim.population.is_some() {
+        let every: Vec<&Known> = known.iter().collect();
+        let people = generalized(&own, PEOPLE, &every).await?;
+        let rows = own.sql(&format!("SELECT * FROM {people}")).await?;
+        own.register_table(POPULATION, rows.into_view())?;
+        released.population = Some(POPULATION.into());
+    }
+
+    let text = claim.evidence.as_ref().map_or(TEXT, Evidence::text);
+    let unlike = match released.whole {
+        Some(_) => align(&own, &released.sensitive, text).await?,
+        None => vec![],
+    };
+    let mut promises = promises(claim)?;
+    promises.retain(|promise| {
+        let is_unlike = promise.attribute.as_ref().is_some_and(|a| unlike.contains(a));
+        let is_checked = !(is_unlike && promise.model.reads().whole);
+        if !is_checked {
+            let why = "files spell the values otherwise than SQL does those of the source";
+            found.unchecked.push(format!("{} ({why})", promise.name));
+        }
+        is_checked
+    });
+    let mut checks = released.check(&own, &promises).await?;
+    match &claim.evidence {
+        Some(evidence) => {
+            checks.extend(evidence.check(&own, &released, &claim.columns()).await?);
+            found.unchecked.extend(evidence.unchecked(released.whole.is_some()));
+        }
+        None => found
+            .unchecked
+            .push(format!("files, columns and levels (there is no {MANIFEST})")),
+    }
+    checks.append(&mut found.checks);
+    checks.extend(labels::check(&own, &released, &known).await?);
+    if released.whole.is_some() {
+        let unchanged = against::unchanged(&own, claim).await?;
+        checks.extend(against::check(&own, &released, &known, &unchanged).await?);
+        let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
+        checks.extend(covered);
+        found.unchecked.extend(unread);
+        let mut in_order = state.clone();
+        in_order.config_mut().options_mut().execution.target_partitions = 1;
+        let in_order = session(&in_order, &views, &progress)?;
+        checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
+    }
+    observer.end(Phase::Verify);
+    found.checks = checks;
+    Ok(found)
+}
+
+/// The checked rows as a table of the session: with the columns of the manifest, or else those that are named.
+fn released(claim: &Claim) -> Result<ReleasedTable> {
+    let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
+    let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
+    let quasi_identifiers = match manifest {
+        Some(manifest) => manifest.columns_of(Role::QuasiIdentifier),
+        None => claim.quasi_identifiers.iter().map(|q| q.column.clone()).collect(),
+    };
+    let columns = claim.columns();
+    if let Some(gone) = quasi_identifiers.iter().find(|q| !columns.contains(&q.as_str())) {
+        return Err(Error::data(format!(
+            "the manifest has the quasi-identifier {gone}, which the release lacks"
+        )));
+    }
+    Ok(ReleasedTable {
+        name: CHECKED.into(),
+        quasi_identifiers,
+        sensitive: match manifest {
+            Some(manifest) => manifest.columns_of(Role::Sensitive),
+            None => claim.sensitive.iter().map(|s| s.column.clone()).collect(),
+        },
+        entity: claim.entity.clone(),
+        starred: starred.map_or(0, |m| m.rows_suppressed),
+        suppressed: None,
+        population: None,
+        answers: Answers::default(),
+        whole: claim.against.as_ref().map(|_| WHOLE.into()),
+    })
+}
+
+/// The models of a claim, to be recounted.
+fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
+    let column = |i: usize| claim.quasi_identifiers[i].column.clone();
+    let promises = claim.constraints.iter().map(|c| {
+        Ok(Promise {
+            name: c.describe(&claim.quasi_identifiers),
+            model: c.model.as_ref(),
+            group: match &c.subset {
+                Some(subset) => subset.iter().copied().map(column).collect(),
+                None => (0..claim.quasi_identifiers.len()).map(column).collect(),
+            },
+            attribute: c.attribute.clone(),
+            hierarchy: attribute_hierarchy(claim, c)?,
+        })
+    });
+    promises.collect()
+}
+
+/// The hierarchy of the attribute that a model is about, where it reads one.
+fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Option<Arc<Hierarchy>>> {
+    let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
+        return Ok(None);
+    };
+    let sensitive = claim.sensitive.iter().find(|s| s.column == *attribute);
+    match sensitive.and_then(|s| s.hierarchy.as_ref()) {
+        Some(name) => claim.hierarchy(name).map(Some),
+        None => Err(Error::usage(format!(
+            "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
+            constraint.call
+        ))),
+    }
+}

@@ -1,0 +1,119 @@
+//! How values are spelled: files know fewer types than memory, and CSV only text.
+
+use super::tables::{WHOLE, released_type};
+use crate::error::Result;
+use crate::hierarchy::plain_type;
+use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::functions::encoding::expr_fn::encode;
+use datafusion::logical_expr::{cast, ident, lit};
+use datafusion::prelude::{Expr, SessionContext};
+
+/// Texts are compared as they are.
+pub(super) const TEXT: &str = "Utf8";
+
+/// The empty text and NULL are one, as in a CSV file.
+pub(super) const CSV_TEXT: &str = "text of a CSV file";
+
+/// The source's sensitive columns as the release's files spell them, in the table of the session; a model then compares
+/// like with like. Returns the columns that SQL spells otherwise than files do.
+pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: &'static str) -> Result<Vec<String>> {
+    let whole = session.table(WHOLE).await?;
+    let (mut unlike, mut columns, mut is_changed) = (vec![], vec![], false);
+    for field in &whole.schema().fields().clone() {
+        let column = ident(field.name());
+        if !sensitive.contains(field.name()) {
+            columns.push(column);
+            continue;
+        }
+        let released = released_type(session, field.name()).await?;
+        let spelled = spelled(column.clone(), &released, field.data_type(), text);
+        is_changed |= spelled.as_ref().is_some_and(|s| *s != column);
+        match spelled {
+            Some(spelled) => columns.push(spelled.alias(field.name())),
+            None => {
+                unlike.push(field.name().clone());
+                columns.push(column);
+            }
+        }
+    }
+    if is_changed {
+        let aligned = whole.select(columns)?.into_view();
+        session.deregister_table(WHOLE)?;
+        session.register_table(WHOLE, aligned)?;
+    }
+    Ok(unlike)
+}
+
+/// A column of type `other` as a release has it whose type is `released`; `None` where SQL cannot say it.
+fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static str) -> Option<Expr> {
+    let (released, other) = (plain_type(released), plain_type(other));
+    if !is_text(released) {
+        let differs = released != other && compared(released, other, text).is_some();
+        return Some(if differs {
+            cast(column, released.clone())
+        } else {
+            column
+        });
+    }
+    let spelled = match other {
+        DataType::Duration(_) | DataType::Interval(_) => return None,
+        other if other.is_nested() => return None,
+        other if other.is_binary() => encode(cast(column, DataType::Binary), lit("hex")),
+        other if text == TEXT && is_text(other) => return Some(column),
+        // The two zeros are released as one.
+        other if other.is_floating() => {
+            let one_zero = cast(column, DataType::Float64) + lit(0.0);
+            cast(cast(one_zero, other.clone()), DataType::Utf8)
+        }
+        _ => cast(column, DataType::Utf8),
+    };
+    Some(match text {
+        CSV_TEXT => nullif(spelled, lit("")),
+        _ => spelled,
+    })
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// How a column of the release and one of another table are written to be compared; `None` when their types say
+/// different things of the same value, as after a detour over CSV.
+pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
+    let (released, other) = (plain_type(released), plain_type(other));
+    match (released, other) {
+        // Text that SQL writes otherwise than files do.
+        (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
+        (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
+        (released, _) if is_text(released) => Some(text),
+        (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
+        (DataType::UInt64, _) | (_, DataType::UInt64) => None,
+        (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
+        // Parquet has no seconds and one date, and says of a time zone only that there is one.
+        (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
+            TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
+            TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",
+            TimeUnit::Nanosecond => "Timestamp(Nanosecond, Some(\"UTC\"))",
+        }),
+        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Timestamp(TimeUnit::Second, None)) => {
+            Some("Timestamp(Millisecond, None)")
+        }
+        (DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Date64) => Some("Timestamp(Millisecond, None)"),
+        (DataType::Time32(_), DataType::Time32(_)) => Some("Time32(Millisecond)"),
+        (a, b) if a.is_floating() && b.is_floating() => Some("Float64"),
+        (a, b) if a == b && !a.is_nested() => Some(""),
+        _ => None,
+    }
+}
+
+/// `expression` in the type that [`compared`] names.
+pub(super) fn converted(expression: &str, data_type: &str) -> String {
+    match data_type {
+        "" => expression.to_string(),
+        // The two zeros are one value.
+        "Float64" => format!("arrow_cast({expression}, 'Float64') + 0.0"),
+        CSV_TEXT => format!("nullif(arrow_cast({expression}, 'Utf8'), '')"),
+        name => format!("arrow_cast({expression}, '{name}')"),
+    }
+}

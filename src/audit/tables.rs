@@ -1,0 +1,45 @@
+//! The tables of the session that recounts.
+
+use crate::engine::recounting_session;
+use crate::error::Result;
+use arrow::datatypes::DataType;
+use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The name of the checked rows.
+pub(super) const CHECKED: &str = "checked";
+/// The name of the rows that they were made from, where those are given.
+pub(super) const WHOLE: &str = "whole";
+/// The name of the population's rows.
+pub(super) const PEOPLE: &str = "people";
+/// The name of the population's rows generalized as the release is.
+pub(super) const POPULATION: &str = "population";
+
+/// A session of its own with these rows under these names, which tells how many it has read.
+pub(super) fn session(
+    state: &SessionState,
+    views: &[(&str, LogicalPlan)],
+    progress: &Arc<AtomicU64>,
+) -> Result<SessionContext> {
+    let own = recounting_session(state, Arc::clone(progress));
+    for (name, plan) in views {
+        own.register_table(*name, Arc::new(ViewTable::new(plan.clone(), None)))?;
+    }
+    Ok(own)
+}
+
+/// The type of a column of the checked rows.
+pub(super) async fn released_type(session: &SessionContext, column: &str) -> Result<DataType> {
+    type_of(session, CHECKED, column).await
+}
+
+/// The type of a column of a table of the session.
+pub(super) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
+    let table = session.table(table).await?;
+    let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+    Ok(field.data_type().clone())
+}

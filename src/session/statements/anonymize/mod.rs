@@ -1,0 +1,55 @@
+//! `ANONYMIZE`: releases a table so that privacy models hold, with the least loss.
+
+pub(in crate::session) mod spec;
+mod summary;
+
+use super::entry::{Entry, Run, Statement};
+use crate::engine::{self, StagedReport};
+use crate::error::Result;
+use crate::job::Purpose;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::sql::clause::list as clause;
+use async_trait::async_trait;
+use spec::AnonymizeSpec;
+use std::sync::Arc;
+
+pub(in crate::session) const ENTRY: Entry = Entry {
+    name: "ANONYMIZE",
+    starts: &["ANONYMIZE"],
+    summary: "releases a table so that the privacy models hold, with the least loss",
+    syntax: "ANONYMIZE { table | 'path, glob or url' | ( query ) }
+  [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (...)]]
+  [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
+  QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)
+  [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
+  SATISFYING model [ON column | ON (c, ...)] [AND ...]
+  [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
+  [MINIMIZING metric] [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
+  [WITH (option = value, ...)] [REPORT TO 'report.html']",
+    example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
+    read: |c, _| {
+        let (anonymize, clauses) = spec::read(c, "ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
+        spec::single(c, &clauses)?;
+        Ok(Statement::new(anonymize))
+    },
+};
+
+#[async_trait]
+impl Run for AnonymizeSpec {
+    fn kind(&self) -> &'static str {
+        "anonymize"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let job = Arc::new(context.bind(self, Purpose::Release).await?);
+        let Some(target) = &job.target else {
+            let released = engine::release_rows(&job, &context.observer).await?;
+            let answer = Answer::query(context.session.read_table(Arc::new(released.table))?).await?;
+            released.report.map_or(Ok(()), StagedReport::publish)?;
+            return Ok(answer);
+        };
+        let release = engine::release_to(&job, &context.observer).await?;
+        summary::summary(&target.path, release.as_ref())
+    }
+}

@@ -1,0 +1,56 @@
+//! `DESCRIBE HIERARCHY`: the levels of one hierarchy. `DESCRIBE hierarchy` alone describes a table of that name.
+
+use super::entry::{Entry, Run, Statement};
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use async_trait::async_trait;
+use std::fmt;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "DESCRIBE HIERARCHY",
+    starts: &["DESCRIBE HIERARCHY *", "DESC HIERARCHY *"],
+    summary: "shows the levels of a hierarchy",
+    syntax: "DESCRIBE HIERARCHY name",
+    example: "DESCRIBE HIERARCHY age",
+    read: |c, _| Ok(Statement::new(DescribeHierarchy(c.name("a hierarchy")?))),
+};
+
+/// `DESCRIBE HIERARCHY name`
+#[derive(Debug, Clone, PartialEq)]
+struct DescribeHierarchy(String);
+
+impl fmt::Display for DescribeHierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DESCRIBE HIERARCHY {}", ident(&self.0))
+    }
+}
+
+#[async_trait]
+impl Run for DescribeHierarchy {
+    fn kind(&self) -> &'static str {
+        "describe hierarchy"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        Answer::of(context.hierarchy(&self.0)?.describe()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::statements::parse::parse;
+
+    #[test]
+    fn a_table_may_be_called_hierarchy() {
+        assert!(
+            parse("DESCRIBE hierarchy").unwrap()[0]
+                .get::<DescribeHierarchy>()
+                .is_none()
+        );
+        let read = parse("DESC HIERARCHY Age").unwrap();
+        assert_eq!(read[0].get(), Some(&DescribeHierarchy("age".into())));
+    }
+}

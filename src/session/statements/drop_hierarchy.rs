@@ -1,0 +1,56 @@
+//! `DROP HIERARCHY`: forgets a hierarchy.
+
+use super::entry::{Entry, Run, Statement};
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use async_trait::async_trait;
+use std::fmt;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "DROP HIERARCHY",
+    starts: &["DROP HIERARCHY"],
+    summary: "forgets a hierarchy",
+    syntax: "DROP HIERARCHY [IF EXISTS] name",
+    example: "DROP HIERARCHY IF EXISTS age",
+    read: |c, _| {
+        let if_exists = c.take("IF EXISTS");
+        let name = c.name("a hierarchy")?;
+        Ok(Statement::new(DropHierarchy { name, if_exists }))
+    },
+};
+
+/// `DROP HIERARCHY [IF EXISTS] name`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DropHierarchy {
+    /// The hierarchy.
+    pub(super) name: String,
+    /// Whether its absence is no error.
+    pub(super) if_exists: bool,
+}
+
+impl fmt::Display for DropHierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let if_exists = if self.if_exists { "IF EXISTS " } else { "" };
+        write!(f, "DROP HIERARCHY {if_exists}{}", ident(&self.name))
+    }
+}
+
+#[async_trait]
+impl Run for DropHierarchy {
+    fn kind(&self) -> &'static str {
+        "drop hierarchy"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let name = &self.name;
+        if context.hierarchies.write().remove(name).is_some() {
+            return Answer::done(format!("hierarchy {name} dropped"));
+        }
+        if self.if_exists {
+            return Answer::done(format!("there is no hierarchy {name}"));
+        }
+        context.hierarchy(name).and_then(|_| Answer::done(""))
+    }
+}

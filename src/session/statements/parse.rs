@@ -1,0 +1,78 @@
+//! A script as statements.
+
+use super::entry::{Statement, words};
+use super::{STATEMENTS, plain};
+use crate::error::Result;
+use crate::sql::cursor::Cursor;
+use crate::sql::read_each;
+use crate::sql::words::Words;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS));
+
+/// All statements of a script, separated by `;`.
+pub fn parse(sql: &str) -> Result<Vec<Statement>> {
+    parse_each(sql)?.into_iter().collect()
+}
+
+/// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
+pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
+    read_each(sql, &WORDS, |c| read(&c))
+}
+
+/// Every keyword of the statements of this crate, in upper case: for completion and highlighting. It is read off the
+/// syntax texts that help shows, and the parser asserts (in debug builds) that it knows no other.
+pub fn keywords() -> &'static BTreeSet<&'static str> {
+    &WORDS.keywords
+}
+
+/// Reads one statement: one of the list, or else one of DataFusion's.
+fn read(c: &Cursor) -> Result<Statement> {
+    for entry in STATEMENTS {
+        if let Some(statement) = entry.read_at(c)? {
+            return Ok(statement);
+        }
+    }
+    plain::read(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::statements::plain::Plain;
+
+    #[test]
+    fn every_example_parses_and_prints_back() {
+        for entry in STATEMENTS {
+            let statement = parse(entry.example)
+                .unwrap_or_else(|e| panic!("{}: {e}", entry.name))
+                .remove(0);
+            assert!(statement.get::<Plain>().is_none(), "{}", entry.name);
+            assert_eq!(parse(&statement.to_string()).unwrap(), [statement], "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_cut_statement_is_an_error_not_a_panic() {
+        for entry in STATEMENTS {
+            for (end, _) in entry.example.char_indices().filter(|(_, c)| *c == ' ') {
+                let _ = parse(&entry.example[..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn plain_sql_is_left_alone() {
+        let all = parse("SELECT level, front FROM t; ; EXPLAIN SELECT 1; SHOW TABLES").unwrap();
+        assert_eq!(all.len(), 3);
+        assert!(all.iter().all(|s| s.get::<Plain>().is_some()));
+        assert_eq!(all[0].to_string(), "SELECT level, front FROM t");
+    }
+
+    #[test]
+    fn what_stands_before_an_error_can_run() {
+        let each = parse_each("SELECT 1; ANONYMIZE; SELECT 2").unwrap();
+        assert_eq!(each.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    }
+}

@@ -1,0 +1,351 @@
+//! What RISK OF measures: the classes of a table, and of its population.
+
+use super::spec::RiskSpec;
+use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
+use crate::engine::{Phase, Promise, ReleasedTable, recounting_session};
+use crate::error::{Error, Result};
+use crate::folder::Manifest;
+use crate::job::SourceTable;
+use crate::model;
+use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
+use crate::session::bind::arguments;
+use crate::session::context::AnonContext;
+use crate::sql::clause::SourceClause;
+use arrow::datatypes::{DataType, Schema};
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::{SessionContext, ident, lit};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The name of the measured rows in the session that counts them.
+const MEASURED: &str = "measured";
+/// The name of the population.
+const POPULATION: &str = "population";
+
+/// More subsets of columns than this are not measured: each is a GROUP BY.
+pub(in crate::session) const MOST_SUBSETS: usize = 200;
+
+/// The options of WITH.
+const OPTIONS: Info = Info {
+    name: "WITH",
+    summary: "options of RISK OF",
+    params: &[
+        Param {
+            name: "sampling_fraction",
+            summary: "the share of the population that the table is",
+            kind: SHARE,
+            default: Some(""),
+        },
+        Param {
+            name: "threshold",
+            summary: "one more threshold, beside 0.05, 0.09 and 1 / k",
+            kind: SHARE,
+            default: Some(""),
+        },
+        Param {
+            name: "k",
+            summary: "the k of the threshold 1 / k",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some("5"),
+        },
+        Param {
+            name: "subset_size",
+            summary: "how many columns the subsets have whose distinction and separation are shown, at most",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some("3"),
+        },
+        Param {
+            name: "snb_classes",
+            summary: "how the estimator SNB counts the population's classes",
+            kind: Kind::Word(&["peer", "haas_stokes"]),
+            default: Some("peer"),
+        },
+        Param {
+            name: "histogram",
+            summary: "whether classes are counted by each size or by bands of sizes",
+            kind: Kind::Word(&["sizes", "bands"]),
+            default: Some("sizes"),
+        },
+    ],
+    example: "WITH (sampling_fraction = 0.1, threshold = 0.2)",
+    reference: "",
+};
+
+const HIERARCHICAL: &str = "hierarchical";
+
+const SHARE: Kind = Kind::Real {
+    min: 0.0,
+    max: 1.0,
+    open: true,
+};
+
+/// What RISK OF found.
+pub(in crate::session) struct Measured {
+    pub(in crate::session) risk: Risk,
+    /// The k whose 1 / k is among the thresholds.
+    pub(in crate::session) k: u64,
+    pub(in crate::session) entity: Option<String>,
+    /// Rows that are no class.
+    pub(in crate::session) starred: u64,
+    /// The population's own classes.
+    pub(in crate::session) population: Option<Histogram>,
+    /// Whether the sampling fraction was counted, and not given.
+    pub(in crate::session) counted_fraction: bool,
+    /// The classes that subsets of the quasi-identifiers make.
+    pub(in crate::session) columns: Vec<(Vec<String>, Histogram)>,
+    pub(in crate::session) sensitive: Vec<Worst>,
+    pub(in crate::session) class_estimate: ClassEstimate,
+    pub(in crate::session) bands: bool,
+}
+
+/// The worst that any class reaches of one measure of a sensitive attribute; `None` without a class.
+pub(in crate::session) struct Worst {
+    pub(in crate::session) attribute: String,
+    pub(in crate::session) measure: String,
+    pub(in crate::session) reached: Option<f64>,
+}
+
+impl AnonContext {
+    /// Counts what the statement asks for.
+    pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
+        let options = arguments(&OPTIONS, &statement.options)?;
+        let (session, table) = self.measured_table(statement).await?;
+        let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let full = table.histogram(&session, &group).await?;
+        let (population, within) = match &statement.population {
+            Some(source) => {
+                let rows = self.population(source, statement).await?;
+                session.register_table(POPULATION, rows)?;
+                let mut people = table.clone();
+                (people.name, people.starred) = (POPULATION.into(), 0);
+                let within = table.in_population(&session, &group, POPULATION).await?;
+                (Some(people.histogram(&session, &group).await?), Some(within))
+            }
+            None => (None, None),
+        };
+        let (settings, counted_fraction) = settings(&options, &full, population.as_ref())?;
+        let largest = usize::try_from(options.count("subset_size")?).unwrap_or(usize::MAX);
+        let chosen = subsets(group.len(), largest, MOST_SUBSETS);
+        let found = table.histograms(&session, &group, &full, &chosen).await?;
+        let named = |subset: &Vec<usize>| subset.iter().map(|i| group[*i].clone()).collect();
+        Ok(Measured {
+            risk: Risk::of(&full, within.as_ref(), &settings)?,
+            k: options.count("k")?,
+            class_estimate: settings.class_estimate,
+            starred: table.starred,
+            population,
+            counted_fraction,
+            columns: chosen.iter().map(named).zip(found).collect(),
+            sensitive: self.worst(&session, &table, statement, &group).await?,
+            bands: options.word("histogram")? == "bands",
+            entity: table.entity,
+        })
+    }
+
+    /// The classes alone.
+    pub(in crate::session) async fn measure_classes(&self, statement: &RiskSpec) -> Result<Histogram> {
+        let (session, table) = self.measured_table(statement).await?;
+        let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        table.histogram(&session, &group).await
+    }
+
+    /// The rows to measure, in a session of their own.
+    async fn measured_table(&self, statement: &RiskSpec) -> Result<(SessionContext, ReleasedTable)> {
+        let source = self.source(&statement.source).await?;
+        check(statement, &source)?;
+        let manifest = manifest(statement)?;
+        let quasi_identifiers: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let sensitive: Vec<String> = statement.sensitive.iter().map(|s| s.column.clone()).collect();
+        let mut table = ReleasedTable::of(MEASURED, &quasi_identifiers, &sensitive, manifest.as_ref());
+        table.entity = statement.entity.clone();
+        let (state, plan) = source.rows.into_parts();
+        let session = recounting_session(&state, self.observer.begin(Phase::Measure));
+        session.register_table(MEASURED, Arc::new(ViewTable::new(plan, None)))?;
+        Ok((session, table))
+    }
+
+    /// The population's rows, as precise as the table's.
+    async fn population(&self, source: &SourceClause, statement: &RiskSpec) -> Result<Arc<ViewTable>> {
+        let rows = self.source(source).await?;
+        let known = rows.columns();
+        let columns = statement.quasi_identifiers.iter().map(|q| &q.column);
+        if let Some(missing) = columns.chain(&statement.entity).find(|c| !known.contains(&c.as_str())) {
+            return Err(Error::unknown("column", missing, known).context(format!("the population {}", rows.name)));
+        }
+        let frame = self.generalized(rows.rows, statement)?;
+        Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
+    }
+
+    /// The population with every column that has a hierarchy at the level that the manifest of the release says.
+    fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
+        let Some(manifest) = manifest(statement)? else {
+            return Ok(rows);
+        };
+        if manifest.partition.is_some() {
+            return Err(Error::usage(format!(
+                "the release is local recoding ({}), which no level of a hierarchy makes of the population's rows; leave \
+                 POPULATION out",
+                manifest.search.algorithm
+            )));
+        }
+        let generalize = self.session.state();
+        let generalize = generalize
+            .scalar_functions()
+            .get("generalize")
+            .ok_or_else(|| Error::internal("generalize is not registered"))?;
+        let mut columns = vec![];
+        for q in &statement.quasi_identifiers {
+            let level = manifest.node.get(&q.column).copied().unwrap_or(0);
+            columns.push(match &q.hierarchy {
+                Some(hierarchy) if level > 0 => {
+                    manifest.require_hierarchy(&q.column, self.hierarchy(hierarchy)?.as_ref())?;
+                    let arguments = vec![lit(hierarchy), ident(&q.column), lit(i64::from(level))];
+                    generalize.call(arguments).alias(&q.column)
+                }
+                _ => ident(&q.column),
+            });
+        }
+        columns.extend(statement.entity.iter().map(ident));
+        Ok(rows.select(columns)?)
+    }
+
+    /// By attribute, the least distinct values and the greatest distances that any class reaches.
+    async fn worst(
+        &self,
+        session: &SessionContext,
+        table: &ReleasedTable,
+        statement: &RiskSpec,
+        group: &[String],
+    ) -> Result<Vec<Worst>> {
+        let schema = session.table(MEASURED).await?.schema().as_arrow().clone();
+        let mut asked = vec![];
+        for s in &statement.sensitive {
+            asked.push((
+                s,
+                "l".to_string(),
+                model::build(&call("l_diversity", Value::Integer(1), None))?,
+            ));
+            let ordered = is_ordered(&schema, &s.column).then_some("ordered");
+            let hierarchical = s.hierarchy.as_ref().map(|_| HIERARCHICAL);
+            for distance in [Some("categorical"), ordered, hierarchical].into_iter().flatten() {
+                let model = model::build(&call("t_closeness", Value::Real(1.0), Some(distance)))?;
+                asked.push((s, format!("t, {distance}"), model));
+            }
+        }
+        let promises = asked.iter().map(|(s, measure, model)| {
+            let hierarchy = s.hierarchy.as_ref().filter(|_| model.reads().hierarchy);
+            Ok(Promise {
+                name: measure.clone(),
+                model: model.as_ref(),
+                group: group.to_vec(),
+                attribute: Some(s.column.clone()),
+                hierarchy: hierarchy.map(|name| self.hierarchy(name)).transpose()?,
+            })
+        });
+        let checks = table
+            .check(session, &promises.collect::<Result<Vec<Promise>>>()?)
+            .await?;
+        let worst = asked.iter().zip(checks).map(|((s, measure, _), check)| Worst {
+            attribute: s.column.clone(),
+            measure: measure.clone(),
+            reached: check.reached,
+        });
+        Ok(worst.collect())
+    }
+}
+
+/// What is asked, and whether the sampling fraction was counted.
+fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogram>) -> Result<(Settings, bool)> {
+    let mut thresholds = THRESHOLDS.to_vec();
+    thresholds.push(1.0 / options.count("k")? as f64);
+    thresholds.extend(options.given("threshold", Arguments::real)?);
+    let counted = population
+        .filter(|p| p.rows() > 0)
+        .map(|p| sample.rows() as f64 / p.rows() as f64);
+    let given = options.given("sampling_fraction", Arguments::real)?;
+    let settings = Settings {
+        sampling_fraction: given.or(counted.filter(|f| *f > 0.0)),
+        thresholds,
+        class_estimate: match options.word("snb_classes")? {
+            "haas_stokes" => ClassEstimate::HaasStokes,
+            _ => ClassEstimate::Peer,
+        },
+    };
+    Ok((settings, given.is_none()))
+}
+
+fn call(model: &str, bound: Value, distance: Option<&str>) -> Call {
+    let words = distance.map(|d| Value::Word(d.into()));
+    let args = std::iter::once(bound)
+        .chain(words)
+        .map(|value| Argument { name: None, value });
+    Call {
+        name: model.into(),
+        args: args.collect(),
+    }
+}
+
+/// Whether the values of a column have a distance along their order.
+fn is_ordered(schema: &Schema, column: &str) -> bool {
+    let kind = schema.field_with_name(column).map(|f| f.data_type());
+    let kind = match kind {
+        Ok(DataType::Dictionary(_, value)) => value.as_ref(),
+        Ok(kind) => kind,
+        Err(_) => return false,
+    };
+    kind.is_numeric() || kind.is_temporal()
+}
+
+/// The manifest of a release that is measured.
+fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
+    match &statement.source {
+        SourceClause::Path(path) => Manifest::read(Path::new(path)),
+        _ => Ok(None),
+    }
+}
+
+/// Every column is there and has one role, and nothing is said that has no effect.
+fn check(statement: &RiskSpec, source: &SourceTable) -> Result<()> {
+    let known = source.columns();
+    let quasi = statement
+        .quasi_identifiers
+        .iter()
+        .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS"));
+    let sensitive = statement.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE"));
+    let entity = statement.entity.iter().map(|e| (e.as_str(), "ENTITY"));
+    let mut roles: Vec<(&str, &str)> = vec![];
+    for (column, role) in quasi.chain(sensitive).chain(entity) {
+        if !known.contains(&column) {
+            return Err(Error::unknown("column", column, known));
+        }
+        if let Some((_, other)) = roles.iter().find(|(c, _)| *c == column) {
+            return Err(Error::usage(format!(
+                "column {column:?} is named twice, in {other} and in {role}"
+            )));
+        }
+        roles.push((column, role));
+    }
+    if let Some(s) = statement.sensitive.iter().find(|s| s.randomized.is_some()) {
+        return Err(Error::usage(format!(
+            "column {:?}: RISK OF measures a table as it is and randomizes nothing; leave RANDOMIZED out",
+            s.column
+        )));
+    }
+    let generalizes = statement.population.is_some() && manifest(statement)?.is_some();
+    for q in &statement.quasi_identifiers {
+        let column = &q.column;
+        if q.levels.is_some() || q.weight.is_some() {
+            return Err(Error::usage(format!(
+                "column {column:?}: LEVELS and WEIGHT choose a release; RISK OF measures a table as it is, leave them out"
+            )));
+        }
+        if q.hierarchy.is_some() && !generalizes {
+            return Err(Error::usage(format!(
+                "column {column:?}: RISK OF measures values as they are; USING is for the folder of a release with a \
+                 POPULATION, whose values it generalizes as the release's were"
+            )));
+        }
+    }
+    Ok(())
+}

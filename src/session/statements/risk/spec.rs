@@ -1,0 +1,66 @@
+//! What RISK OF asks for, as plain data that prints back as SQL.
+
+use crate::catalogue::Value;
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::sql::clause::list as clause;
+use crate::sql::clause::{QuasiIdentifierClause, SensitiveClause, SourceClause, options, roles, source};
+use crate::sql::cursor::Cursor;
+use std::fmt;
+
+/// `RISK OF ...`
+#[derive(Debug, Clone, PartialEq)]
+pub struct RiskSpec {
+    /// What is measured.
+    pub source: SourceClause,
+    /// QUASI IDENTIFIERS.
+    pub quasi_identifiers: Vec<QuasiIdentifierClause>,
+    /// SENSITIVE.
+    pub sensitive: Vec<SensitiveClause>,
+    /// ENTITY.
+    pub entity: Option<String>,
+    /// POPULATION.
+    pub population: Option<SourceClause>,
+    /// WITH: threshold, sampling fraction.
+    pub options: Vec<(String, Value)>,
+}
+
+/// Reads what follows the words RISK OF.
+pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
+    let source = source::read(c)?;
+    let allowed = [
+        &clause::QUASI,
+        &clause::SENSITIVE,
+        &clause::ENTITY,
+        &clause::POPULATION,
+        &clause::WITH,
+    ];
+    let s = clause::read(c, "RISK OF", &allowed, &[&clause::QUASI])?;
+    Ok(RiskSpec {
+        source,
+        quasi_identifiers: s.quasi_identifiers,
+        sensitive: s.sensitive,
+        entity: s.entity,
+        population: s.population,
+        options: s.options,
+    })
+}
+
+impl fmt::Display for RiskSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "RISK OF {} {}",
+            self.source,
+            roles::quasi_identifiers(&self.quasi_identifiers)
+        )?;
+        write!(f, "{}", roles::sensitives(&self.sensitive, " "))?;
+        if let Some(entity) = &self.entity {
+            write!(f, " ENTITY ({})", ident(entity))?;
+        }
+        if let Some(population) = &self.population {
+            write!(f, " POPULATION {population}")?;
+        }
+        write!(f, "{}", options::written_with(&self.options, " "))
+    }
+}

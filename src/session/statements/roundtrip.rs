@@ -1,0 +1,356 @@
+//! Properties of the parser: what is printed reads back the same, and nothing makes it panic.
+
+use super::anonymize::spec::AnonymizeSpec;
+use super::check_hierarchy::CheckHierarchy;
+use super::compare::Compare;
+use super::drop_hierarchy::DropHierarchy;
+use super::entry::Statement;
+use super::explain::Explain;
+use super::lattice::Lattice;
+use super::pareto::Pareto;
+use super::parse::{keywords, parse};
+use super::risk::spec::RiskSpec;
+use super::suggest::SuggestRoles;
+use super::verify::spec::Verify;
+use super::wrapped::Wrapped;
+use crate::catalogue::{Argument, Call, Value};
+use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
+use crate::sql::clause::*;
+use crate::sql::name::TableName;
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[a-z_][a-z0-9_]{0,5}",
+        1 => prop::sample::select(keywords().iter().chain(&["K", "SELECT", "LEVEL"]).map(|w| w.to_lowercase()).collect::<Vec<_>>()),
+        1 => "[a-zA-Z\"' é;.`-]{1,6}",
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-z'\"; é()*-]{0,6}"
+}
+
+fn number() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<i64>().prop_map(Value::Integer),
+        any::<f64>()
+            .prop_filter("finite", |v| v.is_finite())
+            .prop_map(Value::Real)
+    ]
+}
+
+fn literal() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        number(),
+        text().prop_map(Value::Text),
+        any::<bool>().prop_map(Value::Boolean)
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        literal(),
+        name().prop_map(Value::Word),
+        Just(Value::Word("true".into()))
+    ]
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let argument = (of(name()), value()).prop_map(|(name, value)| Argument { name, value });
+    (name(), vec(argument, 0..3)).prop_map(|(name, args)| Call { name, args })
+}
+
+fn table() -> impl Strategy<Value = TableName> {
+    vec(name(), 1..4).prop_map(TableName)
+}
+
+fn query() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "SELECT a, nulls AS value FROM t",
+        "VALUES (1, ')')",
+        "SELECT /* ) */ 1",
+        "(SELECT 1) UNION (SELECT 2)",
+    ])
+    .prop_map(String::from)
+}
+
+fn source() -> impl Strategy<Value = SourceClause> {
+    prop_oneof![
+        table().prop_map(SourceClause::Table),
+        text().prop_map(SourceClause::Path),
+        query().prop_map(SourceClause::Query)
+    ]
+}
+
+fn weight() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(1.0), 0.0..1e9f64]
+}
+
+fn options() -> impl Strategy<Value = Vec<(String, Value)>> {
+    prop::collection::btree_map(name(), value(), 0..3).prop_map(|m| m.into_iter().collect())
+}
+
+fn quasi() -> impl Strategy<Value = Vec<QuasiIdentifierClause>> {
+    let levels = (0u32..9, 0u32..9).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    let one = (name(), of(name()), of(levels), of(weight())).prop_map(|(column, hierarchy, levels, weight)| {
+        QuasiIdentifierClause {
+            column,
+            hierarchy,
+            levels,
+            weight,
+        }
+    });
+    vec(one, 1..4)
+}
+
+fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
+    let randomized = prop_oneof![
+        Just(RandomizeClause::Table),
+        Just(RandomizeClause::Class),
+        vec(name(), 1..3).prop_map(RandomizeClause::Columns),
+        table().prop_map(RandomizeClause::Matrix)
+    ];
+    let one = (name(), of(name()), of(randomized)).prop_map(|(column, hierarchy, randomized)| SensitiveClause {
+        column,
+        hierarchy,
+        randomized,
+    });
+    vec(one, 0..3)
+}
+
+fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
+    let one = (call(), of(name()), vec(name(), 0..3)).prop_map(|(model, sensitive, subset)| ConstraintClause {
+        model,
+        sensitive,
+        subset,
+    });
+    vec(one, 1..3)
+}
+
+fn target() -> impl Strategy<Value = TargetClause> {
+    let format = of(prop::sample::select(vec![FormatClause::Parquet, FormatClause::Csv]));
+    let exists = prop::sample::select(vec![ExistsClause::Error, ExistsClause::Overwrite, ExistsClause::Skip]);
+    (text(), format, vec(name(), 0..3), exists, options()).prop_map(
+        |(path, format, partitioned_by, exists, options)| TargetClause {
+            path,
+            format,
+            partitioned_by,
+            exists,
+            options,
+        },
+    )
+}
+
+fn choice() -> impl Strategy<Value = ChoiceClause> {
+    prop_oneof![
+        Just(ChoiceClause::Default),
+        call().prop_map(ChoiceClause::Search),
+        vec((name(), any::<u32>()), 1..3).prop_map(ChoiceClause::Node),
+        text().prop_map(ChoiceClause::Manifest)
+    ]
+}
+
+fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
+    let secret = prop_oneof![
+        "[A-Z:']{1,5}".prop_map(SecretClause::Env),
+        "[a-z/:]{1,5}".prop_map(SecretClause::File)
+    ];
+    let identifier = (name(), of(secret)).prop_map(|(column, hash)| IdentifierClause { column, hash });
+    let percent =
+        (0u64..=100, 0u32..1000).prop_filter_map("up to 100", |(a, b)| Percent::parse(&format!("{a}.{b:03}")));
+    let limit = prop_oneof![
+        any::<u64>().prop_map(LimitClause::Rows),
+        percent.prop_map(LimitClause::Percent)
+    ];
+    let goal = (weight(), call()).prop_map(|(weight, metric)| GoalClause { weight, metric });
+    let roles = (
+        vec(identifier, 0..3),
+        quasi(),
+        sensitive(),
+        of(name()),
+        vec(name(), 0..3),
+        of(name()),
+        of(source()),
+    );
+    let rest = (
+        of(limit),
+        of(any::<bool>()),
+        vec(goal, 0..3),
+        choice(),
+        options(),
+        of(text()),
+    );
+    (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
+        let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
+        let (limit, starred, minimizing, choice, options, report) = rest;
+        AnonymizeSpec {
+            source,
+            target,
+            identifiers,
+            quasi_identifiers,
+            sensitive,
+            class,
+            keep,
+            entity,
+            population,
+            satisfying,
+            limit,
+            starred,
+            minimizing,
+            choice,
+            options,
+            report,
+        }
+    })
+}
+
+fn definition() -> impl Strategy<Value = Definition> {
+    let units = prop::sample::select(vec!["month".to_string(), "quarter".into(), "year".into()]);
+    prop_oneof![
+        (text(), options()).prop_map(|(path, options)| Definition::File { path, options }),
+        query().prop_map(Definition::Query),
+        (vec(number(), 1..4), of(number()), of(number()), of(number())).prop_map(|(widths, origin, bottom, top)| {
+            Definition::Intervals {
+                widths,
+                origin,
+                bottom,
+                top,
+            }
+        }),
+        (vec(any::<u32>(), 1..4), of(text())).prop_map(|(keep, mask)| Definition::Prefix { keep, mask }),
+        vec(units, 1..4).prop_map(Definition::Truncate),
+        vec(vec(of(literal()), 1..4), 1..3).prop_map(Definition::Values),
+        (vec(any::<u32>(), 1..3), table(), name()).prop_map(|(groups, table, column)| Definition::Quantiles {
+            groups,
+            table,
+            column
+        }),
+        (
+            vec(any::<u32>(), 1..3),
+            vec(prop_oneof![number(), text().prop_map(Value::Text)], 1..4)
+        )
+            .prop_map(|(groups, bounds)| Definition::Bounds { groups, bounds }),
+        Just(Definition::Suppression),
+    ]
+}
+
+fn create() -> impl Strategy<Value = Statement> {
+    let unmapped = of(prop::sample::select(vec![
+        Unmapped::Error,
+        Unmapped::Suppress,
+        Unmapped::Top,
+    ]));
+    let nulls = of(prop::sample::select(vec![Nulls::Value, Nulls::Top, Nulls::Error]));
+    (any::<(bool, bool)>(), name(), definition(), unmapped, nulls).prop_map(
+        |((or_replace, if_not_exists), name, definition, unmapped, nulls)| {
+            Statement::new(CreateHierarchy {
+                or_replace,
+                if_not_exists,
+                name,
+                definition,
+                unmapped,
+                nulls,
+            })
+        },
+    )
+}
+
+fn statement() -> impl Strategy<Value = Statement> {
+    let inner = |a: AnonymizeSpec| AnonymizeSpec {
+        target: None,
+        report: None,
+        ..a
+    };
+    let objective =
+        (any::<bool>(), call(), of(name())).prop_map(|(max, property, on)| ObjectiveClause { max, property, on });
+    prop_oneof![
+        4 => anonymize().prop_map(Statement::new),
+        3 => create(),
+        1 => (anonymize(), any::<bool>()).prop_map(|(a, analyze)| Statement::new(Explain { analyze, anonymize: a })),
+        1 => anonymize().prop_map(move |a| Statement::new(Lattice(inner(a)))),
+        1 => (anonymize(), vec((objective, weight()), 1..4), any::<bool>()).prop_map(move |(a, both, with)| {
+            let (objectives, epsilon): (Vec<_>, Vec<_>) = both.into_iter().unzip();
+            Statement::new(Pareto { anonymize: inner(a), objectives, epsilon: if with { epsilon } else { vec![] } })
+        }),
+        1 => (anonymize(), vec(call(), 1..3)).prop_map(move |(a, searches)| {
+            Statement::new(Compare { anonymize: AnonymizeSpec { choice: ChoiceClause::Default, ..inner(a) }, searches })
+        }),
+        1 => anonymize().prop_map(move |a| Statement::new(Wrapped {
+            before: "COPY (".into(), anonymize: inner(a), after: ") TO 'x' STORED AS CSV".into()
+        })),
+        1 => (source(), quasi(), sensitive(), of(name()), constraints(), (of(source()), of(source()))).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::new(Verify {
+                source, quasi_identifiers, sensitive, entity, satisfying, against, population
+            })),
+        1 => (source(), quasi(), sensitive(), of(name()), of(source()), options()).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, population, options)| Statement::new(RiskSpec {
+                source, quasi_identifiers, sensitive, entity, population, options
+            })),
+        1 => source().prop_map(|s| Statement::new(SuggestRoles(s))),
+        1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
+        1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_is_printed_reads_back(s in statement()) {
+        let sql = s.to_string();
+        prop_assert_eq!(parse(&sql).map_err(|e| TestCaseError::fail(format!("{e}\n{sql}")))?, [s]);
+    }
+
+    #[test]
+    fn random_tokens_never_panic(words in vec(prop_oneof![
+        prop::sample::select(keywords().iter().copied().collect::<Vec<_>>()).prop_map(String::from),
+        prop::sample::select(vec!["(", ")", ",", ";", "'x'", "1", "0.5", "=>", "=", "*", "+", "-", ".", "a", "\"B\"", "\n"])
+            .prop_map(String::from),
+        "\\PC{0,3}",
+    ], 0..30)) {
+        let _ = parse(&words.join(" "));
+        let _ = crate::sql::is_complete(&words.concat());
+    }
+}
+
+#[test]
+fn errors_name_the_place_and_the_nearest_word() {
+    for (sql, error) in [
+        (
+            "ANONYMIZE people\nTO 'x'\n  QUAZI IDENTIFIERS (age)",
+            "line 3, column 3: expected QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...), found \"QUAZI\"; did you mean QUASI?",
+        ),
+        (
+            "ANONYMIZE t QUASI IDENTIFIERS (a)",
+            "line 1, column 34: ANONYMIZE needs SATISFYING; example: SATISFYING k_anonymity(5)",
+        ),
+        (
+            "ANONYMIZE t CLASS (a) CLASS (b)",
+            "line 1, column 23: CLASS is given twice",
+        ),
+        (
+            "ANONYMIZE t IDENTIFIERS (a HASH WITH SECRET 'key')",
+            "line 1, column 45: expected 'env:NAME' or 'file:PATH' (the secret itself never stands in a statement), found a string",
+        ),
+        ("RISK t", "line 1, column 6: expected RISK OF, found \"t\""),
+        (
+            "SELECT 1;\n ANONIMIZE t",
+            "line 2, column 2: expected an SQL statement, found \"ANONIMIZE\"; did you mean ANONYMIZE?",
+        ),
+    ] {
+        assert_eq!(parse(sql).unwrap_err().to_string(), error);
+    }
+}
+
+#[test]
+fn a_percentage_is_exact() {
+    assert_eq!(
+        Percent::parse("0.29").map(|p| LimitClause::Percent(p).rows(10_000)),
+        Some(29)
+    );
+    assert_eq!(Percent::parse("100").map(|p| LimitClause::Percent(p).rows(7)), Some(7));
+    assert_eq!(Percent::parse("100.1"), None);
+}

@@ -1,0 +1,56 @@
+//! `SHOW HIERARCHIES`: the hierarchies of the session, each with the statement that makes it again: saved as a script, a
+//! session's hierarchies load in the next.
+
+use super::entry::{Entry, Run, Statement};
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use arrow::array::{ArrayRef, StringArray, UInt8Array};
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use std::fmt;
+use std::sync::Arc;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "SHOW HIERARCHIES",
+    starts: &["SHOW HIERARCHIES"],
+    summary: "lists the hierarchies of the session",
+    syntax: "SHOW HIERARCHIES",
+    example: "SHOW HIERARCHIES",
+    read: |_, _| Ok(Statement::new(ShowHierarchies)),
+};
+
+/// `SHOW HIERARCHIES`
+#[derive(Debug, Clone, PartialEq)]
+struct ShowHierarchies;
+
+impl fmt::Display for ShowHierarchies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SHOW HIERARCHIES")
+    }
+}
+
+#[async_trait]
+impl Run for ShowHierarchies {
+    fn kind(&self) -> &'static str {
+        "show hierarchies"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let hierarchies = context.hierarchies.read();
+        let names: StringArray = hierarchies.keys().map(Some).collect();
+        let kinds: StringArray = hierarchies.values().map(|h| Some(h.kind())).collect();
+        let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
+        let statements: StringArray = hierarchies
+            .values()
+            .map(|h| Some(format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition())))
+            .collect();
+        Answer::of(RecordBatch::try_from_iter([
+            ("name", Arc::new(names) as ArrayRef),
+            ("kind", Arc::new(kinds)),
+            ("top_level", Arc::new(heights)),
+            ("statement", Arc::new(statements)),
+        ])?)
+    }
+}

@@ -1,0 +1,111 @@
+//! From a VERIFY to what is claimed: names looked up, arguments checked, the manifest read.
+
+use super::spec::Verify;
+use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
+use crate::error::{Error, Result};
+use crate::folder::Role;
+use crate::job::{Constraint, QuasiIdentifier};
+use crate::session::bind::constraints;
+use crate::session::context::AnonContext;
+use crate::session::sources::source::{partition_columns, released_folder};
+use crate::session::statements::anonymize;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::SourceClause;
+use datafusion::dataframe::DataFrame;
+
+impl AnonContext {
+    /// What a VERIFY claims.
+    pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
+        let source = self.source(&verify.source).await?;
+        let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
+        let constraints = constraints(&verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
+        check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
+        let folder = released_folder(&verify.source, &source.rows);
+        let evidence = folder.as_deref().map(|folder| Evidence::of(folder, stated));
+        let hierarchies = self.hierarchies.read().clone();
+        let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
+        let sensitive = verify.sensitive.iter().map(|s| ClaimedAttribute {
+            column: s.column.clone(),
+            hierarchy: s.hierarchy.clone(),
+            randomized: s.randomized.is_some(),
+        });
+        Ok(Claim {
+            rows: source.rows,
+            folders: folder.as_deref().map(partition_columns).unwrap_or_default(),
+            evidence: evidence.transpose()?.flatten(),
+            generalized: generalized.map(|q| q.column.clone()).collect(),
+            quasi_identifiers,
+            sensitive: sensitive.collect(),
+            entity: verify.entity.clone(),
+            constraints,
+            against: self.rows_of(verify.against.as_ref()).await?,
+            population: self.rows_of(verify.population.as_ref()).await?,
+            hierarchies,
+        })
+    }
+
+    async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
+        match source {
+            Some(source) => Ok(Some(self.source(source).await?.rows)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Every column that is named is there, and what a model needs is named.
+fn check(
+    verify: &Verify,
+    columns: &[&str],
+    quasi_identifiers: &[QuasiIdentifier],
+    constraints: &[Constraint],
+) -> Result<()> {
+    let named = quasi_identifiers.iter().map(|q| q.column.as_str());
+    let named = named
+        .chain(verify.sensitive.iter().map(|s| s.column.as_str()))
+        .chain(verify.entity.as_deref());
+    for column in named {
+        if !columns.contains(&column) {
+            return Err(Error::unknown("column", column, columns.iter().copied()));
+        }
+    }
+    let personal = constraints.iter().find(|c| c.model.limit_column().is_some());
+    if let Some(c) = personal.filter(|_| verify.against.is_none() || verify.entity.is_none()) {
+        return Err(Error::usage(format!(
+            "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \
+             ENTITY (key) with a column that both have and that tells the rows apart. Without such a key no row of a \
+             release can be found in the source; the promise was recounted when the release was written, and the \
+             manifest says so",
+            c.describe(quasi_identifiers)
+        )));
+    }
+    let counts_population = constraints.iter().any(|c| c.model.reads().population);
+    if verify.population.is_some() != counts_population {
+        return Err(Error::usage(match counts_population {
+            true => "k_map counts in a population table: name it with POPULATION table",
+            false => "POPULATION is named, but no model counts in it; k_map does",
+        }));
+    }
+    Ok(())
+}
+
+/// What the statement of a manifest says of the columns that it releases; `None` where it is no ANONYMIZE.
+fn stated(statement: &str) -> Option<Stated> {
+    let read = anonymize::ENTRY.parse(statement).ok().flatten()?;
+    let spec = read.get::<AnonymizeSpec>()?;
+    let hashed = spec.identifiers.iter().filter(|i| i.hash.is_some());
+    let randomized = spec.sensitive.iter().filter(|s| s.randomized.is_some());
+    let roles = hashed
+        .map(|i| (&i.column, Role::Identifier))
+        .chain(
+            spec.quasi_identifiers
+                .iter()
+                .map(|q| (&q.column, Role::QuasiIdentifier)),
+        )
+        .chain(spec.sensitive.iter().map(|s| (&s.column, Role::Sensitive)))
+        .chain(spec.class.iter().map(|c| (c, Role::Class)))
+        .chain(spec.keep.iter().map(|c| (c, Role::Keep)));
+    Some(Stated {
+        roles: roles.map(|(column, role)| (column.clone(), role)).collect(),
+        randomized: randomized.map(|s| s.column.clone()).collect(),
+    })
+}

@@ -1,0 +1,64 @@
+//! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
+//!
+//! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: it begins
+//! with `not checked:`, its `ok` is NULL, and it is no failure.
+
+mod claim;
+pub(super) mod spec;
+
+use super::entry::{Entry, Run, Statement};
+use crate::audit::{Findings, audit};
+use crate::error::Result;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use spec::Verify;
+use std::sync::Arc;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "VERIFY",
+    starts: &["VERIFY"],
+    summary: "checks that the privacy models hold on a table or file, one row per check",
+    syntax:
+        "VERIFY { table | 'path' | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
+  [AGAINST source] [POPULATION table]",
+    example: "VERIFY 'released' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(5) AGAINST people",
+    read: |c, _| spec::read(c).map(Statement::new),
+};
+
+#[async_trait]
+impl Run for Verify {
+    fn kind(&self) -> &'static str {
+        "verify"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let claim = context.claim(self).await?;
+        answer(audit(&claim, context.observer.as_ref()).await?)
+    }
+}
+
+/// One row for each check, and for what was not checked.
+fn answer(found: Findings) -> Result<Answer> {
+    let Findings { checks, unchecked } = found;
+    let none = || unchecked.iter().map(|_| None);
+    let texts = checks.iter().map(|c| c.check.clone());
+    let not_checked = unchecked.iter().map(|u| format!("not checked: {u}"));
+    let name: StringArray = texts.chain(not_checked).map(Some).collect();
+    let required: Float64Array = checks.iter().map(|c| Some(c.required)).chain(none()).collect();
+    let reached: Float64Array = checks.iter().map(|c| c.reached).chain(none()).collect();
+    let ok = checks.iter().map(|c| Some(c.ok)).chain(unchecked.iter().map(|_| None));
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("check", Arc::new(name) as ArrayRef, false),
+        ("required", Arc::new(required), true),
+        ("reached", Arc::new(reached), true),
+        ("ok", Arc::new(ok.collect::<BooleanArray>()), true),
+    ])?;
+    let failed = checks.into_iter().filter(|c| !c.ok).map(|c| c.check);
+    Ok(Answer {
+        failed: failed.collect(),
+        ..Answer::of(batch)?
+    })
+}

@@ -1,0 +1,71 @@
+//! What VERIFY asks for, as plain data that prints back as SQL.
+
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::sql::clause::list as clause;
+use crate::sql::clause::{
+    ConstraintClause, QuasiIdentifierClause, SensitiveClause, SourceClause, constraint, roles, source,
+};
+use crate::sql::cursor::Cursor;
+use std::fmt;
+
+/// `VERIFY ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session::statements) struct Verify {
+    /// What is checked.
+    pub(in crate::session::statements) source: SourceClause,
+    /// QUASI IDENTIFIERS.
+    pub(in crate::session::statements) quasi_identifiers: Vec<QuasiIdentifierClause>,
+    /// SENSITIVE.
+    pub(in crate::session::statements) sensitive: Vec<SensitiveClause>,
+    /// ENTITY.
+    pub(in crate::session::statements) entity: Option<String>,
+    /// SATISFYING.
+    pub(in crate::session::statements) satisfying: Vec<ConstraintClause>,
+    /// AGAINST: the data it was released from.
+    pub(in crate::session::statements) against: Option<SourceClause>,
+    /// POPULATION: the table that k_map counts in.
+    pub(in crate::session::statements) population: Option<SourceClause>,
+}
+
+impl fmt::Display for Verify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quasi_identifiers = roles::quasi_identifiers(&self.quasi_identifiers);
+        write!(f, "VERIFY {} {quasi_identifiers}", self.source)?;
+        write!(f, "{}", roles::sensitives(&self.sensitive, " "))?;
+        if let Some(entity) = &self.entity {
+            write!(f, " ENTITY ({})", ident(entity))?;
+        }
+        write!(f, " {}", constraint::written(&self.satisfying))?;
+        if let Some(against) = &self.against {
+            write!(f, " AGAINST {against}")?;
+        }
+        if let Some(population) = &self.population {
+            write!(f, " POPULATION {population}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what follows the word VERIFY.
+pub(super) fn read(c: &mut Cursor) -> Result<Verify> {
+    let source = source::read(c)?;
+    let allowed = [
+        &clause::QUASI,
+        &clause::SENSITIVE,
+        &clause::ENTITY,
+        &clause::SATISFYING,
+        &clause::AGAINST,
+        &clause::POPULATION,
+    ];
+    let s = clause::read(c, "VERIFY", &allowed, &[&clause::QUASI, &clause::SATISFYING])?;
+    Ok(Verify {
+        source,
+        quasi_identifiers: s.quasi_identifiers,
+        sensitive: s.sensitive,
+        entity: s.entity,
+        satisfying: s.satisfying,
+        against: s.against,
+        population: s.population,
+    })
+}

@@ -1,0 +1,174 @@
+//! ANONYMIZE where a query stands: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`,
+//! `INSERT INTO t ANONYMIZE ...`. It runs as DataFusion's statement over the released rows under a passing name.
+
+mod output;
+
+use super::anonymize::spec::{self, AnonymizeSpec};
+use super::entry::{Run, Statement};
+use crate::engine::{self, ReleasedRows, Stage, StagedReport};
+use crate::error::{Error, Result};
+use crate::job::Purpose;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::sql::clause::list as clause;
+use crate::sql::cursor::Cursor;
+use async_trait::async_trait;
+use datafusion::catalog::TableProvider;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use futures::TryStreamExt;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A statement in which an ANONYMIZE stands where a query can: put a query between the two texts to run it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wrapped {
+    /// The text before, such as `CREATE TABLE t AS` or `COPY (`.
+    pub(super) before: String,
+    /// The request, which has no target.
+    pub(super) anonymize: AnonymizeSpec,
+    /// The text after, such as `) TO 'file.parquet'`.
+    pub(super) after: String,
+}
+
+impl Wrapped {
+    /// The outer statement with `query` in place of the ANONYMIZE.
+    fn with_query(&self, query: &str) -> String {
+        let left = if self.before.ends_with('(') { "" } else { " " };
+        let right = if self.after.is_empty() || self.after.starts_with(')') {
+            ""
+        } else {
+            " "
+        };
+        format!("{}{left}{query}{right}{}", self.before, self.after)
+    }
+}
+
+impl fmt::Display for Wrapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with_query(&self.anonymize.to_string()))
+    }
+}
+
+/// Reads the statement if an ANONYMIZE stands in it.
+pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
+    let tokens = c.tokens();
+    let is_anonymize = |t: &TokenWithSpan| matches!(&t.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("ANONYMIZE"));
+    let Some(at) = tokens.iter().position(is_anonymize).filter(|at| *at > 0) else {
+        return Ok(None);
+    };
+    let enclosed = tokens[at - 1].token == Token::LParen;
+    let end = if enclosed {
+        c.closing(at - 1)
+    } else {
+        Some(tokens.len())
+    };
+    let Some(end) = end else {
+        return Err(c.within(at - 1..tokens.len()).error("this \"(\" is not closed"));
+    };
+    let mut inner = c.within(at + 1..end);
+    let (anonymize, clauses) = spec::read(
+        &mut inner,
+        "ANONYMIZE inside another statement",
+        &[clause::REPORT],
+        true,
+    )?;
+    spec::single(&inner, &clauses)?;
+    // What stands around it must be a statement that takes a query there.
+    let mut outer = tokens[..at].to_vec();
+    let stand_in = Tokenizer::new(&GenericDialect {}, "SELECT 1")
+        .tokenize()
+        .unwrap_or_default();
+    outer.extend(stand_in.into_iter().map(|token| TokenWithSpan {
+        token,
+        span: tokens[at].span,
+    }));
+    outer.extend_from_slice(&tokens[end..]);
+    c.datafusion(&outer)?;
+    Ok(Some(Statement::new(Wrapped {
+        before: c.text(0..at),
+        anonymize,
+        after: c.text(end..tokens.len()),
+    })))
+}
+
+#[async_trait]
+impl Run for Wrapped {
+    fn kind(&self) -> &'static str {
+        "query of anonymize"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let job = Arc::new(context.bind(&self.anonymize, Purpose::Release).await?);
+        let ReleasedRows { table, report, .. } = engine::release_rows(&job, &context.observer).await?;
+        let name = format!("__anonsql_release_{}", context.releases.fetch_add(1, Ordering::Relaxed));
+        let table = Arc::new(table);
+        context
+            .session
+            .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
+        let statement = self.with_query(&format!("SELECT * FROM {name}"));
+        let done = async {
+            let frame = context.session.sql(&statement).await.map_err(Error::from_statement)?;
+            table
+                .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
+                .await?;
+            let (frame, stage) = output::staged(frame)?;
+            let schema = Arc::new(frame.schema().as_arrow().clone());
+            let batches: Vec<_> = frame
+                .execute_stream()
+                .await?
+                .try_collect()
+                .await
+                .map_err(Error::from_data)?;
+            stage.map_or(Ok(()), Stage::publish_output)?;
+            Ok::<_, Error>((schema, batches))
+        }
+        .await;
+        context.session.deregister_table(name.as_str())?;
+        let (schema, batches) = done?;
+        report.map_or(Ok(()), StagedReport::publish)?;
+        Answer::batches(schema, batches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::statements::parse::parse;
+
+    const INNER: &str = "ANONYMIZE t QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
+
+    #[test]
+    fn it_stands_where_a_query_can() {
+        for (before, after) in [
+            ("CREATE TABLE x AS ", ""),
+            ("CREATE OR REPLACE TABLE x AS ", ""),
+            ("COPY (", ") TO 'x.parquet' STORED AS PARQUET"),
+            ("INSERT INTO x ", ""),
+            ("SELECT count(*) FROM (", ") AS a"),
+        ] {
+            let sql = format!("{before}{INNER}{after}");
+            let all = parse(&sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+            assert_eq!(all.len(), 1, "{all:?}");
+            let w = all[0].get::<Wrapped>().unwrap();
+            assert_eq!(w.with_query("SELECT 1"), format!("{before}SELECT 1{after}"));
+            assert_eq!(all[0].to_string(), sql);
+        }
+    }
+
+    #[test]
+    fn it_has_no_target() {
+        let e = parse("CREATE TABLE x AS ANONYMIZE t TO 'y' QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)");
+        assert_eq!(
+            e.unwrap_err().to_string(),
+            "line 1, column 31: ANONYMIZE inside another statement takes no TO clause"
+        );
+    }
+
+    #[test]
+    fn a_column_may_be_called_anonymize() {
+        let all = parse("SELECT (anonymize) FROM t").unwrap();
+        assert!(all[0].get::<Wrapped>().is_none());
+    }
+}

@@ -1,0 +1,27 @@
+//! What files hold, as it is stored: rows in their order, and the names at the top of a CSV file.
+
+use crate::error::Result;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlanProperties;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use std::path::Path;
+
+/// The rows of a query one after the other, its partitions too, and not as they come: in a session with one target
+/// partition, as they are stored.
+pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
+    let plan = session.sql(sql).await?.create_physical_plan().await?;
+    let partitions = 0..plan.output_partitioning().partition_count();
+    let streams = partitions.map(|partition| plan.execute(partition, session.task_ctx()));
+    let streams = streams.collect::<datafusion::error::Result<Vec<_>>>()?;
+    let rows = futures::stream::iter(streams).flatten();
+    Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
+}
+
+/// Whether a CSV file begins with these names.
+pub(crate) fn has_header(file: &Path, names: &[&str]) -> bool {
+    let reader = csv::ReaderBuilder::new().from_path(file).ok();
+    let header = reader.and_then(|mut reader| reader.headers().ok().cloned());
+    header.is_some_and(|header| header.iter().eq(names.iter().copied()))
+}

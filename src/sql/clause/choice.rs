@@ -1,0 +1,61 @@
+//! `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the node is found.
+
+use crate::catalogue::Call;
+use crate::error::Result;
+use crate::quoting::{ident, literal};
+use crate::sql::cursor::Cursor;
+use crate::sql::name::{call, list};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt::{self, Display};
+
+/// How the node is found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ChoiceClause {
+    /// Nothing is said: the default search.
+    #[default]
+    Default,
+    /// SEARCH USING.
+    Search(Call),
+    /// AT NODE: a level per column.
+    Node(Vec<(String, u32)>),
+    /// USING MANIFEST: the node of an earlier release.
+    Manifest(String),
+}
+
+/// What follows `SEARCH USING`: an algorithm, or a list of them beside no choice.
+pub(crate) fn search(c: &mut Cursor) -> Result<(ChoiceClause, Vec<Call>)> {
+    if c.looks_at_token(&Token::LParen) {
+        let searches = c.list("search", |c| c.call("a search"))?;
+        return Ok((ChoiceClause::Default, searches));
+    }
+    let search = c.call("a search such as flash")?;
+    Ok((ChoiceClause::Search(search), vec![]))
+}
+
+/// `NODE (c level, ...)`.
+pub(crate) fn node(c: &mut Cursor) -> Result<ChoiceClause> {
+    c.need("NODE")?;
+    let levels = c.list("column level", |c| Ok((c.name("a column")?, c.whole("a level")?)))?;
+    Ok(ChoiceClause::Node(levels))
+}
+
+/// `MANIFEST 'path'`.
+pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
+    c.need("MANIFEST")?;
+    c.string("a path in quotes").map(ChoiceClause::Manifest)
+}
+
+/// Prints nothing where nothing is said.
+impl Display for ChoiceClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChoiceClause::Default => Ok(()),
+            ChoiceClause::Search(search) => write!(f, "SEARCH USING {}", call(search)),
+            ChoiceClause::Node(node) => {
+                let level = |(c, l): &(String, u32), f: &mut fmt::Formatter<'_>| write!(f, "{} {l}", ident(c));
+                write!(f, "AT NODE ({})", list(node, level))
+            }
+            ChoiceClause::Manifest(path) => write!(f, "USING MANIFEST {}", literal(path)),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `MINIMIZING` and `OPTIMIZING`: what a release loses least of, and what a Pareto front is over.
+
+use crate::catalogue::Call;
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::sql::cursor::Cursor;
+use crate::sql::name::call;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt::{self, Display};
+
+/// One term of MINIMIZING.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoalClause {
+    /// Its weight; 1 when none is written.
+    pub weight: f64,
+    /// The metric.
+    pub metric: Call,
+}
+
+/// One term of OPTIMIZING.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObjectiveClause {
+    /// MAX rather than MIN.
+    pub max: bool,
+    /// What is optimized: k, l, or the name of a metric.
+    pub property: Call,
+    /// ON: a sensitive attribute.
+    pub on: Option<String>,
+}
+
+/// `metric`, or `w * metric + w * metric ...`.
+pub(crate) fn goals(c: &mut Cursor) -> Result<Vec<GoalClause>> {
+    let mut all = vec![];
+    loop {
+        let mut weighted = c.clone();
+        let weight = match weighted.digits("") {
+            Ok(_) => {
+                let weight = c.real("a weight of at least 0")?;
+                c.need_token(&Token::Mul, "\"*\" and a metric")?;
+                weight
+            }
+            Err(_) => 1.0,
+        };
+        all.push(GoalClause {
+            weight,
+            metric: c.call("a metric such as glm, or a weighted sum 0.7 * glm + 0.3 * cm")?,
+        });
+        if !c.take_token(&Token::Plus) {
+            return Ok(all);
+        }
+    }
+}
+
+/// `MAX | MIN property [ON column], ...`.
+pub(crate) fn objectives(c: &mut Cursor) -> Result<Vec<ObjectiveClause>> {
+    let mut all = vec![];
+    loop {
+        let max = match () {
+            () if c.take("MAX") => true,
+            () if c.take("MIN") => false,
+            () => return Err(c.expected("MAX or MIN", ["MAX", "MIN"])),
+        };
+        let property = c.call("k, l or a metric")?;
+        let on = if c.take("ON") {
+            Some(c.name("a sensitive column")?)
+        } else {
+            None
+        };
+        all.push(ObjectiveClause { max, property, on });
+        if !c.take_token(&Token::Comma) {
+            return Ok(all);
+        }
+    }
+}
+
+impl Display for GoalClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.weight != 1.0 {
+            write!(f, "{:?} * ", self.weight)?;
+        }
+        call(&self.metric).fmt(f)
+    }
+}
+
+impl Display for ObjectiveClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", if self.max { "MAX" } else { "MIN" }, call(&self.property))?;
+        self.on.as_ref().map_or(Ok(()), |c| write!(f, " ON {}", ident(c)))
+    }
+}

@@ -1,0 +1,19 @@
+//! The clauses that statements share: each file holds what a clause says, how it is read and how it is printed.
+
+mod choice;
+pub(crate) mod constraint;
+mod goal;
+pub(crate) mod list;
+pub(crate) mod options;
+pub(crate) mod roles;
+pub(crate) mod source;
+mod suppression;
+mod target;
+
+pub use choice::ChoiceClause;
+pub use constraint::ConstraintClause;
+pub use goal::{GoalClause, ObjectiveClause};
+pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
+pub use source::SourceClause;
+pub use suppression::{LimitClause, Percent};
+pub use target::{ExistsClause, FormatClause, TargetClause};

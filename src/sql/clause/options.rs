@@ -1,0 +1,80 @@
+//! `OPTIONS (key value, ...)` and `WITH (option = value, ...)`.
+
+use crate::catalogue::Value;
+use crate::error::Result;
+use crate::quoting::{ident, is_plain, literal};
+use crate::sql::cursor::Cursor;
+use crate::sql::name::{list, value};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt;
+
+/// `OPTIONS (key value, ...)`, after its keyword.
+pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
+    let mut all: Vec<(String, Value)> = vec![];
+    c.list("key value", |c| {
+        let before = c.clone();
+        let key = if c.looks_at_string() {
+            c.string("an option")?
+        } else {
+            let mut key = c.name("an option")?;
+            while c.take_token(&Token::Period) {
+                key = format!("{key}.{}", c.name("an option")?);
+            }
+            key
+        };
+        let value = c.value("a value")?;
+        once(&before, &mut all, key, value)
+    })?;
+    Ok(all)
+}
+
+/// Adds an option that was not given before.
+fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) -> Result<()> {
+    if all.iter().any(|(k, _)| *k == key) {
+        return Err(at.error(format_args!("option {key} is given twice")));
+    }
+    all.push((key, value));
+    Ok(())
+}
+
+/// `WITH (option = value, ...)`, after its keyword.
+pub(crate) fn read_with(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
+    let mut all = vec![];
+    c.list("option = value", |c| {
+        let before = c.clone();
+        let key = c.name("an option")?;
+        c.need_token(&Token::Eq, "\"=\"")?;
+        let value = c.value("a value")?;
+        once(&before, &mut all, key, value)
+    })?;
+    Ok(all)
+}
+
+/// Writes ` WITH (a = 1)`, or nothing.
+pub(crate) fn written_with<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        if options.is_empty() {
+            return Ok(());
+        }
+        let option = |(k, v): &(String, Value), f: &mut fmt::Formatter<'_>| write!(f, "{} = {}", ident(k), value(v));
+        write!(f, "{gap}WITH ({})", list(options, option))
+    })
+}
+
+/// Writes `OPTIONS (key value, ...)` after `gap`, or nothing.
+pub(crate) fn written<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        if options.is_empty() {
+            return Ok(());
+        }
+        let option = |(k, v): &(String, Value), f: &mut fmt::Formatter<'_>| {
+            if k.split('.').all(is_plain) {
+                f.write_str(k)?
+            } else {
+                write!(f, "{}", literal(k))?
+            }
+            write!(f, " {}", value(v))
+        };
+        write!(f, "{gap}OPTIONS ({})", list(options, option))
+    })
+}

@@ -1,0 +1,203 @@
+//! The roles of columns: IDENTIFIERS, QUASI IDENTIFIERS and SENSITIVE.
+
+use crate::error::Result;
+use crate::quoting::{ident, literal};
+use crate::sql::cursor::Cursor;
+use crate::sql::name::{TableName, list, names};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt::{self, Display};
+
+/// A column of IDENTIFIERS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IdentifierClause {
+    /// The column.
+    pub column: String,
+    /// HASH WITH SECRET; without it the column is dropped.
+    pub hash: Option<SecretClause>,
+}
+
+/// Where the key of a hash is; the key itself never stands in a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SecretClause {
+    /// In this environment variable.
+    Env(String),
+    /// In this file.
+    File(String),
+}
+
+/// A column of QUASI IDENTIFIERS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuasiIdentifierClause {
+    /// The column.
+    pub column: String,
+    /// USING.
+    pub hierarchy: Option<String>,
+    /// LEVELS a TO b, with a <= b.
+    pub levels: Option<(u32, u32)>,
+    /// WEIGHT, at least 0.
+    pub weight: Option<f64>,
+}
+
+/// A column of SENSITIVE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SensitiveClause {
+    /// The column.
+    pub column: String,
+    /// USING.
+    pub hierarchy: Option<String>,
+    /// RANDOMIZED.
+    pub randomized: Option<RandomizeClause>,
+}
+
+/// How a sensitive attribute is permuted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RandomizeClause {
+    /// RANDOMIZED: over the whole table.
+    Table,
+    /// RANDOMIZED WITHIN CLASS: within each equivalence class.
+    Class,
+    /// RANDOMIZED WITHIN (c, ...): within the groups of these columns.
+    Columns(Vec<String>),
+    /// RANDOMIZED WITH MATRIX table: by this matrix.
+    Matrix(TableName),
+}
+
+/// `column [HASH WITH SECRET ...]`.
+pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
+    let column = c.name("a column")?;
+    if !c.take("HASH") {
+        return Ok(IdentifierClause { column, hash: None });
+    }
+    c.need("WITH SECRET")?;
+    let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
+    let before = c.clone();
+    let text = c.string(what)?;
+    let hash = match text.split_once(':') {
+        Some(("env", name)) if !name.is_empty() => SecretClause::Env(name.to_string()),
+        Some(("file", path)) if !path.is_empty() => SecretClause::File(path.to_string()),
+        _ => return Err(before.expected(what, [])),
+    };
+    Ok(IdentifierClause {
+        column,
+        hash: Some(hash),
+    })
+}
+
+/// `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w]`.
+pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
+    let mut qi = QuasiIdentifierClause {
+        column: c.name("a column")?,
+        hierarchy: None,
+        levels: None,
+        weight: None,
+    };
+    loop {
+        let before = c.clone();
+        let first = if c.take("USING") {
+            qi.hierarchy.replace(c.name("a hierarchy")?).is_none()
+        } else if c.take("LEVELS") {
+            let from = c.whole("a level")?;
+            c.need("TO")?;
+            let to = c.whole("a level")?;
+            if from > to {
+                return Err(before.error(format_args!("LEVELS {from} TO {to} is empty")));
+            }
+            qi.levels.replace((from, to)).is_none()
+        } else if c.take("WEIGHT") {
+            qi.weight.replace(c.real("a weight of at least 0")?).is_none()
+        } else {
+            break;
+        };
+        if !first {
+            return Err(before.error("this is given twice for one column"));
+        }
+    }
+    if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
+        return Err(c.expected("USING, LEVELS, WEIGHT, \",\" or \")\"", ["USING", "LEVELS", "WEIGHT"]));
+    }
+    Ok(qi)
+}
+
+/// `column [USING hierarchy] [RANDOMIZED ...]`.
+pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
+    let column = c.name("a column")?;
+    let hierarchy = if c.take("USING") {
+        Some(c.name("a hierarchy")?)
+    } else {
+        None
+    };
+    let randomized = match () {
+        () if !c.take("RANDOMIZED") => None,
+        () if c.take("WITHIN CLASS") => Some(RandomizeClause::Class),
+        () if c.take("WITHIN") => Some(RandomizeClause::Columns(c.columns()?)),
+        () if c.take("WITH") => {
+            c.need("MATRIX")?;
+            Some(RandomizeClause::Matrix(c.table()?))
+        }
+        () => Some(RandomizeClause::Table),
+    };
+    if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
+        return Err(c.expected(
+            "USING, RANDOMIZED, \",\" or \")\"",
+            ["USING", "RANDOMIZED", "WITHIN", "WITH"],
+        ));
+    }
+    Ok(SensitiveClause {
+        column,
+        hierarchy,
+        randomized,
+    })
+}
+
+/// Writes `QUASI IDENTIFIERS (...)`.
+pub(crate) fn quasi_identifiers(columns: &[QuasiIdentifierClause]) -> impl Display + '_ {
+    fmt::from_fn(move |f| write!(f, "QUASI IDENTIFIERS ({})", list(columns, Display::fmt)))
+}
+
+/// Writes `SENSITIVE (...)` after `gap`, or nothing.
+pub(crate) fn sensitives<'a>(columns: &'a [SensitiveClause], gap: &'a str) -> impl Display + 'a {
+    fmt::from_fn(move |f| match columns {
+        [] => Ok(()),
+        columns => write!(f, "{gap}SENSITIVE ({})", list(columns, Display::fmt)),
+    })
+}
+
+impl Display for IdentifierClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secret = match &self.hash {
+            None => return ident(&self.column).fmt(f),
+            Some(SecretClause::Env(name)) => format!("env:{name}"),
+            Some(SecretClause::File(path)) => format!("file:{path}"),
+        };
+        write!(f, "{} HASH WITH SECRET {}", ident(&self.column), literal(&secret))
+    }
+}
+
+impl Display for QuasiIdentifierClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ident(&self.column).fmt(f)?;
+        if let Some(hierarchy) = &self.hierarchy {
+            write!(f, " USING {}", ident(hierarchy))?;
+        }
+        if let Some((from, to)) = self.levels {
+            write!(f, " LEVELS {from} TO {to}")?;
+        }
+        self.weight.map_or(Ok(()), |w| write!(f, " WEIGHT {w:?}"))
+    }
+}
+
+impl Display for SensitiveClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ident(&self.column).fmt(f)?;
+        if let Some(hierarchy) = &self.hierarchy {
+            write!(f, " USING {}", ident(hierarchy))?;
+        }
+        match &self.randomized {
+            None => Ok(()),
+            Some(RandomizeClause::Table) => f.write_str(" RANDOMIZED"),
+            Some(RandomizeClause::Class) => f.write_str(" RANDOMIZED WITHIN CLASS"),
+            Some(RandomizeClause::Columns(columns)) => write!(f, " RANDOMIZED WITHIN ({})", names(columns)),
+            Some(RandomizeClause::Matrix(table)) => write!(f, " RANDOMIZED WITH MATRIX {table}"),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and what becomes of them.
+
+use crate::error::Result;
+use crate::sql::cursor::Cursor;
+use std::fmt::{self, Display};
+
+/// The most rows that may be suppressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitClause {
+    /// A share of the rows.
+    Percent(Percent),
+    /// A count.
+    Rows(u64),
+}
+
+/// A percentage exactly as written: `digits / 10^scale`, without trailing zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Percent {
+    digits: u64,
+    scale: u32,
+}
+
+impl Percent {
+    /// Reads `1`, `0.5` and the like; `None` when it is no number from 0 to 100 with at most 15 decimals.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let scale = u32::try_from(fraction.len()).ok().filter(|s| *s <= 15)?;
+        let digits: u64 = format!("{whole}{fraction}").parse().ok()?;
+        (digits <= 100 * 10u64.pow(scale)).then_some(Self { digits, scale })
+    }
+}
+
+impl Percent {
+    /// The share as a fraction.
+    pub fn fraction(self) -> (u64, u64) {
+        (self.digits, 100 * 10u64.pow(self.scale))
+    }
+}
+
+impl LimitClause {
+    /// The limit as a count of `rows` rows: a share is rounded down, in exact arithmetic.
+    pub fn rows(&self, rows: u64) -> u64 {
+        match self {
+            LimitClause::Rows(n) => *n,
+            LimitClause::Percent(p) => {
+                let share = u128::from(rows) * u128::from(p.digits) / (100 * 10u128.pow(p.scale));
+                u64::try_from(share).unwrap_or(rows)
+            }
+        }
+    }
+}
+
+/// `AT MOST 1 PERCENT` or `AT MOST n ROWS`.
+pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
+    c.need("AT MOST")?;
+    let before = c.clone();
+    let number = c.digits("a number, then PERCENT or ROWS")?;
+    if c.take("PERCENT") {
+        return Percent::parse(&number)
+            .map(LimitClause::Percent)
+            .ok_or_else(|| before.expected("a percentage from 0 to 100 with at most 15 decimals", []));
+    }
+    c.need("ROWS")
+        .map_err(|_| c.expected("PERCENT or ROWS", ["PERCENT", "ROWS"]))?;
+    number
+        .parse()
+        .map(LimitClause::Rows)
+        .map_err(|_| before.expected("a whole number of rows", []))
+}
+
+/// `ROWS DROPPED` or `ROWS STARRED`.
+pub(crate) fn starred(c: &mut Cursor) -> Result<bool> {
+    c.need("ROWS")?;
+    match () {
+        () if c.take("STARRED") => Ok(true),
+        () if c.take("DROPPED") => Ok(false),
+        () => Err(c.expected("DROPPED or STARRED", ["DROPPED", "STARRED"])),
+    }
+}
+
+impl Display for LimitClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LimitClause::Rows(n) => write!(f, "{n} ROWS"),
+            LimitClause::Percent(p) if p.scale == 0 => write!(f, "{} PERCENT", p.digits),
+            LimitClause::Percent(p) => {
+                let unit = 10u64.pow(p.scale);
+                write!(
+                    f,
+                    "{}.{:0width$} PERCENT",
+                    p.digits / unit,
+                    p.digits % unit,
+                    width = p.scale as usize
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `TO 'target' ...`: where a release is written.
+
+use super::options;
+use crate::catalogue::Value;
+use crate::error::Result;
+use crate::quoting::literal;
+use crate::sql::cursor::Cursor;
+use crate::sql::name::names;
+use std::fmt::{self, Display};
+
+/// `TO 'target' ...`
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetClause {
+    /// Where to.
+    pub path: String,
+    /// STORED AS.
+    pub format: Option<FormatClause>,
+    /// PARTITIONED BY.
+    pub partitioned_by: Vec<String>,
+    /// What happens when it is there already.
+    pub exists: ExistsClause,
+    /// OPTIONS.
+    pub options: Vec<(String, Value)>,
+}
+
+/// The format of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatClause {
+    /// PARQUET
+    Parquet,
+    /// CSV
+    Csv,
+}
+
+/// What happens when a target is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExistsClause {
+    /// An error.
+    #[default]
+    Error,
+    /// OVERWRITE
+    Overwrite,
+    /// IF NOT EXISTS: nothing is done.
+    Skip,
+}
+
+/// What follows `TO`.
+pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
+    let path = c.string("a path in quotes")?;
+    let mut target = TargetClause {
+        path,
+        format: None,
+        partitioned_by: vec![],
+        exists: ExistsClause::Error,
+        options: vec![],
+    };
+    loop {
+        let before = c.clone();
+        let first = if c.take("STORED") {
+            c.need("AS")?;
+            let format = match () {
+                () if c.take("PARQUET") => FormatClause::Parquet,
+                () if c.take("CSV") => FormatClause::Csv,
+                () => return Err(c.expected("PARQUET or CSV", ["PARQUET", "CSV"])),
+            };
+            target.format.replace(format).is_none()
+        } else if c.take("PARTITIONED") {
+            c.need("BY")?;
+            std::mem::replace(&mut target.partitioned_by, c.columns()?).is_empty()
+        } else if c.take("OVERWRITE") {
+            std::mem::replace(&mut target.exists, ExistsClause::Overwrite) == ExistsClause::Error
+        } else if c.take("IF") {
+            c.need("NOT EXISTS")?;
+            std::mem::replace(&mut target.exists, ExistsClause::Skip) == ExistsClause::Error
+        } else if c.take("OPTIONS") {
+            std::mem::replace(&mut target.options, options::read(c)?).is_empty()
+        } else {
+            return Ok(target);
+        };
+        if !first {
+            return Err(before.error("this part of TO is given twice, or OVERWRITE together with IF NOT EXISTS"));
+        }
+    }
+}
+
+impl Display for TargetClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TO {}", literal(&self.path))?;
+        f.write_str(match self.format {
+            None => "",
+            Some(FormatClause::Parquet) => " STORED AS PARQUET",
+            Some(FormatClause::Csv) => " STORED AS CSV",
+        })?;
+        if !self.partitioned_by.is_empty() {
+            write!(f, " PARTITIONED BY ({})", names(&self.partitioned_by))?;
+        }
+        f.write_str(match self.exists {
+            ExistsClause::Error => "",
+            ExistsClause::Overwrite => " OVERWRITE",
+            ExistsClause::Skip => " IF NOT EXISTS",
+        })?;
+        write!(f, "{}", options::written(&self.options, " "))
+    }
+}
