@@ -23,8 +23,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("suggest", 3),
     ("risk", 3),
     ("report", 7),
-    ("sql", 23),
-    ("session", 13),
+    ("session", 2),
     ("cli", 20),
 ];
 

@@ -11,21 +11,21 @@ use std::fmt;
 
 /// `VERIFY ...`
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::session::statements) struct Verify {
+pub(in crate::session) struct Verify {
     /// What is checked.
-    pub(in crate::session::statements) source: SourceClause,
+    pub(in crate::session) source: SourceClause,
     /// QUASI IDENTIFIERS.
-    pub(in crate::session::statements) quasi_identifiers: Vec<QuasiIdentifierClause>,
+    pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// SENSITIVE.
-    pub(in crate::session::statements) sensitive: Vec<SensitiveClause>,
+    pub(in crate::session) sensitive: Vec<SensitiveClause>,
     /// ENTITY.
-    pub(in crate::session::statements) entity: Option<String>,
+    pub(in crate::session) entity: Option<String>,
     /// SATISFYING.
-    pub(in crate::session::statements) satisfying: Vec<ConstraintClause>,
+    pub(in crate::session) satisfying: Vec<ConstraintClause>,
     /// AGAINST: the data it was released from.
-    pub(in crate::session::statements) against: Option<SourceClause>,
+    pub(in crate::session) against: Option<SourceClause>,
     /// POPULATION: the table that k_map counts in.
-    pub(in crate::session::statements) population: Option<SourceClause>,
+    pub(in crate::session) population: Option<SourceClause>,
 }
 
 impl fmt::Display for Verify {
