@@ -43,10 +43,16 @@ impl Entry {
         Ok(None)
     }
 
-    /// The one statement that a text is, where it is this one.
+    /// The one statement that a text is, where it is this one. The error of another says which word is missing.
     pub(in crate::session) fn parse(&self, text: &str) -> Result<Option<Statement>> {
         let words = words([self]);
-        let mut statements = read_each(text, &words, |c| self.read_at(&c))?;
+        let mut statements = read_each(text, &words, |c| {
+            let read = self.read_at(&c)?;
+            if let (None, [start]) = (&read, self.starts) {
+                c.clone().need(start)?;
+            }
+            Ok(read)
+        })?;
         match (statements.pop(), statements.is_empty()) {
             (Some(one), true) => one,
             _ => Ok(None),
