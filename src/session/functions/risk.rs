@@ -4,7 +4,7 @@
 //! row: the smallest class (NULL without rows), the classes and the rows. What they measure is counted when the query
 //! runs.
 
-use super::Hierarchies;
+use super::hierarchies::Hierarchies;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
 use crate::session::context::AnonContext;
@@ -29,7 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Makes the functions known to a session.
-pub(in crate::session) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
+pub(super) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
     for what in [What::Risk, What::KAnonymity] {
         let function = Function {
             what,

@@ -23,7 +23,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("suggest", 3),
     ("risk", 3),
     ("report", 7),
-    ("session", 2),
     ("cli", 20),
 ];
 

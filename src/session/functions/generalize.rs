@@ -1,0 +1,73 @@
+//! `generalize('hierarchy', value, level)`: the label of a value at a level, as EXPLAIN ANONYMIZE uses it.
+
+use super::hierarchies::Hierarchies;
+use crate::error::Error;
+use arrow::array::UInt32Array;
+use arrow::compute::{cast, take};
+use arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Generalize {
+    signature: Signature,
+    hierarchies: Hierarchies,
+}
+
+impl ScalarUDFImpl for Generalize {
+    fn name(&self) -> &str {
+        "generalize"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let usage =
+            || Error::usage("generalize takes the name of a hierarchy, a value and a level: generalize('age', age, 2)");
+        let [ColumnarValue::Scalar(name), values, ColumnarValue::Scalar(level)] = &args.args[..] else {
+            return Err(usage().into());
+        };
+        let (Some(Some(name)), Ok(level)) = (name.try_as_str(), level.cast_to(&DataType::Int64)) else {
+            return Err(usage().into());
+        };
+        let ScalarValue::Int64(Some(level)) = level else {
+            return Err(usage().into());
+        };
+        let hierarchy = self.hierarchies.get(name)?;
+        let level = u8::try_from(level)
+            .ok()
+            .filter(|l| *l <= hierarchy.height())
+            .ok_or_else(|| {
+                Error::usage(format!(
+                    "hierarchy {name} has the levels 0 to {}, not {level}",
+                    hierarchy.height()
+                ))
+            })?;
+        let values = values.to_array(args.number_rows)?;
+        let plain = match values.data_type() {
+            DataType::Dictionary(_, inner) => cast(&values, inner)?,
+            _ => values,
+        };
+        let lookup = hierarchy.bind(plain)?;
+        let level = lookup.level(level);
+        let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
+        Ok(ColumnarValue::Array(cast(&labels, &DataType::Utf8)?))
+    }
+}
+
+impl Generalize {
+    /// The function over these hierarchies.
+    pub(super) fn new(hierarchies: Hierarchies) -> Self {
+        Self {
+            signature: Signature::any(3, Volatility::Stable),
+            hierarchies,
+        }
+    }
+}
