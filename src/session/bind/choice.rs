@@ -1,0 +1,99 @@
+//! How the node is found.
+
+use super::roles::level;
+use crate::catalogue::Call;
+use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Manifest};
+use crate::job::{Choice, QuasiIdentifier};
+use crate::sql::clause::ChoiceClause;
+use crate::{partition, search};
+use std::path::Path;
+
+/// A search, or the node that is named.
+pub(super) fn choice(choice: &ChoiceClause, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
+    let levels = match choice {
+        ChoiceClause::Default => return searched(&Call::bare("auto")),
+        ChoiceClause::Search(call) => return searched(call),
+        ChoiceClause::Node(levels) => levels.clone(),
+        ChoiceClause::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
+    };
+    for (column, _) in &levels {
+        if !quasi_identifiers.iter().any(|q| q.column == *column) {
+            return Err(Error::unknown(
+                "quasi-identifier",
+                column,
+                quasi_identifiers.iter().map(|q| q.column.as_str()),
+            ));
+        }
+    }
+    let one = |q: &QuasiIdentifier| match levels
+        .iter()
+        .filter(|(column, _)| *column == q.column)
+        .collect::<Vec<_>>()[..]
+    {
+        [(_, l)] => level(*l, &q.column),
+        [] => Err(Error::usage(format!(
+            "AT NODE gives no level for {}; name every quasi-identifier",
+            q.column
+        ))),
+        _ => Err(Error::usage(format!("AT NODE gives {} two levels", q.column))),
+    };
+    Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
+}
+
+/// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
+fn searched(call: &Call) -> Result<Choice> {
+    let searches = search::SEARCHES.iter().map(|e| e.info.name);
+    let partitioners = partition::PARTITIONERS.iter().map(|e| e.info.name);
+    let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+    if partitioners.clone().any(is) {
+        return Ok(Choice::Partition {
+            call: call.clone(),
+            partitioner: partition::build(call)?,
+        });
+    }
+    if !searches.clone().any(is) {
+        return Err(Error::unknown("search", &call.name, searches.chain(partitioners)));
+    }
+    Ok(Choice::Search {
+        call: call.clone(),
+        search: search::build(call)?,
+    })
+}
+
+/// The node of an earlier release of columns with the same hierarchies.
+fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
+    let path = Path::new(path);
+    let folder = match path.file_name() {
+        Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
+        _ => path,
+    };
+    let manifest = Manifest::read(folder)?.ok_or_else(|| {
+        Error::usage(format!(
+            "there is no {MANIFEST} in {}; USING MANIFEST takes the folder of a release, or its manifest",
+            folder.display()
+        ))
+    })?;
+    if manifest.partition.is_some() {
+        return Err(Error::usage(format!(
+            "the release in {} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
+             run the statement again, with SEARCH USING {}",
+            folder.display(),
+            manifest.search.algorithm,
+            manifest.search.algorithm
+        )));
+    }
+    for q in quasi_identifiers
+        .iter()
+        .filter(|q| manifest.node.contains_key(&q.column))
+    {
+        manifest
+            .require_hierarchy(&q.column, &q.hierarchy)
+            .map_err(|e| e.context(format!("USING MANIFEST {:?}", folder.display().to_string())))?;
+    }
+    Ok(manifest
+        .node
+        .into_iter()
+        .map(|(column, level)| (column, u32::from(level)))
+        .collect())
+}

@@ -1,0 +1,67 @@
+//! The privacy models of SATISFYING, and what they are about.
+
+use crate::error::{Error, Result};
+use crate::job::{Constraint, QuasiIdentifier};
+use crate::model;
+use crate::sql::clause::{ConstraintClause, SensitiveClause};
+
+/// The constraints of SATISFYING.
+pub(in crate::session) fn constraints(
+    constraints: &[ConstraintClause],
+    quasi_identifiers: &[QuasiIdentifier],
+    sensitive: &[SensitiveClause],
+) -> Result<Vec<Constraint>> {
+    let one = |c: &ConstraintClause| {
+        let model = model::build(&c.model)?;
+        let subset = |name: &String| {
+            quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
+                Error::unknown(
+                    "quasi-identifier",
+                    name,
+                    quasi_identifiers.iter().map(|q| q.column.as_str()),
+                )
+            })
+        };
+        let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
+        match &c.sensitive {
+            Some(name) if !model.reads().attribute => {
+                return Err(Error::usage(format!(
+                    "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
+                     quasi-identifiers in parentheses: ON ({name})",
+                    c.model
+                )));
+            }
+            Some(name) if !is_sensitive(name) => {
+                return Err(not_sensitive(name, sensitive).context(&c.model));
+            }
+            None if model.reads().attribute && !(model.limit_column().is_some() && sensitive.len() == 1) => {
+                return Err(Error::usage(format!(
+                    "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
+                    c.model, c.model
+                )));
+            }
+            _ => {}
+        }
+        // A promise to each row is about the only sensitive attribute where there is one.
+        let only = match sensitive {
+            [only] if model.limit_column().is_some() => Some(only.column.clone()),
+            _ => None,
+        };
+        let positions = c.subset.iter().map(subset).collect::<Result<Vec<usize>>>()?;
+        Ok(Constraint {
+            call: c.model.clone(),
+            model,
+            attribute: c.sensitive.clone().or(only),
+            subset: (!positions.is_empty()).then_some(positions),
+        })
+    };
+    constraints.iter().map(one).collect()
+}
+
+/// What follows ON is no sensitive column.
+pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
+    if sensitive.is_empty() {
+        return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));
+    }
+    Error::unknown("sensitive column", name, sensitive.iter().map(|s| s.column.as_str()))
+}

@@ -1,0 +1,107 @@
+//! From a statement to a job: names looked up, arguments checked.
+
+use super::choice::choice;
+use super::constraints::constraints;
+use super::goal::{goal, terms};
+use super::options::arguments;
+use super::roles::identifier;
+use super::target::target;
+use crate::catalogue::{Arguments, Info, Kind, Param};
+use crate::error::Result;
+use crate::folder::sha256;
+use crate::job::{Job, Purpose, ReportFile, SuppressionLimit};
+use crate::session::context::AnonContext;
+use crate::session::sources::repeatable::check_repeatable;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::LimitClause;
+
+/// The options of WITH.
+const OPTIONS: Info = Info {
+    name: "WITH",
+    summary: "options of a run",
+    params: &[
+        Param {
+            name: "seed",
+            summary: "the seed of everything random",
+            kind: Kind::Integer { min: 0, max: i64::MAX },
+            default: Some("0"),
+        },
+        Param {
+            name: "time_limit",
+            summary: "when the search ends with the best node so far",
+            kind: Kind::Duration,
+            default: Some(""),
+        },
+        Param {
+            name: "node_limit",
+            summary: "how many nodes the search may assess",
+            kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some(""),
+        },
+    ],
+    example: "WITH (seed = 42, time_limit = '60s')",
+    reference: "",
+};
+
+impl AnonContext {
+    /// The job of a statement, checked for what is to be done with it.
+    pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
+        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
+        let source = self.source(&statement.source).await?;
+        check_repeatable(&source.name, &source.rows)?;
+        let options = arguments(&OPTIONS, &statement.options)?;
+        let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
+        let constraints = constraints(&statement.satisfying, &quasi_identifiers, &statement.sensitive)?;
+        let (metric_name, metric) = goal(&statement.minimizing)?;
+        let population = match &statement.population {
+            Some(population) => {
+                let population = self.source(population).await?;
+                check_repeatable(&population.name, &population.rows)?;
+                Some(population)
+            }
+            None => None,
+        };
+        let target = statement.target.as_ref().map(target).transpose()?;
+        let in_full = statement.to_string();
+        let job = Job {
+            statement_sha256: sha256(&in_full),
+            statement: match &target {
+                Some(target) if target.full_statement => in_full,
+                _ => statement.redacted().to_string(),
+            },
+            source,
+            identifiers: statement.identifiers.iter().map(identifier).collect(),
+            sensitive: self.sensitive(&statement.sensitive).await?,
+            class_label: statement.class.clone(),
+            keep: statement.keep.clone(),
+            entity: statement.entity.clone(),
+            population,
+            constraints,
+            suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
+            starred: statement.starred.unwrap_or(false),
+            choice: choice(&statement.choice, &quasi_identifiers)?,
+            quasi_identifiers,
+            metric_name,
+            metric,
+            terms: terms(&statement.minimizing)?,
+            seed: options.count("seed")?,
+            time_limit: options.given("time_limit", Arguments::duration)?,
+            node_limit: options.given("node_limit", Arguments::count)?,
+            target,
+            report,
+        };
+        job.check(purpose)?;
+        Ok(job)
+    }
+}
+
+/// How many rows may be suppressed.
+fn suppression(limit: &LimitClause) -> SuppressionLimit {
+    match limit {
+        LimitClause::Rows(rows) => SuppressionLimit::Rows(*rows),
+        LimitClause::Percent(percent) => {
+            let (over, under) = percent.fraction();
+            SuppressionLimit::Share { over, under }
+        }
+    }
+}

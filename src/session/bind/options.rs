@@ -1,0 +1,13 @@
+//! The options of a clause.
+
+use crate::catalogue::{Argument, Arguments, Info, Value};
+use crate::error::Result;
+
+/// The options of a clause, checked.
+pub(in crate::session) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
+    let named = |(name, value): &(String, Value)| Argument {
+        name: Some(name.clone()),
+        value: value.clone(),
+    };
+    Arguments::bind(info, &options.iter().map(named).collect::<Vec<_>>())
+}
