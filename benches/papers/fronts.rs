@@ -143,6 +143,7 @@ impl Nodes {
                 Property::Bound {
                     constraint: Constraint {
                         model: model::build(&bound).expect("l_diversity"),
+                        meaning: "",
                         call: bound,
                         attribute: Some("occupation".into()),
                         subset: None,

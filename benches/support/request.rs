@@ -54,6 +54,7 @@ pub fn job(
         population: None,
         constraints: vec![Constraint {
             model: model::build(&k_anonymity).expect("k_anonymity"),
+            meaning: "",
             call: k_anonymity,
             attribute: None,
             subset: None,

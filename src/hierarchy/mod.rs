@@ -158,6 +158,11 @@ impl Hierarchy {
         self.ladder.info().name
     }
 
+    /// Whether it has no labels but `*`: a value is released as it is, or suppressed.
+    pub fn only_suppresses(&self) -> bool {
+        self.ladder.levels() == 0
+    }
+
     /// The rule.
     pub fn ladder(&self) -> &dyn Ladder {
         self.ladder.as_ref()

@@ -11,6 +11,8 @@ pub struct Constraint {
     pub call: Call,
     /// The model.
     pub model: Box<dyn PrivacyModel>,
+    /// What it promises, in a line.
+    pub meaning: &'static str,
     /// The sensitive attribute it is about.
     pub attribute: Option<String>,
     /// The quasi-identifiers whose groups must hold, by position; all of them when `None`.

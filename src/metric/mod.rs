@@ -156,6 +156,9 @@ pub trait Measure: Debug + Send + Sync {
 /// The constructor in a metric's catalogue entry.
 pub type Build = fn(&Arguments) -> Result<Box<dyn Metric>>;
 
+/// What is minimised where a statement does not say.
+pub const DEFAULT: &str = glm::ENTRY.info.name;
+
 /// Every metric, by name.
 pub static METRICS: &[Entry<Build>] = &[
     glm::ENTRY,

@@ -24,6 +24,10 @@ impl PrivacyModel for KAnonymity {
         self.k
     }
 
+    fn min_class_entities(&self) -> u64 {
+        self.k
+    }
+
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         subject.has_at_least(self.k, || format!("k_anonymity({})", self.k))?;
         Ok(Box::new(*self))

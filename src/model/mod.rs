@@ -31,6 +31,8 @@ mod t_closeness;
 mod tests;
 
 pub use audit::{Audit, Comparison, Relation, Tree};
+pub use l_diversity::weakest as weakest_l_diversity;
+pub use t_closeness::{CATEGORICAL, HIERARCHICAL, ORDERED, weakest as weakest_t_closeness};
 
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::{Error, Result};
@@ -149,6 +151,11 @@ pub trait PrivacyModel: Debug + Send + Sync {
 
     /// The fewest rows that a class which holds can have (rows also under ENTITY: an entity has at least one).
     fn min_class_size(&self) -> u64 {
+        1
+    }
+
+    /// The fewest entities that a class which holds can have under ENTITY, by what the model says of entities alone.
+    fn min_class_entities(&self) -> u64 {
         1
     }
 

@@ -24,7 +24,22 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
 
-const DISTANCES: &[&str] = &["categorical", "ordered", "hierarchical"];
+/// The distance under which all values are equally far apart.
+pub const CATEGORICAL: &str = "categorical";
+/// The distance by rank.
+pub const ORDERED: &str = "ordered";
+/// The distance in the sensitive attribute's hierarchy.
+pub const HIERARCHICAL: &str = "hierarchical";
+
+const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
+
+/// The model that every class holds: its recount says how far the farthest class is from the table by this distance.
+pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
+    Box::new(TCloseness {
+        t: 1.0,
+        distance: distance.to_string(),
+    })
+}
 
 #[derive(Debug, Clone)]
 struct TCloseness {
@@ -36,7 +51,7 @@ struct TCloseness {
 impl PrivacyModel for TCloseness {
     fn reads(&self) -> Reads {
         Reads {
-            hierarchy: self.distance == "hierarchical",
+            hierarchy: self.distance == HIERARCHICAL,
             ..Reads::WHOLE
         }
     }
@@ -48,8 +63,8 @@ impl PrivacyModel for TCloseness {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         let table = Distribution::of(subject, ENTRY.info.name)?;
         let distance = match self.distance.as_str() {
-            "ordered" => Distance::Ordered(Ranks::new(&table)),
-            "hierarchical" => {
+            ORDERED => Distance::Ordered(Ranks::new(&table)),
+            HIERARCHICAL => {
                 let hierarchy = subject.hierarchy.ok_or_else(|| {
                     Error::usage(format!(
                         "t_closeness({}, hierarchical) needs a hierarchy of column {c}: write SENSITIVE ({c} USING \
@@ -73,8 +88,8 @@ impl PrivacyModel for TCloseness {
 
     fn audit(&self, relation: &Relation) -> Audit {
         let sql = match self.distance.as_str() {
-            "ordered" => ordered(relation),
-            "hierarchical" => hierarchical(relation),
+            ORDERED => ordered(relation),
+            HIERARCHICAL => hierarchical(relation),
             _ => categorical(relation),
         };
         Audit {
@@ -216,7 +231,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 name: "distance",
                 summary: "how far apart two values are: all alike, by rank, or by the sensitive attribute's hierarchy",
                 kind: Kind::Word(DISTANCES),
-                default: Some("categorical"),
+                default: Some(CATEGORICAL),
             },
         ],
         example: "t_closeness(0.2, ordered) ON income",

@@ -80,7 +80,20 @@ impl Prunes {
 /// The constructor in a search's catalogue entry.
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;
 
-/// Every search, by name; the first is the default.
+/// The search where a statement names none.
+pub const DEFAULT: &str = auto::ENTRY.info.name;
+
+/// The search for a Pareto front where a statement names none. A lattice of at most 65,536 nodes is enumerated, so that
+/// the front is the true one; a larger one is searched by `pbg_local`.
+pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
+    let entry = match nodes <= 1 << 16 {
+        true => exhaustive::ENTRY,
+        false => pbg_local::ENTRY,
+    };
+    build(&Call::bare(entry.info.name))
+}
+
+/// Every search, by name.
 pub static SEARCHES: &[Entry<Build>] = &[
     auto::ENTRY,
     flash::ENTRY,

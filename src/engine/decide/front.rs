@@ -16,7 +16,6 @@
 use super::evaluator::{Evaluator, Rule, Verdict};
 use super::infeasible::{found_nothing, infeasible};
 use super::search::{by_costs, context, run};
-use crate::catalogue::Call;
 use crate::engine::observe::{Observer, Phase};
 use crate::engine::scan::{add_attribute, detail_requests, position, scan};
 use crate::error::{Error, Result};
@@ -26,10 +25,6 @@ use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
 use std::sync::Arc;
-
-/// Lattices of at most so many nodes are enumerated where the statement names no search; larger ones are searched by
-/// `pbg_local`.
-pub const EXHAUSTIVE_UP_TO: u128 = 1 << 16;
 
 /// What an objective is about.
 #[derive(Debug)]
@@ -92,8 +87,8 @@ pub struct Front {
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and answers the front. Unless the statement named a search (`named`), one is chosen by
-/// the size of the lattice: see [`EXHAUSTIVE_UP_TO`].
+/// Reads the source, searches, and returns the front. Unless the statement named a search (`named`), one is chosen by
+/// the size of the lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -127,10 +122,7 @@ fn search(
     named: bool,
     observer: &Arc<dyn Observer>,
 ) -> Result<Front> {
-    let chosen = match oracle.lattice().size() <= EXHAUSTIVE_UP_TO {
-        true => search::build(&Call::bare("exhaustive"))?,
-        false => search::build(&Call::bare("pbg_local"))?,
-    };
+    let chosen = search::for_front(oracle.lattice().size())?;
     let search = match &job.choice {
         Choice::Search { search, .. } if named => search.as_ref(),
         _ => chosen.as_ref(),

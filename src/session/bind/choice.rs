@@ -12,7 +12,7 @@ use std::path::Path;
 /// A search, or the node that is named.
 pub(super) fn choice(choice: &ChoiceClause, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
     let levels = match choice {
-        ChoiceClause::Default => return searched(&Call::bare("auto")),
+        ChoiceClause::Default => return searched(&Call::bare(search::DEFAULT)),
         ChoiceClause::Search(call) => return searched(call),
         ChoiceClause::Node(levels) => levels.clone(),
         ChoiceClause::Manifest(path) => manifest_levels(path, quasi_identifiers)?,

@@ -1,8 +1,9 @@
 //! The privacy models of SATISFYING, and what they are about.
 
+use crate::catalogue::{self, Arguments};
 use crate::error::{Error, Result};
 use crate::job::{Constraint, QuasiIdentifier};
-use crate::model;
+use crate::model::MODELS;
 use crate::sql::clause::{ConstraintClause, SensitiveClause};
 
 /// The constraints of SATISFYING.
@@ -12,7 +13,8 @@ pub(in crate::session) fn constraints(
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
     let one = |c: &ConstraintClause| {
-        let model = model::build(&c.model)?;
+        let entry = catalogue::find("privacy model", MODELS, &c.model.name)?;
+        let model = (entry.build)(&Arguments::bind(&entry.info, &c.model.args)?)?;
         let subset = |name: &String| {
             quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
                 Error::unknown(
@@ -51,6 +53,7 @@ pub(in crate::session) fn constraints(
         Ok(Constraint {
             call: c.model.clone(),
             model,
+            meaning: entry.info.summary,
             attribute: c.sensitive.clone().or(only),
             subset: (!positions.is_empty()).then_some(positions),
         })

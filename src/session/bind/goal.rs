@@ -8,7 +8,7 @@ use crate::sql::clause::GoalClause;
 /// What is minimised: glm, when the statement does not say.
 pub(super) fn goal(goals: &[GoalClause]) -> Result<(String, Box<dyn metric::Metric>)> {
     match goals {
-        [] => Ok(("glm".into(), metric::build(&Call::bare("glm"))?)),
+        [] => Ok((metric::DEFAULT.into(), metric::build(&Call::bare(metric::DEFAULT))?)),
         [goal] if goal.weight == 1.0 => Ok((goal.metric.to_string(), metric::build(&goal.metric)?)),
         terms => {
             let name: Vec<String> = terms.iter().map(ToString::to_string).collect();

@@ -304,9 +304,9 @@ fn carried(job: &Job, rolled_up: bool) -> String {
 fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);
-        match (level, q.hierarchy.ladder().info().name) {
-            (0, _) => column,
-            (_, "suppression") => format!("'{TOP}' AS {column}"),
+        match level {
+            0 => column,
+            _ if q.hierarchy.only_suppresses() => format!("'{TOP}' AS {column}"),
             _ => format!(
                 "generalize({}, {column}, {level}) AS {column}",
                 literal(q.hierarchy.name())

@@ -103,7 +103,7 @@ impl Facts<'_> {
             .sum();
         let rows = base.rows.max(1) as f64;
         Generalization {
-            hierarchy: (hierarchy.kind() != "suppression").then(|| hierarchy.name().to_string()),
+            hierarchy: (!hierarchy.only_suppresses()).then(|| hierarchy.name().to_string()),
             kind: hierarchy.kind().into(),
             level,
             top: lookup.top(),

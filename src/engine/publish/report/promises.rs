@@ -1,12 +1,11 @@
 //! What was promised and recounted, and what the classes tell of sensitive attributes.
 
 use super::facts::Facts;
-use crate::catalogue::{Argument, Call, Value};
 use crate::engine::recount::{Promise, steady};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::job::Constraint;
-use crate::model::{self, Comparison, MODELS, Relation};
+use crate::model::{self, Comparison, Relation};
 use crate::report::{self, Disclosure};
 
 impl Facts<'_> {
@@ -15,11 +14,7 @@ impl Facts<'_> {
         let job = self.job;
         let one = |(c, check): (&Constraint, &Check)| report::Promise {
             model: c.describe(&job.quasi_identifiers),
-            meaning: MODELS
-                .iter()
-                .find(|e| e.info.name == c.call.name)
-                .map_or("", |e| e.info.summary)
-                .into(),
+            meaning: c.meaning.into(),
             attribute: c.attribute.clone(),
             quasi_identifiers: c.subset.as_ref().map(|subset| {
                 subset
@@ -43,8 +38,8 @@ impl Facts<'_> {
     pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
         let job = self.job;
         let (fewest, farthest) = (
-            weakest("l_diversity", Value::Integer(1))?,
-            weakest("t_closeness", Value::Integer(1))?,
+            model::weakest_l_diversity(),
+            model::weakest_t_closeness(model::CATEGORICAL),
         );
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         let mut found = vec![];
@@ -77,12 +72,4 @@ impl Facts<'_> {
         }
         Ok(found)
     }
-}
-
-/// A model that every class holds, for what it says is reached.
-fn weakest(name: &str, value: Value) -> Result<Box<dyn model::PrivacyModel>> {
-    model::build(&Call {
-        name: name.into(),
-        args: vec![Argument { name: None, value }],
-    })
 }

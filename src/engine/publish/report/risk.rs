@@ -3,7 +3,6 @@
 use super::facts::Facts;
 use crate::engine::recount::{Answers, ReleasedTable, WHOLE};
 use crate::error::Result;
-use crate::folder::Check;
 use crate::frequency::BaseSet;
 use crate::job::Constraint;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings};
@@ -59,12 +58,9 @@ impl Facts<'_> {
 
     /// The smallest class that the models allow, in what classes count.
     pub(super) fn required_class_size(&self) -> Option<u64> {
-        let constraints = self.job.constraints.iter().zip(&self.release.checks);
-        let full = constraints.filter(|(c, _)| c.subset.is_none());
-        let least = |(c, check): (&Constraint, &Check)| match self.job.entity {
-            // Models that bound the rows of a class say nothing of the entities in it, but for k-anonymity.
-            Some(_) if c.call.name != "k_anonymity" => 1,
-            Some(_) => check.required as u64,
+        let full = self.job.constraints.iter().filter(|c| c.subset.is_none());
+        let least = |c: &Constraint| match self.job.entity {
+            Some(_) => c.model.min_class_entities(),
             None => c.model.min_class_size(),
         };
         full.map(least).max().filter(|k| *k > 1)

@@ -175,6 +175,7 @@ fn bound(model: &str, values: Vec<Value>, attribute: Option<String>, least: bool
     Ok(Property::Bound {
         constraint: Constraint {
             model: model::build(&call)?,
+            meaning: "",
             call,
             attribute,
             subset: None,

@@ -1,7 +1,7 @@
 //! What RISK OF measures: the classes of a table, and of its population.
 
 use super::spec::RiskSpec;
-use crate::catalogue::{Argument, Arguments, Call, Info, Kind, Param, Value};
+use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::{Phase, Promise, ReleasedTable, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
@@ -72,7 +72,10 @@ const OPTIONS: Info = Info {
     reference: "",
 };
 
-const HIERARCHICAL: &str = "hierarchical";
+/// What the measures of a sensitive attribute are.
+const FEWEST_VALUES: &str = "the least distinct values of a class";
+const FARTHEST_CLASS: &str = "the greatest distance of a class from all rows measured";
+
 
 const SHARE: Kind = Kind::Real {
     min: 0.0,
@@ -103,6 +106,8 @@ pub(in crate::session) struct Measured {
 pub(in crate::session) struct Worst {
     pub(in crate::session) attribute: String,
     pub(in crate::session) measure: String,
+    /// What the measure is, for people.
+    pub(in crate::session) meaning: &'static str,
     pub(in crate::session) reached: Option<f64>,
 }
 
@@ -221,19 +226,15 @@ impl AnonContext {
         let schema = session.table(MEASURED).await?.schema().as_arrow().clone();
         let mut asked = vec![];
         for s in &statement.sensitive {
-            asked.push((
-                s,
-                "l".to_string(),
-                model::build(&call("l_diversity", Value::Integer(1), None))?,
-            ));
-            let ordered = is_ordered(&schema, &s.column).then_some("ordered");
-            let hierarchical = s.hierarchy.as_ref().map(|_| HIERARCHICAL);
-            for distance in [Some("categorical"), ordered, hierarchical].into_iter().flatten() {
-                let model = model::build(&call("t_closeness", Value::Real(1.0), Some(distance)))?;
-                asked.push((s, format!("t, {distance}"), model));
+            asked.push((s, "l".to_string(), FEWEST_VALUES, model::weakest_l_diversity()));
+            let ordered = is_ordered(&schema, &s.column).then_some(model::ORDERED);
+            let hierarchical = s.hierarchy.as_ref().map(|_| model::HIERARCHICAL);
+            for distance in [Some(model::CATEGORICAL), ordered, hierarchical].into_iter().flatten() {
+                let model = model::weakest_t_closeness(distance);
+                asked.push((s, format!("t, {distance}"), FARTHEST_CLASS, model));
             }
         }
-        let promises = asked.iter().map(|(s, measure, model)| {
+        let promises = asked.iter().map(|(s, measure, _, model)| {
             let hierarchy = s.hierarchy.as_ref().filter(|_| model.reads().hierarchy);
             Ok(Promise {
                 name: measure.clone(),
@@ -246,9 +247,10 @@ impl AnonContext {
         let checks = table
             .check(session, &promises.collect::<Result<Vec<Promise>>>()?)
             .await?;
-        let worst = asked.iter().zip(checks).map(|((s, measure, _), check)| Worst {
+        let worst = asked.iter().zip(checks).map(|((s, measure, meaning, _), check)| Worst {
             attribute: s.column.clone(),
             measure: measure.clone(),
+            meaning,
             reached: check.reached,
         });
         Ok(worst.collect())
@@ -273,17 +275,6 @@ fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogr
         },
     };
     Ok((settings, given.is_none()))
-}
-
-fn call(model: &str, bound: Value, distance: Option<&str>) -> Call {
-    let words = distance.map(|d| Value::Word(d.into()));
-    let args = std::iter::once(bound)
-        .chain(words)
-        .map(|value| Argument { name: None, value });
-    Call {
-        name: model.into(),
-        args: args.collect(),
-    }
 }
 
 /// Whether the values of a column have a distance along their order.

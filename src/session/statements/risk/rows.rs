@@ -249,10 +249,7 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
     for worst in &measured.sensitive {
         rows.add("sensitive", worst.measure.clone(), worst.reached)
             .of(&worst.attribute)
-            .note(match worst.measure.as_str() {
-                "l" => "the least distinct values of a class",
-                _ => "the greatest distance of a class from all rows measured",
-            });
+            .note(worst.meaning);
     }
 }
 
