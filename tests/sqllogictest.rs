@@ -98,7 +98,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     let partitioners = partition::PARTITIONERS
         .iter()
         .map(|e| ("search", e.info.name.to_string()));
-    let kinds = hierarchy::KINDS.iter().map(|k| ("hierarchy", k.name.to_string()));
+    let kinds = hierarchy::KINDS.iter().map(|k| ("hierarchy", k.info.name.to_string()));
     let statements = session::STATEMENTS.iter().map(|e| e.name);
     let statements = statements.map(|name| ("statement", name.to_lowercase().replace(' ', "_")));
     let missing: Vec<String> = models

@@ -30,8 +30,8 @@ pub fn job(
 ) -> Job {
     let quasi_identifier = |column: &&str| {
         let path = folder.join(format!("{column}.csv")).display().to_string();
-        let ladder = file::read(&path, &file::FileOptions::default()).expect("a hierarchy");
-        let hierarchy = Hierarchy::new(*column, Arc::new(ladder), OnUnmapped::Error, OnNull::Value);
+        let rule = file::read(&path, &file::FileOptions::default()).expect("a hierarchy");
+        let hierarchy = Hierarchy::new(*column, Arc::new(rule), OnUnmapped::Error, OnNull::Value);
         QuasiIdentifier {
             column: (*column).into(),
             hierarchy: Arc::new(hierarchy.expect("a hierarchy")),

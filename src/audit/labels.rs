@@ -138,7 +138,7 @@ fn of_levels(
     // where it is one of the source's, or may be.
     let may_be_empty = match &source {
         Some(labels) => labels.contains(""),
-        None => hierarchy.ladder().accepts(&DataType::Utf8).is_ok(),
+        None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
     };
     let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
     // Suppressed rows were set aside: what else is at the top has to have a reason to be there.
@@ -147,11 +147,11 @@ fn of_levels(
     let below_top = low..=high.min(hierarchy.height() - 1);
     let texts: ArrayRef = Arc::new(labels.clone());
     let mut top_label = None;
-    let listed = match (source, hierarchy.ladder().ground(&DataType::Utf8)?) {
+    let listed = match (source, hierarchy.rule().ground(&DataType::Utf8)?) {
         (Some(labels), _) => Some(labels),
         (None, Some(ground)) => {
-            let by_level = hierarchy.ladder().labels(&ground)?;
-            let last = by_level.last().filter(|_| hierarchy.ladder().ends_in_top());
+            let by_level = hierarchy.rule().labels(&ground)?;
+            let last = by_level.last().filter(|_| hierarchy.rule().ends_in_top());
             top_label = last.and_then(|l| l.iter().flatten().next().map(str::to_string));
             let levels = below_top.clone().filter_map(|l| by_level.get(usize::from(l) - 1));
             Some(levels.flat_map(|l| l.iter().flatten().map(str::to_string)).collect())
@@ -187,12 +187,12 @@ fn of_levels(
 
 /// Whether the rule leaves nothing of a text of one character at `level`, so that its label there looks like the top.
 fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
-    let ladder = hierarchy.ladder();
-    if ladder.accepts(&DataType::Utf8).is_err() {
+    let rule = hierarchy.rule();
+    if rule.accepts(&DataType::Utf8).is_err() {
         return Ok(false);
     }
     let probe: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
-    let labels = ladder.labels(&probe)?;
+    let labels = rule.labels(&probe)?;
     let label = labels.get(usize::from(level) - 1);
     Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
 }
@@ -210,11 +210,11 @@ fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<b
     let plain = texts.as_string::<i32>();
     let (mut read, mut stays) = (vec![false; texts.len()], vec![false; texts.len()]);
     for data_type in types {
-        let ladder = hierarchy.ladder();
-        if ladder.accepts(&data_type).is_err() {
+        let rule = hierarchy.rule();
+        if rule.accepts(&data_type).is_err() {
             continue;
         }
-        let labels = ladder.labels(&cast(texts, &data_type)?)?;
+        let labels = rule.labels(&cast(texts, &data_type)?)?;
         let Some(labels) = labels.get(usize::from(level) - 1) else {
             // A rule without levels of its own has nothing but the top.
             return Ok(vec![false; texts.len()]);

@@ -130,7 +130,7 @@ pub struct HierarchySummary {
 impl HierarchySummary {
     /// What `manifest_key` (see `hierarchy_key`) and the hierarchy make.
     pub fn of(hierarchy: &Hierarchy, key: &[u8]) -> Result<Self> {
-        let definition = hierarchy.ladder().is_rule().then(|| hierarchy.definition());
+        let definition = hierarchy.rule().is_free_of_data().then(|| hierarchy.definition());
         let digest = match definition {
             Some(_) => None,
             None => Some(hierarchy.digest(key)?),

@@ -4,7 +4,7 @@
 //! plain loops; [`Table::base`] goes the way of the product.
 
 use super::{Base, Columns, DetailRequest, FrequencySet, Scan, Scratch, Space};
-use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, table};
+use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -65,8 +65,8 @@ impl Groups {
     pub(crate) fn hierarchy(&self) -> Hierarchy {
         let row = |v| (0..=self.height()).map(|l| self.label(l, Some(v))).collect();
         let rows: Vec<Vec<Option<String>>> = self.values().map(row).collect();
-        let ladder = table::Table::from_rows(&rows).unwrap();
-        Hierarchy::new("h", Arc::new(ladder), OnUnmapped::Suppress, OnNull::Value).unwrap()
+        let rule = values::listed(&rows).unwrap();
+        Hierarchy::new("h", Arc::new(rule), OnUnmapped::Suppress, OnNull::Value).unwrap()
     }
 }
 

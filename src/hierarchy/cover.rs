@@ -4,7 +4,8 @@
 //! which algorithm, plays no part. A label covers a value if it is the value's own label at some level of the hierarchy,
 //! the value itself, or a range of numbers, dates or timestamps with the value between its ends, both included.
 
-use super::{Lookup, ground};
+use super::ground;
+use super::lookup::{Level, Lookup};
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, DynComparator, StringArray, make_comparator};
 use arrow::compute::{SortOptions, cast};
@@ -51,7 +52,7 @@ impl Cover {
         if self.lookup.values().is_null(value) && own.is_none() {
             return true;
         }
-        let is_own = |(level, labels): (&super::Level, &StringArray)| {
+        let is_own = |(level, labels): (&Level, &StringArray)| {
             let at = level.codes[value] as usize;
             own.is_some() && (!labels.is_null(at)).then(|| labels.value(at)) == own
         };
@@ -175,7 +176,7 @@ impl Proven {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Float64Array, Int64Array};
 
     /// 20, 23 and 61 in groups of ten, and NULL; the label of level 1 reads as no range.
@@ -184,7 +185,7 @@ mod tests {
             .iter()
             .map(|r| r.iter().map(|v| Some(v.to_string())).collect())
             .collect();
-        let table = Table::from_rows(&rows).unwrap();
+        let table = values::listed(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
         Arc::new(hierarchy.bind(values).unwrap())
     }

@@ -1,6 +1,9 @@
 //! How much of a column a hierarchy knows: what CHECK HIERARCHY answers, and what is refused before a run.
 
-use super::{Hierarchy, Lookup, OnNull, OnUnmapped, ground};
+use super::exceptions::{OnNull, OnUnmapped};
+use super::ground;
+use super::lookup::Lookup;
+use super::named::Hierarchy;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
 
@@ -56,9 +59,9 @@ impl Hierarchy {
     /// How much of a column with these distinct values, of so many rows each, is mapped. NaN and infinity are not.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
-        self.ladder().accepts(values.data_type()).map_err(told)?;
-        let finite = super::finite(values)?;
-        let labels = self.ladder().labels(values).map_err(told)?;
+        self.rule().accepts(values.data_type()).map_err(told)?;
+        let finite = ground::finite(values)?;
+        let labels = self.rule().labels(values).map_err(told)?;
         let unmapped = |i: usize| !finite(i) || labels.first().is_some_and(|l| l.is_null(i));
         Coverage::count(values, counts, unmapped)
     }

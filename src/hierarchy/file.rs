@@ -8,7 +8,9 @@
 //!
 //! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
 
-use super::table::{Source, Table};
+use super::arguments::text;
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::listed::{Listed, Origin};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
@@ -96,11 +98,14 @@ impl fmt::Display for FileOptions {
 }
 
 /// The hierarchy in the file at `path`.
-pub fn read(path: &str, options: &FileOptions) -> Result<Table> {
+pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     let bytes = std::fs::read(Path::new(path)).map_err(|e| Error::io(format!("hierarchy file {path}"), e))?;
-    let source = Source::File(path.to_string(), options.clone());
+    let origin = Origin {
+        kind: KIND.info.name,
+        clause: Some(format!("FROM {}{options}", literal(path))),
+    };
     columns(&bytes, options)
-        .and_then(|(ground, labels)| Table::try_new(source, &ground, &labels))
+        .and_then(|(ground, labels)| Listed::try_new(origin, &ground, &labels))
         .map_err(|e| e.context(format!("hierarchy file {path}")))
 }
 
@@ -151,20 +156,37 @@ fn malformed(error: &csv::Error) -> Error {
     }
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "file",
-    summary: "a CSV file: one row per ground value, one column per level",
-    params: &[],
-    example: "CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)",
-    reference: "Prasser and Kohlmayer (ARX), 2015, doi:10.1007/978-3-319-23633-9_6; RFC 4180",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "file",
+        summary: "a CSV file: one row per ground value, one column per level",
+        params: &[],
+        example: "CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)",
+        reference: "Prasser and Kohlmayer (ARX), 2015, doi:10.1007/978-3-319-23633-9_6; RFC 4180",
+    },
+    clause: Clause {
+        start: "FROM",
+        syntax: "FROM 'file.csv' [OPTIONS (key value, ...)]",
+        parts: &[
+            Part::First("file", Takes::One(Item::Text, "a file in quotes")),
+            Part::Maybe("OPTIONS", Takes::Options),
+        ],
+    },
+    build: |given| {
+        let mut options = FileOptions::default();
+        for (name, value) in given.options("OPTIONS") {
+            options.set(name, &text(value))?;
+        }
+        Ok(Arc::new(read(&given.texts("file").concat(), &options)?))
+    },
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
-    use crate::hierarchy::Ladder;
+    use crate::hierarchy::GeneralizationRule;
     use arrow::array::{Array, StringArray};
 
     fn written(content: &[u8]) -> (tempfile::TempDir, String) {
@@ -174,13 +196,13 @@ mod tests {
         (folder, path.to_string_lossy().into_owned())
     }
 
-    fn load(content: &[u8], options: &FileOptions) -> Result<Table> {
+    fn load(content: &[u8], options: &FileOptions) -> Result<Listed> {
         let (_folder, path) = written(content);
         read(&path, options)
     }
 
     /// All labels of a value, joined.
-    fn labels(table: &Table, value: &str) -> String {
+    fn labels(table: &Listed, value: &str) -> String {
         let values: ArrayRef = Arc::new(StringArray::from(vec![value]));
         let labels = table.labels(&values).unwrap();
         labels
@@ -239,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_told_by_line_and_never_quoted() {
+    fn bad_files_are_told_by_line_and_never_literal() {
         for (content, said) in [
             (&b"a;x;*\nb;*\n"[..], "line 2 has 2 columns, the first has 3"),
             (

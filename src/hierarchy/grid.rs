@@ -5,8 +5,7 @@
 //! the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of them) that are a twentieth
 //! of that width or more, and never one value wide.
 
-use super::ground;
-use super::lookup::numbers;
+use super::ground::{self, numbers};
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, StringArray};
 use arrow::compute::cast;

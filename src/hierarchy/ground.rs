@@ -159,3 +159,28 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
         _ => Arc::clone(values),
     })
 }
+
+/// Says of each position of `values` whether it holds no NaN and no infinity.
+pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
+    let plain = plain(values)?;
+    let floats = match plain.data_type().is_floating() {
+        true => Some(cast(&plain, &DataType::Float64)?),
+        false => None,
+    };
+    Ok(move |i: usize| {
+        floats
+            .as_ref()
+            .is_none_or(|floats| floats.is_null(i) || floats.as_primitive::<Float64Type>().value(i).is_finite())
+    })
+}
+
+/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
+pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
+    let integers = match values.data_type() {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
+        t if t.is_numeric() => Arc::clone(values),
+        _ => return Ok(None),
+    };
+    let floats = cast(&integers, &DataType::Float64)?;
+    Ok(Some(floats.as_primitive::<Float64Type>().iter().collect()))
+}

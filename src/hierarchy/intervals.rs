@@ -11,12 +11,15 @@
 //! Reference: Hundepool et al., Statistical Disclosure Control, 2012, sections 3.3.1 (global recoding) and 3.3.2 (top
 //! and bottom coding), doi:10.1002/9781118348239.
 
-use super::number::{Number, common_scale, decimal, floored};
-use super::{Ladder, LevelRule, ground};
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::ground;
+use super::number::{Number, common_scale, decimal, floored, is_whole};
+use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
+use std::sync::Arc;
 
 /// Groups of equal width. Numbers are in units of 10^-`scale`.
 #[derive(Debug, Clone)]
@@ -133,20 +136,9 @@ impl Form {
     }
 }
 
-/// Whether a column of this type holds whole numbers only.
-pub(super) fn is_whole(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Decimal32(_, s)
-        | DataType::Decimal64(_, s)
-        | DataType::Decimal128(_, s)
-        | DataType::Decimal256(_, s) => *s <= 0,
-        other => other.is_integer(),
-    }
-}
-
-impl Ladder for Intervals {
-    fn info(&self) -> &'static Info {
-        &INFO
+impl GeneralizationRule for Intervals {
+    fn kind(&self) -> &'static str {
+        KIND.info.name
     }
 
     fn levels(&self) -> usize {
@@ -179,15 +171,7 @@ impl Ladder for Intervals {
         Ok(self.widths.iter().map(level).collect())
     }
 
-    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    fn ends_in_top(&self) -> bool {
-        false
-    }
-
-    fn is_rule(&self) -> bool {
+    fn is_free_of_data(&self) -> bool {
         true
     }
 
@@ -212,13 +196,32 @@ impl Ladder for Intervals {
     }
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "intervals",
-    summary: "numbers in groups of equal width; each width a multiple of the one before",
-    params: &[],
-    example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 BOTTOM CODE 20 TOP CODE 90",
-    reference: "Hundepool et al., 2012, sections 3.3.1 and 3.3.2, doi:10.1002/9781118348239",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "intervals",
+        summary: "numbers in groups of equal width; each width a multiple of the one before",
+        params: &[],
+        example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 BOTTOM CODE 20 TOP CODE 90",
+        reference: "Hundepool et al., 2012, sections 3.3.1 and 3.3.2, doi:10.1002/9781118348239",
+    },
+    clause: Clause {
+        start: "AS INTERVALS",
+        syntax: "AS INTERVALS (5, 10, 20) [ORIGIN 0] [BOTTOM CODE 10] [TOP CODE 90]",
+        parts: &[
+            Part::First("widths", Takes::List("width", Item::Number, "a width")),
+            Part::Maybe("ORIGIN", Takes::One(Item::Number, "a number")),
+            Part::Maybe("BOTTOM CODE", Takes::One(Item::Number, "a number")),
+            Part::Maybe("TOP CODE", Takes::One(Item::Number, "a number")),
+        ],
+    },
+    build: |given| {
+        let number = |part| Ok::<_, Error>(given.numbers(part)?.pop());
+        let (widths, origin) = (given.numbers("widths")?, number("ORIGIN")?);
+        let (bottom, top) = (number("BOTTOM CODE")?, number("TOP CODE")?);
+        let intervals = Intervals::try_new(&widths, origin.unwrap_or(Number::ZERO), bottom, top)?;
+        Ok(Arc::new(intervals))
+    },
 };
 
 #[cfg(test)]
@@ -226,7 +229,6 @@ mod tests {
     use super::*;
     use arrow::array::{Array, Decimal128Array, Float64Array, Int32Array, Int64Array};
     use proptest::prelude::*;
-    use std::sync::Arc;
 
     fn intervals(widths: &str, origin: &str, bottom: Option<&str>, top: Option<&str>) -> Result<Intervals> {
         let number = |t: &str| t.parse::<Number>();

@@ -1,6 +1,6 @@
 //! What one released value stands for: a group of a hierarchy at one level, or a range of values.
 
-use super::Lookup;
+use super::lookup::Lookup;
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
@@ -171,7 +171,7 @@ fn as_text(labels: &ArrayRef) -> Result<StringArray> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::Int64Array;
     use std::sync::Arc;
 
@@ -180,7 +180,7 @@ mod tests {
         let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
         let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];
         let rows: Vec<Vec<Option<String>>> = rows.into_iter().map(|(v, g)| row(v, g)).collect();
-        let table = Table::from_rows(&rows).unwrap();
+        let table = values::listed(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
         let values = Int64Array::from(vec![Some(1), Some(2), Some(5), Some(9), None]);
         hierarchy.bind(Arc::new(values)).unwrap()

@@ -1,11 +1,13 @@
 //! A hierarchy bound to the values of one column.
 
+use super::exceptions::{OnNull, OnUnmapped};
 use super::grid::Grid;
-use super::{Hierarchy, OnNull, OnUnmapped, TOP, does_not_nest, ground, nests};
+use super::ground::{self, finite, numbers};
+use super::named::Hierarchy;
+use super::nesting::{does_not_nest, nests};
+use super::rule::TOP;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
@@ -40,15 +42,35 @@ pub struct Lookup {
     grid: OnceLock<Option<Grid>>,
 }
 
+impl Hierarchy {
+    /// The lookup table for the distinct `values` of a column (ascending, NULL last if there is one).
+    ///
+    /// Fails when the type does not fit, when there are NaN or infinite values, or when groups do not nest. Values that
+    /// are not mapped are marked in the lookup; whoever knows how many rows they have decides by [`Hierarchy::admit`].
+    pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
+        let bound = || {
+            self.rule().accepts(values.data_type())?;
+            let finite = finite(&values)?;
+            match (0..values.len()).filter(|i| !finite(*i)).count() {
+                0 => Lookup::try_new(self, Arc::clone(&values)),
+                n => Err(Error::data(format!(
+                    "{n} values are NaN or infinite, which cannot be generalized"
+                ))),
+            }
+        };
+        bound().map_err(|e| e.context(format!("hierarchy {}", self.name())))
+    }
+}
+
 impl Lookup {
     pub(super) fn try_new(hierarchy: &Hierarchy, values: ArrayRef) -> Result<Self> {
-        let ladder = hierarchy.ladder();
+        let rule = hierarchy.rule();
         let flat = ground::plain(&values)?;
-        let own = with_top(hierarchy, ladder.labels(&flat)?, flat.len());
+        let own = with_top(hierarchy, rule.labels(&flat)?, flat.len());
         let null = (0..flat.len()).find(|&i| flat.is_null(i));
-        let (domain, is_listed) = match ladder.ground(flat.data_type())? {
+        let (domain, is_listed) = match rule.ground(flat.data_type())? {
             Some(listed) => {
-                let labels = with_top(hierarchy, ladder.labels(&listed)?, listed.len());
+                let labels = with_top(hierarchy, rule.labels(&listed)?, listed.len());
                 (Domain::new(&listed, labels, null.is_some())?, true)
             }
             None => (Domain::new(&flat, own.clone(), null.is_some())?, false),
@@ -291,9 +313,9 @@ fn representatives(codes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The labels with a single-valued top level, added where the ladder does not end in one.
+/// The labels with a single-valued top level, added where the rule does not end in one.
 fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
-    if !hierarchy.ladder().ends_in_top() {
+    if !hierarchy.rule().ends_in_top() {
         let top: StringArray = match labels.last() {
             Some(last) => last.iter().map(|l| l.map(|_| TOP)).collect(),
             None => (0..rows).map(|_| Some(TOP)).collect(),
@@ -316,15 +338,4 @@ fn check_nesting(levels: &[Level]) -> Result<()> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
-pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
-    let integers = match values.data_type() {
-        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,
-        t if t.is_numeric() => Arc::clone(values),
-        _ => return Ok(None),
-    };
-    let floats = cast(&integers, &DataType::Float64)?;
-    Ok(Some(floats.as_primitive::<Float64Type>().iter().collect()))
 }

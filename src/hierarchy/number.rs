@@ -168,6 +168,17 @@ fn map<T: ArrowPrimitiveType>(values: &ArrayRef, unit: impl Fn(T::Native) -> Opt
     values.iter().map(|v| v.and_then(&unit)).collect()
 }
 
+/// Whether a column of this type holds whole numbers only.
+pub(super) fn is_whole(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Decimal32(_, s)
+        | DataType::Decimal64(_, s)
+        | DataType::Decimal128(_, s)
+        | DataType::Decimal256(_, s) => *s <= 0,
+        other => other.is_integer(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

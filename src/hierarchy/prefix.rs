@@ -9,26 +9,29 @@
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (ZIP codes).
 
-use super::{Ladder, LevelRule, ground};
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::ground;
+use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
+use std::sync::Arc;
 
 /// The mask when none is given.
-pub const MASK: &str = "*";
+const MASK: &str = "*";
 
 /// Strings whose ends are masked.
 #[derive(Debug, Clone)]
 pub struct Prefix {
-    kept: Vec<usize>,
+    kept: Vec<u32>,
     mask: char,
 }
 
 impl Prefix {
     /// Keeps the first `kept[i]` characters on level i + 1, and puts `mask`, one character, for the others.
-    pub fn try_new(kept: &[u64], mask: &str) -> Result<Self> {
+    pub fn try_new(kept: &[u32], mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let (Some(mask), None) = (characters.next(), characters.next()) else {
             return Err(Error::usage("PREFIX: MASK must be one character"));
@@ -45,19 +48,21 @@ impl Prefix {
                 kept[level]
             )));
         }
-        let kept = kept.iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
-        Ok(Self { kept, mask })
+        Ok(Self {
+            kept: kept.to_vec(),
+            mask,
+        })
     }
 
-    fn label(&self, value: &str, kept: usize) -> String {
-        let masked = |(i, c)| if i < kept { c } else { self.mask };
-        value.chars().enumerate().map(masked).collect()
+    fn label(&self, value: &str, kept: u32) -> String {
+        let masked = |(i, c)| if i < u64::from(kept) { c } else { self.mask };
+        (0..).zip(value.chars()).map(masked).collect()
     }
 }
 
-impl Ladder for Prefix {
-    fn info(&self) -> &'static Info {
-        &INFO
+impl GeneralizationRule for Prefix {
+    fn kind(&self) -> &'static str {
+        KIND.info.name
     }
 
     fn levels(&self) -> usize {
@@ -75,19 +80,11 @@ impl Ladder for Prefix {
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
         let values = ground::text(values)?;
-        let level = |kept: &usize| values.iter().map(|v| v.map(|v| self.label(v, *kept))).collect();
+        let level = |kept: &u32| values.iter().map(|v| v.map(|v| self.label(v, *kept))).collect();
         Ok(self.kept.iter().map(level).collect())
     }
 
-    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    fn ends_in_top(&self) -> bool {
-        false
-    }
-
-    fn is_rule(&self) -> bool {
+    fn is_free_of_data(&self) -> bool {
         true
     }
 
@@ -111,20 +108,37 @@ impl Ladder for Prefix {
     }
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "prefix",
-    summary: "strings: how many characters stay, level by level",
-    params: &[],
-    example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*'",
-    reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "prefix",
+        summary: "strings: how many characters stay, level by level",
+        params: &[],
+        example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2) MASK '*'",
+        reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
+    },
+    clause: Clause {
+        start: "AS PREFIX",
+        syntax: "AS PREFIX (4, 3, 2) [MASK '*']",
+        parts: &[
+            Part::First(
+                "characters",
+                Takes::List("characters", Item::Whole, "how many characters stay"),
+            ),
+            Part::Maybe("MASK", Takes::One(Item::Text, "a mask in quotes")),
+        ],
+    },
+    build: |given| {
+        let mask = given.texts("MASK").pop();
+        let kept = given.wholes("characters")?;
+        Ok(Arc::new(Prefix::try_new(&kept, mask.as_deref().unwrap_or(MASK))?))
+    },
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow::array::{LargeStringArray, StringViewArray};
-    use std::sync::Arc;
 
     fn labels(prefix: &Prefix, values: ArrayRef) -> Vec<Vec<String>> {
         let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
@@ -152,7 +166,7 @@ mod tests {
 
     #[test]
     fn parameters_are_checked_and_written() {
-        let said = |kept: &[u64], mask| Prefix::try_new(kept, mask).unwrap_err().to_string();
+        let said = |kept: &[u32], mask| Prefix::try_new(kept, mask).unwrap_err().to_string();
         assert!(said(&[3, 3], "*").contains("level 2 keeps 3 characters, no fewer than level 1 with 3"));
         assert!(said(&[], "*").contains("at least one number"));
         assert!(said(&[3], "").contains("one character"));

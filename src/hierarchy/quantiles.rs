@@ -13,9 +13,10 @@
 //! Reference: Hundepool et al., Statistical Disclosure Control, 2012, section 3.3.1 (global recoding),
 //! doi:10.1002/9781118348239.
 
-use super::intervals::is_whole;
-use super::number::{Number, decimal};
-use super::{Ladder, LevelRule, TOP, ground};
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::ground::{self, finite};
+use super::number::{Number, decimal, is_whole};
+use super::rule::{GeneralizationRule, LevelRule, TOP};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::quoting;
@@ -45,7 +46,7 @@ impl Quantiles {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
         check_type(values.data_type())?;
-        let finite = super::finite(values)?;
+        let finite = finite(values)?;
         let kept: Vec<u32> = (0..values.len().min(counts.len()))
             .filter(|&i| !values.is_null(i) && finite(i))
             .map(|i| i as u32)
@@ -206,9 +207,9 @@ fn check_type(data_type: &DataType) -> Result<()> {
     }
 }
 
-impl Ladder for Quantiles {
-    fn info(&self) -> &'static Info {
-        &INFO
+impl GeneralizationRule for Quantiles {
+    fn kind(&self) -> &'static str {
+        KIND.info.name
     }
 
     fn levels(&self) -> usize {
@@ -222,7 +223,7 @@ impl Ladder for Quantiles {
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
         let plain = ground::positive_zero(&ground::plain(values)?)?;
-        let finite = super::finite(values)?;
+        let finite = finite(values)?;
         let bounds = self.bounds(plain.data_type())?;
         let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
         let rows = converter.convert_columns(&[Arc::clone(&bounds)])?;
@@ -241,23 +242,9 @@ impl Ladder for Quantiles {
         self.groups.iter().map(level).collect()
     }
 
-    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    fn ends_in_top(&self) -> bool {
-        false
-    }
-
     fn sql(&self) -> String {
         let groups: Vec<String> = self.groups.iter().map(ToString::to_string).collect();
-        let literal = |text: &str| {
-            if self.bare {
-                text.to_string()
-            } else {
-                quoting::literal(text)
-            }
-        };
+        let literal = |text: &str| if self.bare { text.to_string() } else { quoting::literal(text) };
         let bounds: Vec<String> = self.bounds.iter().flatten().map(literal).collect();
         format!("AS QUANTILES ({}) BOUNDS ({})", groups.join(", "), bounds.join(", "))
     }
@@ -271,13 +258,34 @@ impl Ladder for Quantiles {
     }
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "quantiles",
-    summary: "groups of nearly equal numbers of rows, computed once and stored as bounds",
-    params: &[],
-    example: "CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income",
-    reference: "Hundepool et al., 2012, section 3.3.1, doi:10.1002/9781118348239",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "quantiles",
+        summary: "groups of nearly equal numbers of rows, computed once and stored as bounds",
+        params: &[],
+        example: "CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income",
+        reference: "Hundepool et al., 2012, section 3.3.1, doi:10.1002/9781118348239",
+    },
+    clause: Clause {
+        start: "AS QUANTILES",
+        syntax: "AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }",
+        parts: &[
+            Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
+            // BOUNDS has what OF stored, as SHOW HIERARCHIES prints it.
+            Part::OneOf(&[
+                ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
+                ("OF", Takes::Column),
+            ]),
+        ],
+    },
+    build: |given| {
+        let groups = given.wholes("groups")?;
+        Ok(Arc::new(match given.counts("OF") {
+            Some((values, counts)) => Quantiles::of(&groups, values, counts)?,
+            None => Quantiles::from_bounds(&groups, &given.texts("BOUNDS"))?,
+        }))
+    },
 };
 
 #[cfg(test)]

@@ -7,7 +7,11 @@
 //! Reference: Samarati and Sweeney, Protecting privacy when disclosing information, 1998 (suppression as the top of a
 //! value generalization hierarchy).
 
-use super::{Hierarchy, Ladder, LevelRule, OnNull, OnUnmapped, ground};
+use super::clause::{Clause, Kind};
+use super::exceptions::{OnNull, OnUnmapped};
+use super::ground;
+use super::named::Hierarchy;
+use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::Result;
 use arrow::array::{ArrayRef, StringArray};
@@ -27,9 +31,9 @@ impl Hierarchy {
     }
 }
 
-impl Ladder for Suppression {
-    fn info(&self) -> &'static Info {
-        &INFO
+impl GeneralizationRule for Suppression {
+    fn kind(&self) -> &'static str {
+        KIND.info.name
     }
 
     fn levels(&self) -> usize {
@@ -44,15 +48,7 @@ impl Ladder for Suppression {
         Ok(vec![])
     }
 
-    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    fn ends_in_top(&self) -> bool {
-        false
-    }
-
-    fn is_rule(&self) -> bool {
+    fn is_free_of_data(&self) -> bool {
         true
     }
 
@@ -65,11 +61,19 @@ impl Ladder for Suppression {
     }
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "suppression",
-    summary: "the value itself, then *",
-    params: &[],
-    example: "CREATE HIERARCHY all_or_nothing AS SUPPRESSION",
-    reference: "Samarati and Sweeney, 1998",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "suppression",
+        summary: "the value itself, then *",
+        params: &[],
+        example: "CREATE HIERARCHY all_or_nothing AS SUPPRESSION",
+        reference: "Samarati and Sweeney, 1998",
+    },
+    clause: Clause {
+        start: "AS SUPPRESSION",
+        syntax: "AS SUPPRESSION",
+        parts: &[],
+    },
+    build: |_| Ok(Arc::new(Suppression)),
 };

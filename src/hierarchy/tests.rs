@@ -3,17 +3,17 @@
 use super::intervals::Intervals;
 use super::prefix::Prefix;
 use super::quantiles::Quantiles;
-use super::suppression::Suppression;
-use super::table::Table;
 use super::truncate::{Truncate, Unit};
 use super::*;
-use arrow::array::{Date32Array, DictionaryArray, Float64Array, Int64Array};
-use arrow::datatypes::Int32Type;
+use arrow::array::{Array, ArrayRef, AsArray, Date32Array, DictionaryArray, Float64Array, Int64Array, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int32Type};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A table over the even numbers below `n`, in tens and fifties, with a top of its own.
-fn evens(n: i64) -> Arc<dyn Ladder> {
+fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [
             i.to_string(),
@@ -24,7 +24,7 @@ fn evens(n: i64) -> Arc<dyn Ladder> {
         .map(Some)
         .to_vec()
     };
-    Arc::new(Table::from_rows(&(0..n).step_by(2).map(row).collect::<Vec<_>>()).unwrap())
+    Arc::new(values::listed(&(0..n).step_by(2).map(row).collect::<Vec<_>>()).unwrap())
 }
 
 fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
@@ -38,7 +38,7 @@ fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
 }
 
 /// One hierarchy of every kind with a column that it generalizes.
-fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn Ladder>, ArrayRef)> {
+fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> {
     let numbers = integers(values, null);
     let number = Number::from;
     let intervals =
@@ -51,7 +51,7 @@ fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn Ladder>, Array
     let dates = values.iter().map(|v| Some(*v as i32 * 40)).chain(null.then_some(None));
     let strings: StringArray = strings.collect();
     let dictionary: DictionaryArray<Int32Type> = strings.iter().collect();
-    let mut kinds: Vec<(Arc<dyn Ladder>, ArrayRef)> = vec![
+    let mut kinds: Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> = vec![
         (evens(100), Arc::clone(&numbers)),
         (Arc::new(intervals.clone()), Arc::clone(&numbers)),
         (Arc::new(intervals), cast(&numbers, &DataType::Float64).unwrap()),
@@ -63,12 +63,16 @@ fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn Ladder>, Array
         ),
         (Arc::new(Suppression), Arc::clone(&numbers)),
     ];
-    kinds.extend(quantiles.ok().map(|q| (Arc::new(q) as Arc<dyn Ladder>, numbers)));
+    kinds.extend(
+        quantiles
+            .ok()
+            .map(|q| (Arc::new(q) as Arc<dyn GeneralizationRule>, numbers)),
+    );
     kinds
 }
 
-fn hierarchy(ladder: Arc<dyn Ladder>, on_unmapped: OnUnmapped, on_null: OnNull) -> Hierarchy {
-    Hierarchy::new("h", ladder, on_unmapped, on_null).unwrap()
+fn hierarchy(rule: Arc<dyn GeneralizationRule>, on_unmapped: OnUnmapped, on_null: OnNull) -> Hierarchy {
+    Hierarchy::new("h", rule, on_unmapped, on_null).unwrap()
 }
 
 fn text(array: &ArrayRef, i: usize) -> Option<String> {
@@ -76,16 +80,16 @@ fn text(array: &ArrayRef, i: usize) -> Option<String> {
     (!labels.is_null(i)).then(|| labels.as_string::<i32>().value(i).to_string())
 }
 
-/// Checks one bound hierarchy against its ladder's labels, value by value.
+/// Checks one bound hierarchy against its rule's labels, value by value.
 fn check(h: &Hierarchy, values: &ArrayRef) {
     let lookup = h.bind(Arc::clone(values)).unwrap();
-    let own = h.ladder().labels(values).unwrap();
+    let own = h.rule().labels(values).unwrap();
     let ground = h
-        .ladder()
+        .rule()
         .ground(values.data_type())
         .unwrap()
         .unwrap_or_else(|| Arc::clone(values));
-    let listed = h.ladder().labels(&ground).unwrap();
+    let listed = h.rule().labels(&ground).unwrap();
     let has_null = values.null_count() > 0;
     let is_mapped = |labels: &[StringArray], i: usize| labels.first().is_none_or(|l| !l.is_null(i));
     let n = values.len();
@@ -102,7 +106,7 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
 
     let top_label = listed
         .last()
-        .filter(|_| h.ladder().ends_in_top())
+        .filter(|_| h.rule().ends_in_top())
         .map_or(TOP, |l| l.value(0));
     for level in 1..=h.height() {
         let bound = lookup.level(level);
@@ -162,10 +166,10 @@ proptest! {
         values in prop::collection::btree_set(-30i64..130, 0..40),
         null in any::<bool>(),
     ) {
-        for (ladder, values) in every_kind(&values, null) {
+        for (rule, values) in every_kind(&values, null) {
             for on_unmapped in [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top] {
                 for on_null in [OnNull::Value, OnNull::Top, OnNull::Error] {
-                    check(&hierarchy(Arc::clone(&ladder), on_unmapped, on_null), &values);
+                    check(&hierarchy(Arc::clone(&rule), on_unmapped, on_null), &values);
                 }
             }
         }
@@ -228,17 +232,17 @@ fn numbers_that_are_none_are_counted_and_refused_by_every_kind() {
         Some(f64::NAN),
         None,
     ]));
-    let ones = Table::from_rows(&[vec![Some("1".into()), Some("x".into())]]).unwrap();
+    let ones = values::listed(&[vec![Some("1".into()), Some("x".into())]]).unwrap();
     let intervals = Intervals::try_new(&[Number::from(5)], Number::ZERO, None, Some(Number::from(50))).unwrap();
     let quantiles = Quantiles::from_bounds(&[2], &["1".to_string()]).unwrap();
-    let kinds: [Arc<dyn Ladder>; 4] = [
+    let kinds: [Arc<dyn GeneralizationRule>; 4] = [
         Arc::new(ones),
         Arc::new(intervals),
         Arc::new(quantiles),
         Arc::new(Suppression),
     ];
-    for ladder in kinds {
-        let h = hierarchy(ladder, OnUnmapped::Top, OnNull::Value);
+    for rule in kinds {
+        let h = hierarchy(rule, OnUnmapped::Top, OnNull::Value);
         let e = h.bind(Arc::clone(&values)).unwrap_err().to_string();
         assert!(e.contains("hierarchy h: 2 values are NaN or infinite"), "{e}");
         let coverage = h.coverage(&values, &[1, 2, 4, 8]).unwrap();
@@ -276,8 +280,8 @@ fn an_error_about_a_column_says_counts() {
 
 #[test]
 fn a_hierarchy_describes_its_levels_and_prints_its_definition() {
-    let described = |ladder: Arc<dyn Ladder>| {
-        let rows = hierarchy(ladder, OnUnmapped::Top, OnNull::Error).describe().unwrap();
+    let described = |rule: Arc<dyn GeneralizationRule>| {
+        let rows = hierarchy(rule, OnUnmapped::Top, OnNull::Error).describe().unwrap();
         arrow::util::pretty::pretty_format_batches(&[rows]).unwrap().to_string()
     };
     assert_eq!(
@@ -305,23 +309,26 @@ fn a_hierarchy_describes_its_levels_and_prints_its_definition() {
 
 #[test]
 fn every_kind_is_in_the_catalogue_once() {
-    let names: BTreeSet<&str> = KINDS.iter().map(|k| k.name).collect();
+    let names: BTreeSet<&str> = KINDS.iter().map(|k| k.info.name).collect();
     assert_eq!((names.len(), KINDS.len()), (8, 8));
-    for (ladder, _) in every_kind(&[1, 2, 3].into(), false) {
-        assert!(names.contains(ladder.info().name));
-        assert_eq!(ladder.describe().len(), ladder.levels());
+    for (rule, _) in every_kind(&[1, 2, 3].into(), false) {
+        assert!(names.contains(rule.kind()));
+        assert_eq!(rule.describe().len(), rule.levels());
     }
     for kind in KINDS {
         assert!(
-            kind.example.starts_with("CREATE HIERARCHY ") && !kind.reference.is_empty() && !kind.summary.is_empty()
+            kind.info.example.starts_with("CREATE HIERARCHY ")
+                && !kind.info.reference.is_empty()
+                && !kind.info.summary.is_empty()
+                && kind.clause.syntax.starts_with(kind.clause.start)
         );
     }
 }
 
 #[test]
 fn a_hierarchy_has_at_most_so_many_levels() {
-    let kept: Vec<u64> = (0..=MAX_LEVELS as u64).rev().collect();
-    let ladder = Arc::new(Prefix::try_new(&kept, "*").unwrap());
-    let e = Hierarchy::new("h", ladder, OnUnmapped::Error, OnNull::Value).unwrap_err();
+    let kept: Vec<u32> = (0..=MAX_LEVELS as u32).rev().collect();
+    let rule = Arc::new(Prefix::try_new(&kept, "*").unwrap());
+    let e = Hierarchy::new("h", rule, OnUnmapped::Error, OnNull::Value).unwrap_err();
     assert!(e.to_string().contains("at most 200"), "{e}");
 }

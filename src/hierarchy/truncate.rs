@@ -9,7 +9,9 @@
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
-use super::{Ladder, LevelRule, ground};
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::ground;
+use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::timezone::Tz;
@@ -23,6 +25,7 @@ use arrow::temporal_conversions::{as_datetime, as_datetime_with_timezone};
 use chrono::{Datelike, NaiveDateTime};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A unit of the calendar, from fine to coarse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,9 +140,9 @@ impl Truncate {
     }
 }
 
-impl Ladder for Truncate {
-    fn info(&self) -> &'static Info {
-        &INFO
+impl GeneralizationRule for Truncate {
+    fn kind(&self) -> &'static str {
+        KIND.info.name
     }
 
     fn levels(&self) -> usize {
@@ -165,15 +168,7 @@ impl Ladder for Truncate {
         Ok(self.units.iter().map(level).collect())
     }
 
-    fn ground(&self, _data_type: &DataType) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    fn ends_in_top(&self) -> bool {
-        false
-    }
-
-    fn is_rule(&self) -> bool {
+    fn is_free_of_data(&self) -> bool {
         true
     }
 
@@ -230,13 +225,31 @@ fn local<T: ArrowTimestampType>(values: &ArrayRef, zone: Option<Tz>) -> Vec<Opti
     values.as_primitive::<T>().iter().map(|v| v.and_then(at)).collect()
 }
 
-/// What SHOW and help say of it.
-pub static INFO: Info = Info {
-    name: "truncate",
-    summary: "dates and timestamps to coarser units of the calendar",
-    params: &[],
-    example: "CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)",
-    reference: "ISO 8601-1:2019, sections 5.2 and 5.3",
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "truncate",
+        summary: "dates and timestamps to coarser units of the calendar",
+        params: &[],
+        example: "CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)",
+        reference: "ISO 8601-1:2019, sections 5.2 and 5.3",
+    },
+    clause: Clause {
+        start: "AS TRUNCATE",
+        syntax: "AS TRUNCATE (unit, ...)",
+        parts: &[Part::First(
+            "units",
+            Takes::List("unit", Item::Word, "a unit such as MONTH"),
+        )],
+    },
+    build: |given| {
+        let units = given
+            .texts("units")
+            .iter()
+            .map(|u| u.parse())
+            .collect::<Result<Vec<Unit>>>()?;
+        Ok(Arc::new(Truncate::try_new(&units)?))
+    },
 };
 
 #[cfg(test)]
@@ -253,11 +266,7 @@ mod tests {
     fn labels(units: &str, text: &str, data_type: DataType) -> Vec<String> {
         let t = truncate(units).unwrap();
         t.accepts(&data_type).unwrap();
-        let values = cast(
-            &(std::sync::Arc::new(StringArray::from(vec![text])) as ArrayRef),
-            &data_type,
-        )
-        .unwrap();
+        let values = cast(&(Arc::new(StringArray::from(vec![text])) as ArrayRef), &data_type).unwrap();
         assert_eq!(values.null_count(), 0, "{text} as {data_type}");
         t.labels(&values)
             .unwrap()
@@ -308,7 +317,7 @@ mod tests {
                 ["2024-07-01T14"]
             );
         }
-        let nulls: ArrayRef = std::sync::Arc::new(TimestampNanosecondArray::from(vec![None, Some(i64::MIN)]));
+        let nulls: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![None, Some(i64::MIN)]));
         let years = truncate("YEAR").unwrap().labels(&nulls).unwrap();
         assert_eq!(years[0], StringArray::from(vec![None, Some("1677")]));
     }

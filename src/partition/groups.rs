@@ -136,7 +136,7 @@ fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 
     /// Level 1 has a group `a` of the single value `a`, as level 0 has.
     fn lookup() -> Lookup {
@@ -145,7 +145,7 @@ mod tests {
             .iter()
             .map(|r| r.iter().map(|v| Some(v.to_string())).collect())
             .collect();
-        let table = Table::from_rows(&rows).unwrap();
+        let table = values::listed(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
         hierarchy
             .bind(Arc::new(StringArray::from(vec!["a", "b", "c"])))

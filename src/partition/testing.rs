@@ -1,7 +1,7 @@
 //! A table made up in a test: combinations with their rows by class label, judged by their number of rows.
 
 use super::{Column, Partition, Partitioner, Table};
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table};
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 use crate::search::{Budget, Context};
 use arrow::array::{ArrayRef, Int64Array, StringArray};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub(super) struct Toy {
 pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
     let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
     let rows: Vec<_> = groups.iter().enumerate().map(row).collect();
-    let ladder = table::Table::from_rows(&rows).unwrap();
-    let hierarchy = Hierarchy::new("h", Arc::new(ladder), OnUnmapped::Error, OnNull::Value).unwrap();
+    let rule = values::listed(&rows).unwrap();
+    let hierarchy = Hierarchy::new("h", Arc::new(rule), OnUnmapped::Error, OnNull::Value).unwrap();
     let values = 0..groups.len() as i64;
     let values: ArrayRef = match numbers {
         true => Arc::new(values.collect::<Int64Array>()),

@@ -1,19 +1,11 @@
-//! From the definition of a hierarchy to its levels.
+//! From the definition of a hierarchy to its rule.
 
 use super::context::AnonContext;
-use crate::catalogue::Value;
 use crate::error::{Error, Result};
-use crate::hierarchy::file::{self, FileOptions};
-use crate::hierarchy::intervals::Intervals;
-use crate::hierarchy::prefix::{self, Prefix};
-use crate::hierarchy::quantiles::Quantiles;
-use crate::hierarchy::suppression::Suppression;
-use crate::hierarchy::table::Table;
-use crate::hierarchy::truncate::{Truncate, Unit};
-use crate::hierarchy::{Ladder, Number};
+use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
 use crate::quoting::quote;
 use crate::sql::TableName;
-use crate::sql::ast::Definition;
+use crate::sql::clause::DefinitionClause;
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Int64Type, SchemaRef};
@@ -21,54 +13,20 @@ use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// The levels that a definition makes.
-    pub(super) async fn ladder(&self, definition: &Definition) -> Result<Arc<dyn Ladder>> {
-        Ok(match definition {
-            Definition::File { path, options } => {
-                let mut read = FileOptions::default();
-                for (name, value) in options {
-                    read.set(name, &text(value))?;
+    /// The rule of a definition: what it names is read, and its kind makes the rule.
+    pub(super) async fn rule(&self, definition: &DefinitionClause) -> Result<Arc<dyn GeneralizationRule>> {
+        let mut data = vec![];
+        for (part, given) in &definition.given {
+            match given {
+                Given::Query(query) => data.push((*part, Data::Rows(self.rows(query).await?))),
+                Given::Column { table, column } => {
+                    let (values, counts) = self.value_counts(&TableName(table.clone()), column).await?;
+                    data.push((*part, Data::Counts(values, counts)));
                 }
-                Arc::new(file::read(path, &read)?)
+                Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {}
             }
-            Definition::Query(query) => Arc::new(Table::from_query(&self.rows(query).await?)?),
-            Definition::Intervals {
-                widths,
-                origin,
-                bottom,
-                top,
-            } => {
-                let widths = widths.iter().map(number).collect::<Result<Vec<Number>>>()?;
-                let origin = origin.as_ref().map_or(Ok(Number::ZERO), number)?;
-                let bottom = bottom.as_ref().map(number).transpose()?;
-                let top = top.as_ref().map(number).transpose()?;
-                Arc::new(Intervals::try_new(&widths, origin, bottom, top)?)
-            }
-            Definition::Prefix { keep, mask } => {
-                let keep: Vec<u64> = keep.iter().map(|k| u64::from(*k)).collect();
-                Arc::new(Prefix::try_new(&keep, mask.as_deref().unwrap_or(prefix::MASK))?)
-            }
-            Definition::Truncate(units) => {
-                let units = units.iter().map(|u| u.parse::<Unit>()).collect::<Result<Vec<Unit>>>()?;
-                Arc::new(Truncate::try_new(&units)?)
-            }
-            Definition::Values(rows) => {
-                let rows: Vec<Vec<Option<String>>> = rows
-                    .iter()
-                    .map(|row| row.iter().map(|v| v.as_ref().map(text)).collect())
-                    .collect();
-                Arc::new(Table::from_rows(&rows)?)
-            }
-            Definition::Quantiles { groups, table, column } => {
-                let (values, counts) = self.value_counts(table, column).await?;
-                Arc::new(Quantiles::of(groups, &values, &counts)?)
-            }
-            Definition::Bounds { groups, bounds } => {
-                let bounds: Vec<String> = bounds.iter().map(text).collect();
-                Arc::new(Quantiles::from_bounds(groups, &bounds)?)
-            }
-            Definition::Suppression => Arc::new(Suppression),
-        })
+        }
+        (definition.kind.build)(&Arguments::new(definition.given.clone(), data))
     }
 
     /// All rows of a query as one batch.
@@ -103,17 +61,4 @@ impl AnonContext {
             .collect();
         Ok((Arc::clone(batch.column(0)), counts))
     }
-}
-
-/// A literal as the text of a value.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Text(text) | Value::Word(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn number(value: &Value) -> Result<Number> {
-    let text = text(value);
-    Number::parse(&text).ok_or_else(|| Error::usage(format!("{text:?} is not a number")))
 }

@@ -6,6 +6,7 @@ use super::script::{Script, place};
 use super::words::Words;
 use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Kind;
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -52,6 +53,11 @@ impl<'a> Cursor<'a> {
     /// The words of the language that is read.
     pub(crate) fn words(&self) -> &'a Words {
         self.script.words()
+    }
+
+    /// The kinds that CREATE HIERARCHY may name.
+    pub(crate) fn kinds(&self) -> &'a [Kind] {
+        &self.words().kinds
     }
 
     fn peek(&self) -> Option<&'a TokenWithSpan> {

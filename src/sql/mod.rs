@@ -3,7 +3,6 @@
 //! Nothing here knows a statement: those are in [`crate::session`], and hand over their words. What is read prints back as
 //! the SQL that makes it. New words are not reserved: a word is a keyword only where the grammar waits for one.
 
-pub mod ast;
 pub mod clause;
 pub(crate) mod cursor;
 mod depth;
@@ -11,7 +10,6 @@ mod dialect;
 pub(crate) mod name;
 mod redact;
 mod script;
-pub(crate) mod statement;
 pub(crate) mod words;
 
 pub use depth::{ROOM, is_deep};

@@ -165,7 +165,7 @@ fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
         ]
         .concat(),
     );
-    all.extend(KINDS.iter().map(|k| keyword(&k.name.to_uppercase())));
+    all.extend(KINDS.iter().map(|k| keyword(&k.info.name.to_uppercase())));
     all
 }
 

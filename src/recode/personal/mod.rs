@@ -170,7 +170,7 @@ fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table::Table};
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::Array;
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -185,7 +185,7 @@ pub(super) mod tests {
             ["pneumonia", "lung", "*"],
         ];
         let rows: Vec<Vec<Option<String>>> = rows.map(|r| r.map(|v| Some(v.to_string())).to_vec()).to_vec();
-        let table = Table::from_rows(&rows).unwrap();
+        let table = values::listed(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Value).unwrap();
         let values: Vec<&str> = vec!["bronchitis", "dyspepsia", "flu", "gastric ulcer", "pneumonia"];
         hierarchy.bind(Arc::new(StringArray::from(values))).unwrap()
@@ -215,7 +215,7 @@ pub(super) mod tests {
             ["ulcer", "stomach", "*"],
         ];
         let rows: Vec<Vec<Option<String>>> = rows.map(|r| r.map(|v| Some(v.to_string())).to_vec()).to_vec();
-        let table = Table::from_rows(&rows).unwrap();
+        let table = values::listed(&rows).unwrap();
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Top).unwrap();
         let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
         let lookup = hierarchy.bind(Arc::new(values)).unwrap();

@@ -24,7 +24,7 @@ impl TableFunctionImpl for HierarchyLevels {
         let name = name
             .ok_or_else(|| Error::usage("hierarchy_levels takes the name of a hierarchy: hierarchy_levels('age')"))?;
         let hierarchy = self.0.get(name)?;
-        let Some(ground) = hierarchy.ladder().ground(&DataType::Utf8)? else {
+        let Some(ground) = hierarchy.rule().ground(&DataType::Utf8)? else {
             return Err(Error::usage(format!(
                 "hierarchy {name} is a rule and lists no values; generalize('{name}', value, level) applies it"
             ))

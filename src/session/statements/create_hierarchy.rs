@@ -3,30 +3,78 @@
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::ast::{CreateHierarchy, Nulls, Unmapped};
-use crate::sql::statement::create_hierarchy;
+use crate::sql::clause::DefinitionClause;
+use crate::sql::clause::definition::{self, Exception};
+use crate::sql::cursor::Cursor;
 use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
+
+/// `CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CreateHierarchy {
+    /// OR REPLACE.
+    pub(super) or_replace: bool,
+    /// IF NOT EXISTS.
+    pub(super) if_not_exists: bool,
+    /// The name.
+    pub(super) name: String,
+    /// Where its levels come from.
+    pub(super) definition: DefinitionClause,
+    /// ON UNMAPPED, when given.
+    pub(super) on_unmapped: Option<OnUnmapped>,
+    /// NULLS, when given.
+    pub(super) on_null: Option<OnNull>,
+}
 
 pub(super) const ENTRY: Entry = Entry {
     name: "CREATE HIERARCHY",
     starts: &["CREATE HIERARCHY", "CREATE OR REPLACE HIERARCHY"],
     summary: "names the levels of generalization of a column",
     syntax: "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name
-    FROM 'file.csv' [OPTIONS (key value, ...)]
-  | AS <query>
-  | AS INTERVALS (5, 10, 20) [ORIGIN 0] [BOTTOM CODE 10] [TOP CODE 90]
-  | AS PREFIX (4, 3, 2) [MASK '*']
-  | AS TRUNCATE (unit, ...)
-  | AS VALUES ('female', 'any'), ('male', 'any')
-  | AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }
-  | AS SUPPRESSION
+    <kind>
   [ON UNMAPPED ERROR | SUPPRESS | TOP] [NULLS AS VALUE | AS TOP | ERROR]",
     example: "CREATE HIERARCHY age AS INTERVALS (5, 10, 20) ORIGIN 0 TOP CODE 90 ON UNMAPPED ERROR NULLS AS TOP",
-    read: |c, form| Ok(Statement::new(create_hierarchy::read(c, form == 1)?)),
+    read: |c, form| read(c, form == 1).map(Statement::new),
 };
+
+fn read(c: &mut Cursor, or_replace: bool) -> Result<CreateHierarchy> {
+    let if_not_exists = c.take("IF NOT EXISTS");
+    let name = c.name("the name of the hierarchy")?;
+    let mut created = CreateHierarchy {
+        or_replace,
+        if_not_exists,
+        name,
+        definition: definition::read(c)?,
+        on_unmapped: None,
+        on_null: None,
+    };
+    while !c.at_end() {
+        let before = c.clone();
+        let is_first = match Exception::read(c)? {
+            Exception::Unmapped(unmapped) => created.on_unmapped.replace(unmapped).is_none(),
+            Exception::Null(null) => created.on_null.replace(null).is_none(),
+        };
+        if !is_first {
+            return Err(before.error("this is given twice"));
+        }
+    }
+    Ok(created)
+}
+
+impl fmt::Display for CreateHierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let replace = if self.or_replace { "OR REPLACE " } else { "" };
+        let exists = if self.if_not_exists { "IF NOT EXISTS " } else { "" };
+        let name = ident(&self.name);
+        write!(f, "CREATE {replace}HIERARCHY {exists}{name} {}", self.definition)?;
+        self.on_unmapped.map_or(Ok(()), |unmapped| write!(f, " {unmapped}"))?;
+        self.on_null.map_or(Ok(()), |null| write!(f, " {null}"))
+    }
+}
 
 #[async_trait]
 impl Run for CreateHierarchy {
@@ -45,21 +93,15 @@ impl Run for CreateHierarchy {
                 self.name
             )));
         }
-        let ladder = context
-            .ladder(&self.definition)
+        let rule = context
+            .rule(&self.definition)
             .await
             .map_err(|e| e.context(format!("hierarchy {}", self.name)))?;
-        let on_unmapped = match self.unmapped.unwrap_or_default() {
-            Unmapped::Error => OnUnmapped::Error,
-            Unmapped::Suppress => OnUnmapped::Suppress,
-            Unmapped::Top => OnUnmapped::Top,
-        };
-        let on_null = match self.nulls.unwrap_or_default() {
-            Nulls::Value => OnNull::Value,
-            Nulls::Top => OnNull::Top,
-            Nulls::Error => OnNull::Error,
-        };
-        let hierarchy = Arc::new(Hierarchy::new(self.name.clone(), ladder, on_unmapped, on_null)?);
+        let (on_unmapped, on_null) = (
+            self.on_unmapped.unwrap_or_default(),
+            self.on_null.unwrap_or_default(),
+        );
+        let hierarchy = Arc::new(Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)?);
         let levels = hierarchy.height();
         context.hierarchies.write().insert(self.name.clone(), hierarchy);
         Answer::done(format!("hierarchy {} created: levels 0 to {levels}", self.name))

@@ -1,6 +1,7 @@
 //! A statement: how it is recognised, what help says of it, how it is read, and what it does.
 
 use crate::error::Result;
+use crate::hierarchy::{KINDS, Kind};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;
@@ -19,8 +20,8 @@ pub struct Entry {
     pub starts: &'static [&'static str],
     /// One line for people.
     pub summary: &'static str,
-    /// Its syntax.
-    pub syntax: &'static str,
+    /// Its syntax; `<kind>` is the clause of a kind of hierarchy.
+    pub(super) syntax: &'static str,
     /// An example, which parses.
     pub example: &'static str,
     /// Reads what follows its keywords; the number is the index of the form in `starts`.
@@ -28,6 +29,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Its syntax, with the clause of each of these kinds of hierarchies.
+    pub fn syntax(&self, kinds: &[Kind]) -> String {
+        let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
+        self.syntax.replace("<kind>", &clauses.join("\n  | "))
+    }
+
     /// The statement at the cursor, where it is this one.
     pub(super) fn read_at(&self, cursor: &Cursor) -> Result<Option<Statement>> {
         for (form, start) in self.starts.iter().enumerate() {
@@ -45,7 +52,7 @@ impl Entry {
 
     /// The one statement that a text is, where it is this one. The error of another says which word is missing.
     pub(in crate::session) fn parse(&self, text: &str) -> Result<Option<Statement>> {
-        let words = words([self]);
+        let words = words([self], KINDS);
         let mut statements = read_each(text, &words, |c| {
             let read = self.read_at(&c)?;
             if let (None, [start]) = (&read, self.starts) {
@@ -60,12 +67,12 @@ impl Entry {
     }
 }
 
-/// The words of these statements and of the clauses.
-pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Words {
+/// The words of these statements, of the clauses and of these kinds of hierarchies.
+pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[Kind]) -> Words {
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let starts = entries.iter().flat_map(|e| e.starts.iter().copied());
     let syntax = entries.iter().map(|e| e.syntax);
-    Words::new(starts, syntax.chain(ALL.iter().map(|clause| clause.syntax)))
+    Words::new(starts, syntax.chain(ALL.iter().map(|clause| clause.syntax)), kinds)
 }
 
 /// A statement that was read: it prints as SQL that reads back the same, and runs in a context.

@@ -3,13 +3,14 @@
 use super::entry::{Statement, words};
 use super::{STATEMENTS, plain};
 use crate::error::Result;
+use crate::hierarchy::{KINDS, Kind};
 use crate::sql::cursor::Cursor;
 use crate::sql::read_each;
 use crate::sql::words::Words;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS));
+static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS, KINDS));
 
 /// All statements of a script, separated by `;`.
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
@@ -19,6 +20,11 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
 /// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
 pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
     read_each(sql, &WORDS, |c| read(&c))
+}
+
+/// The same where CREATE HIERARCHY may name these kinds.
+pub(in crate::session) fn parse_each_with(sql: &str, kinds: &[Kind]) -> Result<Vec<Result<Statement>>> {
+    read_each(sql, &words(STATEMENTS, kinds), |c| read(&c))
 }
 
 /// Every keyword of the statements of this crate, in upper case: for completion and highlighting. It is read off the

@@ -3,6 +3,7 @@
 use super::anonymize::spec::AnonymizeSpec;
 use super::check_hierarchy::CheckHierarchy;
 use super::compare::Compare;
+use super::create_hierarchy::CreateHierarchy;
 use super::drop_hierarchy::DropHierarchy;
 use super::entry::Statement;
 use super::explain::Explain;
@@ -14,7 +15,7 @@ use super::suggest::SuggestRoles;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
-use crate::sql::ast::{CreateHierarchy, Definition, Nulls, Unmapped};
+use crate::hierarchy::{Given, Item, KINDS, OnNull, OnUnmapped, Part, Takes};
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -207,52 +208,69 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
     })
 }
 
-fn definition() -> impl Strategy<Value = Definition> {
-    let units = prop::sample::select(vec!["month".to_string(), "quarter".into(), "year".into()]);
-    prop_oneof![
-        (text(), options()).prop_map(|(path, options)| Definition::File { path, options }),
-        query().prop_map(Definition::Query),
-        (vec(number(), 1..4), of(number()), of(number()), of(number())).prop_map(|(widths, origin, bottom, top)| {
-            Definition::Intervals {
-                widths,
-                origin,
-                bottom,
-                top,
-            }
-        }),
-        (vec(any::<u32>(), 1..4), of(text())).prop_map(|(keep, mask)| Definition::Prefix { keep, mask }),
-        vec(units, 1..4).prop_map(Definition::Truncate),
-        vec(vec(of(literal()), 1..4), 1..3).prop_map(Definition::Values),
-        (vec(any::<u32>(), 1..3), table(), name()).prop_map(|(groups, table, column)| Definition::Quantiles {
-            groups,
-            table,
-            column
-        }),
-        (
-            vec(any::<u32>(), 1..3),
-            vec(prop_oneof![number(), text().prop_map(Value::Text)], 1..4)
-        )
-            .prop_map(|(groups, bounds)| Definition::Bounds { groups, bounds }),
-        Just(Definition::Suppression),
-    ]
+/// A definition of any kind, made from what the kind says of its clause.
+fn definition() -> impl Strategy<Value = DefinitionClause> {
+    prop::sample::select(KINDS.to_vec()).prop_flat_map(|kind| {
+        let parts: Vec<BoxedStrategy<Option<(&'static str, Given)>>> = kind.clause.parts.iter().map(part).collect();
+        parts.prop_map(move |given| DefinitionClause {
+            kind,
+            given: given.into_iter().flatten().collect(),
+        })
+    })
+}
+
+fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, Given)>> {
+    let named = |name: &'static str, takes: &Takes| given(takes).prop_map(move |given| (name, given));
+    match part {
+        Part::First(name, takes) => named(name, takes).prop_map(Some).boxed(),
+        Part::Maybe(start, takes) => of(named(start, takes)).boxed(),
+        Part::OneOf(all) => {
+            let all = all.iter().map(|(start, takes)| named(start, takes).prop_map(Some).boxed());
+            prop::strategy::Union::new(all).boxed()
+        }
+    }
+}
+
+fn given(takes: &Takes) -> BoxedStrategy<Given> {
+    match takes {
+        Takes::One(of, _) => item(*of).prop_map(Given::Value).boxed(),
+        Takes::List(_, of, _) => vec(item(*of), 1..4).prop_map(Given::Values).boxed(),
+        Takes::Rows(_, of, _) => vec(vec(item(*of), 1..4), 1..3).prop_map(Given::Rows).boxed(),
+        Takes::Options => options().prop_filter("some", |all| !all.is_empty()).prop_map(Given::Options).boxed(),
+        Takes::Column => (table(), name())
+            .prop_map(|(table, column)| Given::Column { table: table.0, column })
+            .boxed(),
+        Takes::Query => query().prop_map(Given::Query).boxed(),
+    }
+}
+
+fn item(item: Item) -> BoxedStrategy<Value> {
+    match item {
+        Item::Whole => any::<u32>().prop_map(|n| Value::Integer(i64::from(n))).boxed(),
+        Item::Number => number().boxed(),
+        Item::Text => text().prop_map(Value::Text).boxed(),
+        Item::NumberOrText => prop_oneof![number(), text().prop_map(Value::Text)].boxed(),
+        Item::Word => "[a-z]{1,8}".prop_map(Value::Word).boxed(),
+        Item::Literal => prop_oneof![literal(), Just(Value::Word("null".into()))].boxed(),
+    }
 }
 
 fn create() -> impl Strategy<Value = Statement> {
-    let unmapped = of(prop::sample::select(vec![
-        Unmapped::Error,
-        Unmapped::Suppress,
-        Unmapped::Top,
+    let on_unmapped = of(prop::sample::select(vec![
+        OnUnmapped::Error,
+        OnUnmapped::Suppress,
+        OnUnmapped::Top,
     ]));
-    let nulls = of(prop::sample::select(vec![Nulls::Value, Nulls::Top, Nulls::Error]));
-    (any::<(bool, bool)>(), name(), definition(), unmapped, nulls).prop_map(
-        |((or_replace, if_not_exists), name, definition, unmapped, nulls)| {
+    let on_null = of(prop::sample::select(vec![OnNull::Value, OnNull::Top, OnNull::Error]));
+    (any::<(bool, bool)>(), name(), definition(), on_unmapped, on_null).prop_map(
+        |((or_replace, if_not_exists), name, definition, on_unmapped, on_null)| {
             Statement::new(CreateHierarchy {
                 or_replace,
                 if_not_exists,
                 name,
                 definition,
-                unmapped,
-                nulls,
+                on_unmapped,
+                on_null,
             })
         },
     )

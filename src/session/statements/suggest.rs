@@ -96,7 +96,7 @@ impl Run for SuggestRoles {
             if let Some(rule) = &proposal.hierarchy {
                 let fits = |name: &str| {
                     let found = context.hierarchy(name).ok();
-                    found.is_some_and(|h| h.ladder().accepts(field.data_type()).is_ok())
+                    found.is_some_and(|h| h.rule().accepts(field.data_type()).is_ok())
                 };
                 let name = match hierarchies.contains(column) {
                     true if fits(column) => {

@@ -2,6 +2,7 @@
 
 mod choice;
 pub(crate) mod constraint;
+pub(crate) mod definition;
 mod goal;
 pub(crate) mod list;
 pub(crate) mod options;
@@ -12,6 +13,7 @@ mod target;
 
 pub use choice::ChoiceClause;
 pub use constraint::ConstraintClause;
+pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
 pub use source::SourceClause;

@@ -63,18 +63,21 @@ pub(crate) fn written_with<'a>(options: &'a [(String, Value)], gap: &'a str) -> 
 
 /// Writes `OPTIONS (key value, ...)` after `gap`, or nothing.
 pub(crate) fn written<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl fmt::Display + 'a {
-    fmt::from_fn(move |f| {
-        if options.is_empty() {
-            return Ok(());
-        }
-        let option = |(k, v): &(String, Value), f: &mut fmt::Formatter<'_>| {
-            if k.split('.').all(is_plain) {
-                f.write_str(k)?
-            } else {
-                write!(f, "{}", literal(k))?
-            }
-            write!(f, " {}", value(v))
-        };
-        write!(f, "{gap}OPTIONS ({})", list(options, option))
+    fmt::from_fn(move |f| match options {
+        [] => Ok(()),
+        _ => write!(f, "{gap}OPTIONS {}", pairs(options)),
     })
+}
+
+/// Writes `(key value, ...)`.
+pub(super) fn pairs(options: &[(String, Value)]) -> impl fmt::Display + '_ {
+    let option = |(k, v): &(String, Value), f: &mut fmt::Formatter<'_>| {
+        if k.split('.').all(is_plain) {
+            f.write_str(k)?
+        } else {
+            write!(f, "{}", literal(k))?
+        }
+        write!(f, " {}", value(v))
+    };
+    fmt::from_fn(move |f| write!(f, "({})", list(options, option)))
 }

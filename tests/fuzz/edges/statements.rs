@@ -6,6 +6,7 @@
 use super::mutate::words;
 use super::{Input, scratch};
 use anonsql::error::Error;
+use anonsql::hierarchy::KINDS;
 use anonsql::session::{self, Statement};
 use anonsql::sql;
 use rand::RngExt;
@@ -39,8 +40,8 @@ impl Input for Statements {
         corpus.extend(
             session::STATEMENTS
                 .iter()
-                .flat_map(|s| [s.example, s.syntax])
-                .map(split),
+                .flat_map(|s| [s.example.to_string(), s.syntax(KINDS)])
+                .map(|text| split(&text)),
         );
         assert!(corpus.len() > 300, "the statements of {} are missing", root.display());
         let mut dictionary: Vec<String> = session::keywords().iter().map(|k| k.to_string()).collect();

@@ -39,7 +39,7 @@ fn infos() -> [(&'static str, Vec<&'static Info>); 6] {
         ),
         ("Searches", infos_of(SEARCHES)),
         ("Searches by local recoding", infos_of(PARTITIONERS)),
-        ("Kinds of hierarchies", KINDS.to_vec()),
+        ("Kinds of hierarchies", KINDS.iter().map(|kind| &kind.info).collect()),
     ]
 }
 
@@ -94,7 +94,10 @@ fn on(topic: &str) -> Result<String> {
         .map(|s| {
             format!(
                 "{}: {}\n\n{}\n\nExample:\n  {}\n",
-                s.name, s.summary, s.syntax, s.example
+                s.name,
+                s.summary,
+                s.syntax(KINDS),
+                s.example
             )
         })
         .collect();

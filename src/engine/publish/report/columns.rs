@@ -127,7 +127,7 @@ fn rule(hierarchy: &Hierarchy, level: u8, top: u8) -> String {
     if level == top {
         return "every value is *".into();
     }
-    let rules = hierarchy.ladder().describe();
+    let rules = hierarchy.rule().describe();
     rules
         .get(usize::from(level) - 1)
         .map_or_else(String::new, |r| r.rule.clone())

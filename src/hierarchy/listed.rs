@@ -6,46 +6,44 @@
 //! ground value is there once, no label is NULL or empty, and the last level is single-valued, for which `*` is added
 //! where it is missing.
 //!
-//! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
-//!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (value generalization hierarchies).
 
-use super::file::{self, FileOptions};
-use super::{Ladder, LevelRule, MAX_LEVELS, TOP, does_not_nest, ground, nests};
-use crate::catalogue::Info;
+use super::ground;
+use super::nesting::{does_not_nest, nests};
+use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
 use crate::error::{Error, Result};
 use crate::quoting::literal;
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Where the listed values came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// A file, by its path as it was given, and how it was read.
-    File(String, FileOptions),
-    /// The rows of a query.
-    Query,
-    /// The rows of the statement itself.
-    Values,
+const NO_VALUES: &str = "a hierarchy needs at least one ground value";
+
+/// What made a listed hierarchy.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The name of its kind.
+    pub(super) kind: &'static str,
+    /// The clause that makes it again, where the kind has a shorter one than `AS VALUES` with every row.
+    pub(super) clause: Option<String>,
 }
 
 /// Ground values with their labels.
 #[derive(Debug, Clone)]
-pub struct Table {
-    source: Source,
+pub struct Listed {
+    origin: Origin,
     ground: StringArray,
     levels: Vec<StringArray>,
 }
 
-impl Table {
+impl Listed {
     /// The hierarchy that lists the values `ground`, with one array of labels per level from level 1 on.
     ///
     /// Values and labels may be of any type that has a text form.
-    pub fn try_new(source: Source, ground: &ArrayRef, labels: &[ArrayRef]) -> Result<Self> {
+    pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef]) -> Result<Self> {
         if let Some(other) = labels.iter().find(|l| l.len() != ground.len()) {
             return Err(Error::internal(format!(
                 "a hierarchy with {} ground values and {} labels",
@@ -54,7 +52,7 @@ impl Table {
             )));
         }
         if ground.is_empty() {
-            return Err(no_values());
+            return Err(Error::usage(NO_VALUES));
         }
         if labels.len() > MAX_LEVELS {
             return Err(Error::usage(format!(
@@ -86,19 +84,11 @@ impl Table {
         if !topped {
             levels.push(StringArray::from(vec![TOP; ground.len()]));
         }
-        Ok(Self { source, ground, levels })
+        Ok(Self { origin, ground, levels })
     }
 
-    /// The hierarchy that a query answered: column 1 the ground value, then one column per level.
-    pub fn from_query(rows: &RecordBatch) -> Result<Self> {
-        match rows.columns().split_first() {
-            Some((ground, labels)) => Self::try_new(Source::Query, ground, labels),
-            None => Err(Error::usage("the query of a hierarchy answers no columns")),
-        }
-    }
-
-    /// The hierarchy of rows in a statement, each a ground value and its labels; `None` is NULL.
-    pub fn from_rows(rows: &[Vec<Option<String>>]) -> Result<Self> {
+    /// The hierarchy of rows, each a ground value and its labels; `None` is NULL.
+    pub(super) fn from_rows(origin: Origin, rows: &[Vec<Option<String>>]) -> Result<Self> {
         let width = rows.first().map_or(0, Vec::len);
         if let Some((row, number)) = rows.iter().zip(1..).find(|(row, _)| row.len() != width || width == 0) {
             return Err(Error::usage(format!(
@@ -109,19 +99,10 @@ impl Table {
         let column = |i: usize| Arc::new(rows.iter().map(|r| r[i].as_deref()).collect::<StringArray>()) as ArrayRef;
         let columns: Vec<ArrayRef> = (0..width).map(column).collect();
         match columns.split_first() {
-            Some((ground, labels)) => Self::try_new(Source::Values, ground, labels),
-            None => Err(no_values()),
+            Some((ground, labels)) => Self::try_new(origin, ground, labels),
+            None => Err(Error::usage(NO_VALUES)),
         }
     }
-
-    /// Where it came from.
-    pub fn source(&self) -> &Source {
-        &self.source
-    }
-}
-
-fn no_values() -> Error {
-    Error::usage("a hierarchy needs at least one ground value")
 }
 
 fn check_ground(ground: &StringArray) -> Result<()> {
@@ -140,13 +121,9 @@ fn check_ground(ground: &StringArray) -> Result<()> {
     }
 }
 
-impl Ladder for Table {
-    fn info(&self) -> &'static Info {
-        match self.source {
-            Source::File(..) => &file::INFO,
-            Source::Query => &QUERY,
-            Source::Values => &VALUES,
-        }
+impl GeneralizationRule for Listed {
+    fn kind(&self) -> &'static str {
+        self.origin.kind
     }
 
     fn levels(&self) -> usize {
@@ -187,8 +164,8 @@ impl Ladder for Table {
     }
 
     fn sql(&self) -> String {
-        if let Source::File(path, options) = &self.source {
-            return format!("FROM {}{options}", literal(path));
+        if let Some(clause) = &self.origin.clause {
+            return clause.clone();
         }
         let rows: Vec<String> = (0..self.ground.len())
             .map(|i| {
@@ -212,36 +189,24 @@ impl Ladder for Table {
     }
 }
 
-/// What SHOW and help say of hierarchies made by a query.
-pub static QUERY: Info = Info {
-    name: "query",
-    summary: "the rows of a query: column 1 the ground value, then one column per level",
-    params: &[],
-    example: "CREATE HIERARCHY city AS SELECT city, region, country FROM places",
-    reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
-};
-
-/// What SHOW and help say of hierarchies listed in the statement.
-pub static VALUES: Info = Info {
-    name: "values",
-    summary: "ground values and their labels, listed in the statement",
-    params: &[],
-    example: "CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')",
-    reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow::array::*;
     use arrow::datatypes::{Int8Type, TimeUnit};
 
-    fn table(rows: &[&[&str]]) -> Result<Table> {
+    /// As the kind `values` makes it.
+    const STATED: Origin = Origin {
+        kind: "values",
+        clause: None,
+    };
+
+    fn table(rows: &[&[&str]]) -> Result<Listed> {
         let rows: Vec<Vec<Option<String>>> = rows
             .iter()
             .map(|row| row.iter().map(|v| Some(v.to_string())).collect())
             .collect();
-        Table::from_rows(&rows)
+        Listed::from_rows(STATED, &rows)
     }
 
     fn error(rows: &[&[&str]]) -> String {
@@ -249,7 +214,7 @@ mod tests {
     }
 
     /// Labels of level 1, `-` where a value is not mapped.
-    fn level_1(table: &Table, values: impl Array + 'static) -> Vec<String> {
+    fn level_1(table: &Listed, values: impl Array + 'static) -> Vec<String> {
         let values: ArrayRef = Arc::new(values);
         table.accepts(values.data_type()).unwrap();
         let labels = table.labels(&values).unwrap();
@@ -279,9 +244,9 @@ mod tests {
         assert!(error(&[&["a", ""], &["b", "x"]]).contains("1 labels of level 1 are NULL or empty"));
         assert!(error(&[&["a", "x"], &["b"]]).contains("row 2 has 1 values, the first has 2"));
         assert!(error(&[]).contains("at least one ground value"));
-        let null = Table::from_rows(&[vec![None, Some("x".into())]]).unwrap_err();
+        let null = Listed::from_rows(STATED, &[vec![None, Some("x".into())]]).unwrap_err();
         assert!(null.to_string().contains("1 ground values are NULL"), "{null}");
-        let null = Table::from_rows(&[vec![Some("x".into()), None]]).unwrap_err();
+        let null = Listed::from_rows(STATED, &[vec![Some("x".into()), None]]).unwrap_err();
         assert!(null.to_string().contains("1 labels of level 1 are NULL"), "{null}");
     }
 
@@ -364,8 +329,7 @@ mod tests {
         ];
         for ground in all {
             let labels: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
-            let rows = RecordBatch::try_from_iter([("v", Arc::clone(&ground)), ("g", labels)]).unwrap();
-            let table = Table::from_query(&rows).unwrap();
+            let table = Listed::try_new(STATED, &ground, &[labels]).unwrap();
             let found = table.labels(&ground).unwrap();
             assert_eq!(found[0], StringArray::from(vec!["1", "2"]), "{}", ground.data_type());
         }
@@ -396,7 +360,7 @@ mod tests {
         let ground: ArrayRef = Arc::new(StringArray::from_iter_values((0..50_000).map(|i| i.to_string())));
         let labels: ArrayRef = Arc::new(Int32Array::from_iter_values((0..50_000).map(|i| i / 10)));
         let start = std::time::Instant::now();
-        let table = Table::try_new(Source::Query, &ground, &[labels]).unwrap();
+        let table = Listed::try_new(STATED, &ground, &[labels]).unwrap();
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..50_000));
         assert_eq!(table.labels(&numbers).unwrap()[0].value(49_999), "4999");
         // Quadratic work would take minutes.

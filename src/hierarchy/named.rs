@@ -1,0 +1,138 @@
+//! A hierarchy as CREATE HIERARCHY names it: a rule, and what becomes of the values that it says nothing of.
+
+use super::exceptions::{OnNull, OnUnmapped};
+use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
+use arrow::datatypes::DataType;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::sync::Arc;
+
+/// A named hierarchy.
+#[derive(Debug, Clone)]
+pub struct Hierarchy {
+    name: String,
+    rule: Arc<dyn GeneralizationRule>,
+    on_unmapped: OnUnmapped,
+    on_null: OnNull,
+}
+
+impl Hierarchy {
+    /// The hierarchy `name` with this rule.
+    pub fn new(
+        name: impl Into<String>,
+        rule: Arc<dyn GeneralizationRule>,
+        on_unmapped: OnUnmapped,
+        on_null: OnNull,
+    ) -> Result<Self> {
+        let name = name.into();
+        if rule.levels() > MAX_LEVELS {
+            return Err(Error::usage(format!(
+                "hierarchy {name} has {} levels; at most {MAX_LEVELS} are supported",
+                rule.levels()
+            )));
+        }
+        Ok(Self {
+            name,
+            rule,
+            on_unmapped,
+            on_null,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        self.rule.kind()
+    }
+
+    /// Whether it has no labels but `*`: a value is released as it is, or suppressed.
+    pub fn only_suppresses(&self) -> bool {
+        self.rule.levels() == 0
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &dyn GeneralizationRule {
+        self.rule.as_ref()
+    }
+
+    /// What becomes of unknown values.
+    pub fn on_unmapped(&self) -> OnUnmapped {
+        self.on_unmapped
+    }
+
+    /// What becomes of NULL.
+    pub fn on_null(&self) -> OnNull {
+        self.on_null
+    }
+
+    /// The highest level: that of the single-valued top.
+    pub fn height(&self) -> u8 {
+        (self.rule.levels() + usize::from(!self.rule.ends_in_top())) as u8
+    }
+
+    /// What stands after the name in the CREATE HIERARCHY that makes it again.
+    pub fn definition(&self) -> String {
+        format!("{}{}", self.rule.sql(), self.exceptions())
+    }
+
+    fn exceptions(&self) -> String {
+        let unmapped = Some(self.on_unmapped).filter(|u| *u != OnUnmapped::default());
+        let null = Some(self.on_null).filter(|n| *n != OnNull::default());
+        let unmapped = unmapped.map_or_else(String::new, |u| format!(" {u}"));
+        let null = null.map_or_else(String::new, |n| format!(" {n}"));
+        format!("{unmapped}{null}")
+    }
+
+    /// HMAC-SHA-256 of all that it does: values with their labels in the order of the values, or the rule, and what
+    /// becomes of other values. The same whatever it was made from.
+    pub fn digest(&self, key: &[u8]) -> Result<String> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
+        let mut add = |text: &str| {
+            mac.update(&(text.len() as u64).to_le_bytes());
+            mac.update(text.as_bytes());
+        };
+        add(&self.exceptions());
+        match self.rule.ground(&DataType::Utf8)? {
+            None => add(&self.rule.sql()),
+            Some(ground) => {
+                let labels = self.rule.labels(&ground)?;
+                let values = ground.as_string::<i32>();
+                let mut rows: Vec<usize> = (0..values.len()).collect();
+                rows.sort_by_key(|i| values.value(*i));
+                for row in rows {
+                    add(values.value(row));
+                    labels.iter().for_each(|level| add(level.value(row)));
+                }
+            }
+        }
+        Ok(hex::encode(mac.finalize().into_bytes()))
+    }
+
+    /// The rows of DESCRIBE HIERARCHY: `level`, `labels` (how many, where they are listed) and `rule`.
+    pub fn describe(&self) -> Result<RecordBatch> {
+        let mut rules = vec![LevelRule {
+            rule: "the value itself".to_string(),
+            labels: self.rule.listed(),
+        }];
+        rules.extend(self.rule.describe());
+        let top = LevelRule {
+            rule: format!("everything is {TOP}"),
+            labels: Some(1),
+        };
+        rules.extend((!self.rule.ends_in_top()).then_some(top));
+        let level: UInt8Array = (0..=self.height()).collect::<Vec<u8>>().into();
+        let labels: UInt64Array = rules.iter().map(|r| r.labels).collect();
+        let rule: StringArray = rules.iter().map(|r| Some(r.rule.as_str())).collect();
+        Ok(RecordBatch::try_from_iter([
+            ("level", Arc::new(level) as ArrayRef),
+            ("labels", Arc::new(labels)),
+            ("rule", Arc::new(rule)),
+        ])?)
+    }
+}

@@ -1,0 +1,42 @@
+//! AS query: the rows of a query, read once.
+//!
+//! Column 1 is the ground value, then one column per level. What is checked of the rows is said in `listed`; from then on
+//! the hierarchy is what was read, and SHOW HIERARCHIES prints it with AS VALUES.
+//!
+//! Example: `CREATE HIERARCHY city AS SELECT city, region, country FROM places`.
+//!
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
+//! doi:10.1142/S021848850200165X (value generalization hierarchies).
+
+use super::clause::{Clause, Kind, Part, Takes};
+use super::listed::{Listed, Origin};
+use crate::catalogue::Info;
+use crate::error::Error;
+use std::sync::Arc;
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "query",
+        summary: "the rows of a query: column 1 the ground value, then one column per level",
+        params: &[],
+        example: "CREATE HIERARCHY city AS SELECT city, region, country FROM places",
+        reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
+    },
+    clause: Clause {
+        start: "AS",
+        syntax: "AS <query>",
+        parts: &[Part::First("query", Takes::Query)],
+    },
+    build: |given| {
+        let columns = given.query("query").map(|rows| rows.columns()).unwrap_or_default();
+        let (ground, labels) = columns
+            .split_first()
+            .ok_or_else(|| Error::usage("the query of a hierarchy answers no columns"))?;
+        let origin = Origin {
+            kind: KIND.info.name,
+            clause: None,
+        };
+        Ok(Arc::new(Listed::try_new(origin, ground, labels)?))
+    },
+};

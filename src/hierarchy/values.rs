@@ -1,0 +1,50 @@
+//! VALUES: ground values and their labels, listed in the statement.
+//!
+//! One row per ground value: the value, then one label per level. What is checked of them, and how they are matched with
+//! the values of a column, is said in `listed`.
+//!
+//! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
+//!
+//! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
+//! doi:10.1142/S021848850200165X (value generalization hierarchies).
+
+use super::arguments::text;
+use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::listed::{Listed, Origin};
+use crate::catalogue::{Info, Value};
+use crate::error::Result;
+use std::sync::Arc;
+
+/// The hierarchy of rows, each a ground value and its labels; `None` is NULL.
+pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
+    let origin = Origin {
+        kind: KIND.info.name,
+        clause: None,
+    };
+    Listed::from_rows(origin, rows)
+}
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    info: Info {
+        name: "values",
+        summary: "ground values and their labels, listed in the statement",
+        params: &[],
+        example: "CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')",
+        reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
+    },
+    clause: Clause {
+        start: "AS VALUES",
+        syntax: "AS VALUES ('female', 'any'), ('male', 'any')",
+        parts: &[Part::First(
+            "rows",
+            Takes::Rows("ground value, label", Item::Literal, "a value"),
+        )],
+    },
+    build: |given| {
+        // The only word among literals is NULL.
+        let value = |v: &Value| (!matches!(v, Value::Word(_))).then(|| text(v));
+        let rows = given.rows("rows").iter().map(|row| row.iter().map(value).collect());
+        Ok(Arc::new(listed(&rows.collect::<Vec<_>>())?))
+    },
+};

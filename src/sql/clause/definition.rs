@@ -1,0 +1,227 @@
+//! What makes a hierarchy, in CREATE HIERARCHY: the clause of a kind, read and printed by what the kind says of it.
+
+use super::options;
+use crate::catalogue::Value;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Given, Item, Kind, OnNull, OnUnmapped, Part, Takes};
+use crate::quoting::ident;
+use crate::sql::cursor::Cursor;
+use crate::sql::name::{TableName, list};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt;
+
+/// Where the levels of a hierarchy come from: the clause of a kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefinitionClause {
+    /// The kind.
+    pub kind: Kind,
+    /// What stands in the parts of its clause, in their order; those that may be left out are here when given.
+    pub given: Vec<(&'static str, Given)>,
+}
+
+impl fmt::Display for DefinitionClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.clause.start)?;
+        for (part, given) in &self.given {
+            let parts = self.kind.clause.parts;
+            if !parts.iter().any(|p| matches!(p, Part::First(name, _) if name == part)) {
+                write!(f, " {part}")?;
+            }
+            write!(f, " {}", shown(given))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes what stands in a part of a clause.
+fn shown(given: &Given) -> impl fmt::Display + '_ {
+    fmt::from_fn(move |f| match given {
+        Given::Value(value) => word(value, f),
+        Given::Values(values) => write!(f, "({})", list(values, word)),
+        Given::Rows(rows) => write!(f, "{}", list(rows, |row, f| write!(f, "({})", list(row, word)))),
+        Given::Options(all) => write!(f, "{}", options::pairs(all)),
+        Given::Column { table, column } => write!(f, "{}.{}", TableName(table.clone()), ident(column)),
+        // In parentheses, so that ON UNMAPPED cannot be taken for a part of the query.
+        Given::Query(query) => write!(f, "({query})"),
+    })
+}
+
+/// Writes a value; the words of a clause are keywords.
+fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::Word(word) => f.write_str(&word.to_ascii_uppercase()),
+        other => write!(f, "{other}"),
+    }
+}
+
+/// Reads a definition, from `AS` or `FROM` on.
+pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
+    // `AS` alone begins the kind that is a query, and every other kind but one.
+    let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
+    let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
+        return Err(c.expected("FROM 'file' or AS ...", ["FROM", "AS"]));
+    };
+    c.take(kind.clause.start);
+    let given = parts(c, &kind)?;
+    Ok(DefinitionClause { kind, given })
+}
+
+/// Reads the parts of a clause. Those that may be left out stand in any order.
+fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, Given)>> {
+    let parts = kind.clause.parts;
+    let mut given: Vec<Option<(&'static str, Given)>> = vec![None; parts.len()];
+    for (part, given) in parts.iter().zip(&mut given) {
+        *given = match part {
+            Part::First(name, takes) => Some((*name, content(c, takes)?)),
+            Part::OneOf(all) => Some(one_of(c, all)?),
+            Part::Maybe(..) => None,
+        };
+    }
+    loop {
+        let before = c.clone();
+        let maybe = parts.iter().zip(&mut given).find_map(|(part, given)| match part {
+            Part::Maybe(start, takes) if c.looks_at(start) => Some((*start, takes, given)),
+            _ => None,
+        });
+        let Some((start, takes, given)) = maybe else { break };
+        c.take(start);
+        if given.replace((start, content(c, takes)?)).is_some() {
+            return Err(before.error("this is given twice"));
+        }
+    }
+    Ok(given.into_iter().flatten().collect())
+}
+
+fn one_of(c: &mut Cursor, all: &[(&'static str, Takes)]) -> Result<(&'static str, Given)> {
+    let Some((start, takes)) = all.iter().find(|(start, _)| c.looks_at(start)) else {
+        let starts: Vec<&str> = all.iter().map(|(start, _)| *start).collect();
+        return Err(c.expected(&starts.join(" or "), starts));
+    };
+    c.take(start);
+    Ok((start, content(c, takes)?))
+}
+
+fn content(c: &mut Cursor, takes: &Takes) -> Result<Given> {
+    Ok(match takes {
+        Takes::One(of, what) => Given::Value(item(c, *of, what)?),
+        Takes::List(name, of, what) => Given::Values(c.list(name, |c| item(c, *of, what))?),
+        Takes::Rows(name, of, what) => {
+            let row = |c: &mut Cursor| c.list(name, |c| item(c, *of, what));
+            let mut rows = vec![row(c)?];
+            while c.take_token(&Token::Comma) {
+                rows.push(row(c)?);
+            }
+            Given::Rows(rows)
+        }
+        Takes::Options => Given::Options(options::read(c)?),
+        Takes::Column => {
+            let (table, column) = c.table_column()?;
+            Given::Column { table: table.0, column }
+        }
+        Takes::Query => Given::Query(query(c)?),
+    })
+}
+
+fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
+    match item {
+        Item::Whole => c.whole::<u32>(what).map(|n| Value::Integer(i64::from(n))),
+        Item::NumberOrText if c.looks_at_string() => c.string(what).map(Value::Text),
+        Item::Number | Item::NumberOrText => c.number(what),
+        Item::Text => c.string(what).map(Value::Text),
+        Item::Word => c.name(what).map(|word| Value::Word(word.to_ascii_lowercase())),
+        Item::Literal => {
+            let before = c.clone();
+            match c.value(what)? {
+                Value::Word(word) if word != "null" => {
+                    Err(before.expected("a value in quotes, a number, true, false or NULL", []))
+                }
+                value => Ok(value),
+            }
+        }
+    }
+}
+
+/// A query to the end, or to the exceptions after it. A query that parses as a whole is one, so that a column called
+/// `nulls` stays a column; parentheses around all of it are not part of its text.
+fn query(c: &mut Cursor) -> Result<String> {
+    let (start, end) = (c.position(), c.tokens().len());
+    if c.looks_at_token(&Token::LParen) && c.closing(start).is_some() {
+        let mut inner = c.clone();
+        if let Ok(text) = inner.query_in_parens()
+            && (inner.at_end() || Exception::read(&mut inner.clone()).is_ok())
+        {
+            *c = inner;
+            return Ok(text);
+        }
+    }
+    let whole = c.query();
+    if let Ok(text) = whole {
+        *c = c.within(end..end);
+        return Ok(text);
+    }
+    // Exceptions are at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest run of them is cut off.
+    for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
+        let mut rest = c.within(cut..end);
+        let mut only_exceptions = true;
+        while only_exceptions && !rest.at_end() {
+            only_exceptions = Exception::read(&mut rest).is_ok();
+        }
+        if only_exceptions {
+            let text = c.within(start..cut).query()?;
+            *c = c.within(cut..end);
+            return Ok(text);
+        }
+    }
+    match (c.word_at(0).as_deref(), whole) {
+        (Some("SELECT" | "WITH" | "TABLE" | "FROM"), Err(e)) => Err(e),
+        _ => Err(no_kind(c)),
+    }
+}
+
+/// The error for what is neither a query nor a kind.
+fn no_kind(c: &Cursor) -> Error {
+    let kinds = c
+        .kinds()
+        .iter()
+        .filter_map(|kind| kind.clause.start.strip_prefix("AS "));
+    let kinds: Vec<&str> = kinds.collect();
+    let named = match kinds.split_last() {
+        Some((last, others)) => format!("a query, {} or {last}", others.join(", ")),
+        None => "a query".to_string(),
+    };
+    c.expected(&named, kinds.into_iter().chain(["SELECT"]))
+}
+
+/// What may follow a definition.
+pub(crate) enum Exception {
+    /// ON UNMAPPED.
+    Unmapped(OnUnmapped),
+    /// NULLS.
+    Null(OnNull),
+}
+
+impl Exception {
+    pub(crate) fn read(c: &mut Cursor) -> Result<Self> {
+        if c.take("ON") {
+            c.need("UNMAPPED")?;
+            return match () {
+                () if c.take("ERROR") => Ok(Self::Unmapped(OnUnmapped::Error)),
+                () if c.take("SUPPRESS") => Ok(Self::Unmapped(OnUnmapped::Suppress)),
+                () if c.take("TOP") => Ok(Self::Unmapped(OnUnmapped::Top)),
+                () => Err(c.expected("ERROR, SUPPRESS or TOP", ["ERROR", "SUPPRESS", "TOP"])),
+            };
+        }
+        if !c.take("NULLS") {
+            return Err(c.expected(
+                "ON UNMAPPED, NULLS or the end of the statement",
+                ["ON", "UNMAPPED", "NULLS"],
+            ));
+        }
+        match () {
+            () if c.take("AS VALUE") => Ok(Self::Null(OnNull::Value)),
+            () if c.take("AS TOP") => Ok(Self::Null(OnNull::Top)),
+            () if c.take("ERROR") => Ok(Self::Null(OnNull::Error)),
+            () => Err(c.expected("AS VALUE, AS TOP or ERROR", ["AS", "ERROR"])),
+        }
+    }
+}

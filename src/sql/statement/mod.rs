@@ -1,3 +1,0 @@
-//! How CREATE HIERARCHY is read.
-
-pub(crate) mod create_hierarchy;
