@@ -61,6 +61,7 @@
 //! | [`recode`] | yes | applying a choice, batch by batch |
 //! | [`model`] | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | [`metric`] | no | quality metrics with their bounds |
+//! | [`objective`] | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | [`suggest`] | no | what a column's name, form and counts say of its role |
 //! | [`risk`] | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | [`report`] | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
@@ -78,7 +79,7 @@
 //! DataFusion session has; merging them and grouping nodes works on rayon's global pool. The command makes both as large
 //! as `--threads`.
 //!
-//! A new privacy model, metric, search, hierarchy kind or statement is one new file and one line in its module's slice.
+//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -98,6 +99,7 @@ pub mod job;
 pub mod lattice;
 pub mod metric;
 pub mod model;
+pub mod objective;
 pub mod partition;
 pub mod plain;
 pub mod quoting;

@@ -2,16 +2,15 @@
 
 use crate::chart::{Line, points};
 use crate::page::{Page, number};
-use crate::request::call;
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
-use anonsql::catalogue::{Argument, Call, Value};
-use anonsql::engine::{FrontOracle, Objective, Property, Silent, front_oracle};
-use anonsql::job::Constraint;
+use anonsql::catalogue::{Argument, Arguments, Call, Value};
+use anonsql::engine::{FrontOracle, Objective, Optimized, Silent, front_oracle};
 use anonsql::lattice::Node;
+use anonsql::metric;
+use anonsql::objective::OBJECTIVES;
 use anonsql::search::front::{convergence_error, representation_ratio};
 use anonsql::search::{self, Assessment, Budget, Context, Oracle};
-use anonsql::{metric, model};
 
 const COLUMNS: [&str; 8] = [
     "age",
@@ -133,27 +132,18 @@ impl Nodes {
             k: 1,
             limit: LIMIT,
         };
-        let bound = call("l_diversity", &[Value::Integer(1)]);
-        let by_metric = |name: &str| Property::Metric(metric::build(&Call::bare(name)).expect(name));
+        let property = |name: &str| {
+            let entry = OBJECTIVES.iter().find(|e| e.info.name == name).expect(name);
+            let arguments = Arguments::bind(&entry.info, &[]).expect(name);
+            Optimized::Property((entry.build)(&arguments, "occupation").expect(name))
+        };
+        let by_metric = |name: &str| Optimized::Metric(metric::build(&Call::bare(name)).expect(name));
         let mut properties = vec![
-            ("k", true, Property::Size),
-            (
-                "l",
-                true,
-                Property::Bound {
-                    constraint: Constraint {
-                        model: model::build(&bound).expect("l_diversity"),
-                        meaning: "",
-                        call: bound,
-                        attribute: Some("occupation".into()),
-                        subset: None,
-                    },
-                    least: true,
-                },
-            ),
+            ("k", true, property("k")),
+            ("l", true, property("l")),
             ("s_k", true, by_metric("s_k")),
-            ("max s_l", true, Property::Spread("occupation".into())),
-            ("min s_l", false, Property::Spread("occupation".into())),
+            ("max s_l", true, property("s_l")),
+            ("min s_l", false, property("s_l")),
             ("glm", false, by_metric("glm")),
         ];
         if labelled {
@@ -162,10 +152,10 @@ impl Nodes {
         let names: Vec<&str> = properties.iter().map(|p| p.0).collect();
         let objectives: Vec<Objective> = properties
             .into_iter()
-            .map(|(name, maximise, property)| Objective {
+            .map(|(name, maximise, of)| Objective {
                 name: name.into(),
                 maximise,
-                property,
+                of,
             })
             .collect();
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");

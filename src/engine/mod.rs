@@ -14,7 +14,7 @@ mod testing;
 mod write;
 
 pub use decide::{
-    Decision, Evaluator, Front, FrontOracle, Objective, Profile, Proof, Property, Reached, Verdict,
+    Decision, Evaluator, Front, FrontOracle, Objective, Optimized, Profile, Proof, Reached, Verdict,
     decide, describe, front, front_oracle,
 };
 pub use observe::{Observer, Phase, Silent};

@@ -274,8 +274,8 @@ pub(super) const KIND: Kind = Kind {
             Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
             // BOUNDS has what OF stored, as SHOW HIERARCHIES prints it.
             Part::OneOf(&[
-                ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
                 ("OF", Takes::Column),
+                ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
             ]),
         ],
     },

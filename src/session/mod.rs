@@ -18,5 +18,4 @@ pub use context::AnonContext;
 pub use sources::path_tables::enable_path_tables;
 pub use statements::STATEMENTS;
 pub use statements::entry::{Entry, Statement};
-pub use statements::pareto::OBJECTIVES;
 pub use statements::parse::{keywords, parse, parse_each};

@@ -115,12 +115,18 @@ impl Evaluator {
         })
     }
 
-    pub(super) fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
+    fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
         let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
             (Some(attribute), true) => position(base, &attribute_request(job, attribute)),
             _ => None,
         };
-        let hierarchy = Self::attribute_hierarchy(job, base, constraint, detail)?;
+        let hierarchy = match (&constraint.attribute, detail) {
+            (Some(attribute), Some(detail)) if constraint.model.reads().hierarchy => {
+                let asked = || constraint.call.to_string();
+                Some(Self::attribute_hierarchy(job, base, (attribute, detail), asked)?)
+            }
+            _ => None,
+        };
         let subject = model::Subject {
             base,
             attribute: detail,
@@ -141,25 +147,21 @@ impl Evaluator {
         })
     }
 
-    fn attribute_hierarchy(
+    /// The hierarchy of a sensitive attribute whose values are in a detail, for what `asked` names.
+    pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
-        constraint: &Constraint,
-        detail: Option<usize>,
-    ) -> Result<Option<Lookup>> {
-        let (true, Some(detail)) = (constraint.model.reads().hierarchy, detail) else {
-            return Ok(None);
-        };
-        let named = constraint.attribute.as_deref();
-        let sensitive = job.sensitive.iter().find(|s| Some(s.column.as_str()) == named);
+        (attribute, detail): (&str, usize),
+        asked: impl FnOnce() -> String,
+    ) -> Result<Lookup> {
+        let sensitive = job.sensitive.iter().find(|s| s.column == attribute);
         let Some(hierarchy) = sensitive.and_then(|s| s.hierarchy.as_ref()) else {
             return Err(Error::usage(format!(
-                "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({} USING hierarchy)",
-                constraint.call,
-                named.unwrap_or("column")
+                "{} needs a hierarchy of the sensitive attribute: SENSITIVE ({attribute} USING hierarchy)",
+                asked()
             )));
         };
-        Ok(Some(hierarchy.bind(Arc::clone(&base.attributes[detail].values))?))
+        hierarchy.bind(Arc::clone(&base.attributes[detail].values))
     }
 
     /// The frequency sets.

@@ -13,37 +13,26 @@
 //!
 //! So every row of a front is released as measured by `AT NODE`, with its k, l and t under SATISFYING.
 
-use super::evaluator::{Evaluator, Rule, Verdict};
+use super::evaluator::{Evaluator, Verdict};
 use super::infeasible::{found_nothing, infeasible};
 use super::search::{by_costs, context, run};
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::scan::{add_attribute, detail_requests, position, scan};
+use crate::engine::scan::{attribute_request, detail_requests, position, scan};
 use crate::error::{Error, Result};
-use crate::frequency::{DetailRequest, FrequencySet};
-use crate::job::{Choice, Constraint, Job};
+use crate::frequency::{Base, DetailRequest, FrequencySet};
+use crate::job::{Choice, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
+use crate::model::{self, Class};
+use crate::objective::{Attribute, Lead, Measured, Property, Released};
 use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
 use std::sync::Arc;
 
 /// What an objective is about.
 #[derive(Debug)]
-pub enum Property {
-    /// k: the size of the smallest released class.
-    Size,
-    /// The highest prosecutor risk, 1 / k.
-    Risk,
-    /// What the worst released class reaches of the bound of a model: l, t.
-    Bound {
-        /// The model, with any bound.
-        constraint: Constraint,
-        /// Whether the worst class is the one that reaches least.
-        least: bool,
-    },
-    /// s_l of a sensitive attribute.
-    Spread(String),
-    /// Suppressed rows.
-    Suppressed,
+pub enum Optimized {
+    /// A property of the released classes.
+    Property(Box<dyn Property>),
     /// A metric.
     Metric(Box<dyn Metric>),
 }
@@ -56,7 +45,7 @@ pub struct Objective {
     /// Whether more is better.
     pub maximise: bool,
     /// What it is about.
-    pub property: Property,
+    pub of: Optimized,
 }
 
 /// A node of a front.
@@ -159,36 +148,89 @@ fn search(
 }
 
 impl Objective {
-    fn metric(&self) -> Option<&dyn Metric> {
-        match &self.property {
-            Property::Metric(metric) => Some(metric.as_ref()),
-            _ => None,
+    /// The metric that it is.
+    pub fn metric(&self) -> Option<&dyn Metric> {
+        match &self.of {
+            Optimized::Metric(metric) => Some(metric.as_ref()),
+            Optimized::Property(_) => None,
+        }
+    }
+
+    fn property(&self) -> Option<&dyn Property> {
+        match &self.of {
+            Optimized::Property(property) => Some(property.as_ref()),
+            Optimized::Metric(_) => None,
         }
     }
 }
 
 /// What classes must carry for the objectives that are no metrics.
 fn own_details(job: &Job, objectives: &[Objective]) -> Vec<DetailRequest> {
-    let mut requests = vec![];
-    for objective in objectives {
-        match &objective.property {
-            Property::Bound { constraint, .. } => add_attribute(job, constraint, &mut |r| requests.push(r)),
-            Property::Spread(attribute) => requests.push(DetailRequest::Values(attribute.clone())),
-            Property::Size | Property::Risk | Property::Suppressed | Property::Metric(_) => {}
-        }
-    }
-    requests
+    let attributes = objectives.iter().filter_map(|o| o.property()?.attribute());
+    attributes.map(|attribute| request(job, &attribute)).collect()
 }
 
-/// A property, ready for the table.
+fn request(job: &Job, attribute: &Attribute) -> DetailRequest {
+    match attribute.by_rows {
+        true => DetailRequest::Values(attribute.column.to_string()),
+        false => attribute_request(job, attribute.column),
+    }
+}
+
+/// An objective, ready for the table.
 #[derive(Debug)]
-enum Ready {
-    Size,
-    Risk,
-    Bound { rule: Rule, least: bool },
-    Spread(usize),
-    Suppressed,
+struct Ready {
+    maximise: bool,
+    of: Measurement,
+}
+
+#[derive(Debug)]
+enum Measurement {
+    /// A property, and the detail of the base set that holds the attribute which it reads.
+    Property(Box<dyn Measured>, Option<usize>),
+    /// The metric at this place among the metrics.
     Metric(usize),
+}
+
+impl Measurement {
+    fn of_property(job: &Job, base: &Base, property: &dyn Property) -> Result<Self> {
+        let attribute = property.attribute();
+        let detail = attribute.and_then(|attribute| position(base, &request(job, &attribute)));
+        let hierarchy = match (attribute, detail) {
+            (Some(_), None) => return Err(Error::internal("a property reads an attribute that is not counted")),
+            (Some(attribute), Some(detail)) => attribute.needs_hierarchy.map(|asked| {
+                Evaluator::attribute_hierarchy(job, base, (attribute.column, detail), || asked.to_string())
+            }),
+            (None, _) => None,
+        };
+        let hierarchy = hierarchy.transpose()?;
+        let subject = model::Subject {
+            base,
+            attribute: detail,
+            hierarchy: hierarchy.as_ref(),
+        };
+        Ok(Self::Property(property.prepare(&subject)?, detail))
+    }
+}
+
+/// The released classes of a node, as a property reads them.
+struct Classes<'a> {
+    evaluator: &'a Evaluator,
+    set: &'a FrequencySet,
+    verdict: &'a Verdict,
+    detail: Option<usize>,
+}
+
+impl Released for Classes<'_> {
+    fn suppressed(&self) -> u64 {
+        self.verdict.suppressed
+    }
+
+    fn each_class(&self, read: &mut dyn FnMut(&Class)) {
+        let mut kept = self.verdict.kept.clone();
+        self.evaluator
+            .each_class(self.set, self.detail, &mut kept, |_, class| read(class));
+    }
 }
 
 /// The evaluator with the objectives of a front for costs.
@@ -198,7 +240,7 @@ enum Ready {
 #[derive(Debug)]
 pub struct FrontOracle {
     evaluator: Evaluator,
-    objectives: Vec<(Ready, bool)>,
+    objectives: Vec<Ready>,
     /// The objective that decides which rows are suppressed beyond what the models ask.
     leader: Option<usize>,
 }
@@ -206,35 +248,24 @@ pub struct FrontOracle {
 impl FrontOracle {
     fn new(job: &Job, evaluator: Evaluator, objectives: &[Objective]) -> Result<Self> {
         let base = Arc::clone(evaluator.sets().base());
-        let mut metrics = 0;
+        let mut metrics = 0..;
         let ready = objectives.iter().map(|o| {
-            let ready = match &o.property {
-                Property::Size => Ready::Size,
-                Property::Risk => Ready::Risk,
-                Property::Bound { constraint, least } => Ready::Bound {
-                    rule: Evaluator::rule(job, &base, constraint)?,
-                    least: *least,
-                },
-                Property::Spread(attribute) => {
-                    let request = DetailRequest::Values(attribute.clone());
-                    let detail = position(&base, &request);
-                    Ready::Spread(detail.ok_or_else(|| Error::internal("s_l reads an attribute that is counted"))?)
-                }
-                Property::Suppressed => Ready::Suppressed,
-                Property::Metric(_) => {
-                    metrics += 1;
-                    Ready::Metric(metrics - 1)
-                }
+            let of = match &o.of {
+                Optimized::Property(property) => Measurement::of_property(job, &base, property.as_ref())?,
+                Optimized::Metric(_) => Measurement::Metric(metrics.next().unwrap_or_default()),
             };
-            Ok((ready, o.maximise))
+            Ok::<_, Error>(Ready {
+                maximise: o.maximise,
+                of,
+            })
         });
-        let objectives: Vec<(Ready, bool)> = ready.collect::<Result<_>>()?;
-        let find = |wanted: fn(&Ready) -> bool| objectives.iter().position(|(ready, _)| wanted(ready));
-        let leader = find(|r| matches!(r, Ready::Size | Ready::Risk)).or(find(|r| matches!(r, Ready::Bound { .. })));
+        let ready = ready.collect::<Result<_>>()?;
+        let lead = |i: &usize| objectives[*i].property().map_or(Lead::Never, Property::leads);
+        let leader = (0..objectives.len()).min_by_key(|i| lead(i));
         Ok(Self {
             evaluator,
-            objectives,
-            leader,
+            objectives: ready,
+            leader: leader.filter(|i| lead(i) != Lead::Never),
         })
     }
 
@@ -243,7 +274,7 @@ impl FrontOracle {
         let turned = costs.iter().zip(&self.objectives);
         // Adding 0 makes the negative zero that negation leaves an ordinary one.
         turned
-            .map(|(cost, (_, maximise))| if *maximise { -cost + 0.0 } else { *cost })
+            .map(|(cost, objective)| if objective.maximise { -cost + 0.0 } else { *cost })
             .collect()
     }
 
@@ -256,7 +287,7 @@ impl FrontOracle {
             }
         };
         if let (Some(leader), true) = (self.leader, verdict.anonymous)
-            && let Some(led) = self.suppress(&self.objectives[leader].0, &set, &verdict)?
+            && let Some(led) = self.suppress(leader, &set, &verdict)?
         {
             verdict = led;
         }
@@ -264,7 +295,7 @@ impl FrontOracle {
         let values: Vec<f64> = self
             .objectives
             .iter()
-            .map(|(ready, _)| self.value(ready, &set, &verdict, &metrics))
+            .map(|objective| self.value(&objective.of, &set, &verdict, &metrics))
             .collect();
         Ok(Assessment {
             anonymous: verdict.anonymous,
@@ -277,15 +308,14 @@ impl FrontOracle {
 
     /// The verdict with the worst classes suppressed too, by what they reach of the leading objective, as far as the
     /// limit allows; nothing when that changes nothing.
-    fn suppress(&self, leader: &Ready, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
-        // Ascending is from worst to best. What fails the models stays out.
-        let reached: Vec<f64> = match leader {
-            Ready::Bound { rule, least } => {
-                let sign = if *least { 1.0 } else { -1.0 };
-                self.reached(rule, set, verdict).into_iter().map(|x| sign * x).collect()
-            }
-            _ => self.kept(verdict).map(|i| self.evaluator.size(set, i) as f64).collect(),
+    fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
+        let Measurement::Property(property, detail) = &self.objectives[leader].of else {
+            return Ok(None);
         };
+        // What fails the models stays out.
+        let mut reached = vec![];
+        self.classes(set, verdict, *detail)
+            .each_class(&mut |class| reached.push(property.rank(class)));
         let rows = self.kept(verdict).map(|i| set.counts()[i]);
         let mut ascending: Vec<(f64, u64)> = reached.iter().copied().zip(rows).collect();
         ascending.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -318,41 +348,19 @@ impl FrontOracle {
             .map(|(i, _)| i)
     }
 
-    /// What each released class reaches of a model's bound.
-    fn reached(&self, rule: &Rule, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
-        let mut reached = vec![];
-        let mut kept = verdict.kept.clone();
-        self.evaluator.each_class(set, rule.detail, &mut kept, |_, class| {
-            reached.push(rule.predicate.reached(class).unwrap_or_default());
-        });
-        reached
+    fn classes<'a>(&'a self, set: &'a FrequencySet, verdict: &'a Verdict, detail: Option<usize>) -> Classes<'a> {
+        Classes {
+            evaluator: &self.evaluator,
+            set,
+            verdict,
+            detail,
+        }
     }
 
-    fn value(&self, ready: &Ready, set: &FrequencySet, verdict: &Verdict, metrics: &[f64]) -> f64 {
-        let smallest = || self.kept(verdict).map(|i| self.evaluator.size(set, i)).min();
-        match ready {
-            // Where nothing is released no one is told from others, and no one hides among them.
-            Ready::Size => smallest().unwrap_or(0) as f64,
-            Ready::Risk => smallest().map_or(0.0, |k| 1.0 / k as f64),
-            Ready::Bound { rule, least } => {
-                let reached = self.reached(rule, set, verdict).into_iter();
-                let worst = if *least {
-                    reached.reduce(f64::min)
-                } else {
-                    reached.reduce(f64::max)
-                };
-                worst.unwrap_or(0.0)
-            }
-            Ready::Spread(detail) => {
-                let squares = |i: usize| {
-                    set.details()[*detail]
-                        .class(i)
-                        .map(|(_, n)| u128::from(n) * u128::from(n))
-                };
-                self.kept(verdict).flat_map(squares).sum::<u128>() as f64
-            }
-            Ready::Suppressed => verdict.suppressed as f64,
-            Ready::Metric(index) => metrics[*index],
+    fn value(&self, of: &Measurement, set: &FrequencySet, verdict: &Verdict, metrics: &[f64]) -> f64 {
+        match of {
+            Measurement::Property(property, detail) => property.value(&self.classes(set, verdict, *detail)),
+            Measurement::Metric(index) => metrics[*index],
         }
     }
 }

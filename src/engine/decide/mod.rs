@@ -11,7 +11,7 @@ mod search;
 
 pub use decision::{Decision, Proof, describe};
 pub use evaluator::{Evaluator, Profile, Verdict};
-pub use front::{Front, FrontOracle, Objective, Property, Reached, front, front_oracle};
+pub use front::{Front, FrontOracle, Objective, Optimized, Reached, front, front_oracle};
 pub use search::decide;
 
 #[cfg(test)]

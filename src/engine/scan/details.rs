@@ -39,7 +39,7 @@ pub(in crate::engine) fn measured_attribute(job: &Job) -> Option<DetailRequest> 
     Some(DetailRequest::Values(first.column.clone()))
 }
 
-pub(in crate::engine) fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
+fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
     // A promise to each row asks nothing of classes.
     if constraint.model.limit_column().is_some() {
         return;

@@ -5,7 +5,7 @@ mod details;
 
 pub use details::detail_requests;
 pub(in crate::engine) use details::{
-    add_attribute, attribute_request, class_label_request, fill, measured_attribute, position,
+    attribute_request, class_label_request, fill, measured_attribute, position,
 };
 
 use crate::engine::observe::{Observer, Phase};

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::hierarchy::KINDS;
 use crate::metric::METRICS;
 use crate::model::MODELS;
+use crate::objective::OBJECTIVES;
 use crate::partition::PARTITIONERS;
 use crate::search::SEARCHES;
-use crate::session::OBJECTIVES;
 use crate::session::STATEMENTS;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ fn infos() -> [(&'static str, Vec<&'static Info>); 6] {
         ("Metrics", infos_of(METRICS)),
         (
             "Objectives of a Pareto front, besides the metrics",
-            infos_of(OBJECTIVES),
+            OBJECTIVES.iter().map(|o| &o.info).collect(),
         ),
         ("Searches", infos_of(SEARCHES)),
         ("Searches by local recoding", infos_of(PARTITIONERS)),

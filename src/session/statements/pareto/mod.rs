@@ -2,12 +2,10 @@
 
 mod objective;
 
-pub use objective::OBJECTIVES;
-
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
-use crate::catalogue::{Argument, Call, Value};
-use crate::engine::{self, Front, Objective, Property, Reached, StagedReport};
+use crate::catalogue::{Call, Value};
+use crate::engine::{self, Front, Objective, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
 use crate::quoting::ident;
@@ -20,7 +18,7 @@ use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
-use objective::{bind_objective, column_of, complete, counts};
+use objective::{bind_objective, column_of, complete, is_whole, property};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -160,7 +158,7 @@ impl AnonContext {
 
 /// WEIGHT must count in one of the objectives.
 fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
-    let reads = |o: &Objective| matches!(&o.property, Property::Metric(m) if m.reads().weights);
+    let reads = |o: &Objective| o.metric().is_some_and(|m| m.reads().weights);
     if job.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
         return Err(Error::usage(
             "WEIGHT has no effect: none of the objectives counts columns",
@@ -201,7 +199,14 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
         if request.objectives[..i].iter().any(|other| column_of(other) == name) {
             return Err(Error::usage(format!("OPTIMIZING names {name} twice")));
         }
-        add(&name, if counts(o) { DataType::UInt64 } else { DataType::Float64 });
+        add(
+            &name,
+            if is_whole(o) {
+                DataType::UInt64
+            } else {
+                DataType::Float64
+            },
+        );
     }
     if !request.objectives.iter().any(|o| column_of(o) == "suppressed") {
         add("suppressed", DataType::UInt64);
@@ -239,7 +244,7 @@ fn batch(
         ));
     }
     for (i, o) in objectives.iter().enumerate() {
-        arrays.push(match counts(o) {
+        arrays.push(match is_whole(o) {
             true => count(&|r| r.values[i] as u64),
             false => Arc::new(rows.iter().map(|r| Some(r.values[i])).collect::<Float64Array>()),
         });
@@ -278,40 +283,23 @@ fn proof(front: &Front) -> String {
 /// The models with which the row is released as it was measured: those of the statement, and what it reaches.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.satisfying.clone();
-    let add = |all: &mut Vec<ConstraintClause>, name: &str, args: Vec<Value>, sensitive: Option<String>| {
-        let args = args.into_iter().map(|value| Argument { name: None, value }).collect();
-        let model = Call {
-            name: name.into(),
-            args,
-        };
-        let constraint = ConstraintClause {
-            model,
-            sensitive,
-            subset: vec![],
-        };
-        if !all.contains(&constraint) {
-            all.push(constraint);
-        }
+    let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
+        model,
+        sensitive: sensitive.cloned(),
+        subset: vec![],
     };
     for (o, value) in objectives.iter().zip(&row.values) {
-        let whole = |x: f64| Value::Integer(x.round() as i64);
-        match o.property.name.to_ascii_lowercase().as_str() {
-            // Nothing is released where these are 0, and any model holds.
-            _ if *value == 0.0 && row.classes == 0 => {}
-            "k" => add(&mut all, "k_anonymity", vec![whole(*value)], None),
-            "highest_risk" => add(&mut all, "k_anonymity", vec![whole(1.0 / value)], None),
-            "l" => add(&mut all, "l_diversity", vec![whole(*value)], o.on.clone()),
-            "t" => {
-                let mut args = vec![Value::Real(*value)];
-                args.extend(o.property.args.iter().map(|a| a.value.clone()));
-                add(&mut all, "t_closeness", args, o.on.clone());
-            }
-            _ => {}
-        }
+        // Nothing is released where these are 0, and any model holds.
+        let holds = *value == 0.0 && row.classes == 0;
+        let args: Vec<Value> = o.property.args.iter().map(|a| a.value.clone()).collect();
+        let model = property(o).and_then(|entry| (entry.model)(*value, &args));
+        let reached = model.filter(|_| !holds).map(|model| constraint(model, o.on.as_ref()));
+        let reached = reached.filter(|reached| !all.contains(reached));
+        all.extend(reached);
     }
     if all.is_empty() {
         // Every table satisfies it.
-        add(&mut all, "k_anonymity", vec![Value::Integer(1)], None);
+        all.push(constraint(Call::of("k_anonymity", vec![Value::Integer(1)]), None));
     }
     all
 }

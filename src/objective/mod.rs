@@ -1,0 +1,27 @@
+//! What a Pareto front can be over, besides the metrics: properties of the classes that a node releases.
+//!
+//! A new property is one file and one line in [`OBJECTIVES`].
+
+mod entry;
+mod highest_risk;
+mod k;
+mod l;
+mod property;
+mod s_l;
+mod suppressed;
+mod t;
+#[cfg(test)]
+mod tests;
+
+pub use entry::{Build, Entry};
+pub use property::{Attribute, Lead, Measured, Property, Released};
+
+/// Every objective that is not a metric, by name.
+pub static OBJECTIVES: &[Entry] = &[
+    k::ENTRY,
+    l::ENTRY,
+    t::ENTRY,
+    s_l::ENTRY,
+    highest_risk::ENTRY,
+    suppressed::ENTRY,
+];

@@ -1,0 +1,58 @@
+//! s_l: the sum over released rows of how often their own sensitive value occurs in their class.
+//!
+//! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.
+
+use super::entry::Entry;
+use super::property::{Attribute, Measured, Property, Released};
+use crate::catalogue::Info;
+use crate::error::Result;
+use crate::model::Subject;
+
+#[derive(Debug, Clone)]
+struct Spread {
+    attribute: String,
+}
+
+impl Property for Spread {
+    fn attribute(&self) -> Option<Attribute<'_>> {
+        Some(Attribute {
+            column: &self.attribute,
+            by_rows: true,
+            needs_hierarchy: None,
+        })
+    }
+
+    fn prepare(&self, _: &Subject) -> Result<Box<dyn Measured>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Measured for Spread {
+    fn value(&self, released: &dyn Released) -> f64 {
+        let mut sum = 0u128;
+        released.each_class(&mut |class| {
+            let squares = class.histogram.iter().map(|(_, n)| u128::from(*n) * u128::from(*n));
+            sum += squares.sum::<u128>();
+        });
+        sum as f64
+    }
+}
+
+/// The entry.
+pub(super) const ENTRY: Entry = Entry {
+    info: Info {
+        name: "s_l",
+        summary: "the sum over released rows of how often their own sensitive value occurs in their class",
+        params: &[],
+        example: "OPTIMIZING MAX s_k, MAX s_l ON diagnosis, MIN glm",
+        reference: "Dewri et al. 2010, section 7, doi:10.1007/978-3-642-13739-6_6",
+    },
+    of_attribute: true,
+    is_whole: false,
+    model: |_, _| None,
+    build: |_, attribute| {
+        Ok(Box::new(Spread {
+            attribute: attribute.to_string(),
+        }))
+    },
+};

@@ -1,0 +1,37 @@
+//! suppressed: the rows that are suppressed. Ours.
+
+use super::entry::Entry;
+use super::property::{Measured, Property, Released};
+use crate::catalogue::Info;
+use crate::error::Result;
+use crate::model::Subject;
+
+#[derive(Debug, Clone, Copy)]
+struct Suppressed;
+
+impl Property for Suppressed {
+    fn prepare(&self, _: &Subject) -> Result<Box<dyn Measured>> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Measured for Suppressed {
+    fn value(&self, released: &dyn Released) -> f64 {
+        released.suppressed() as f64
+    }
+}
+
+/// The entry.
+pub(super) const ENTRY: Entry = Entry {
+    info: Info {
+        name: "suppressed",
+        summary: "the rows that are suppressed",
+        params: &[],
+        example: "OPTIMIZING MAX k, MIN suppressed, MIN glm",
+        reference: "ours",
+    },
+    of_attribute: false,
+    is_whole: true,
+    model: |_, _| None,
+    build: |_, _| Ok(Box::new(Suppressed)),
+};
