@@ -8,7 +8,7 @@ use super::panic;
 use super::watch::Watch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
-use crate::session::{AnonContext, Statement, parse_each};
+use crate::session::{AnonContext, Statement};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ impl Runner {
 
     /// Runs all statements of a text, up to the first error.
     pub fn run_text(&self, text: &str) -> Result<()> {
-        let statements = parse_each(text)?;
+        let statements = self.context.parse(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.into_iter().enumerate() {
             // What does not parse says at which line and column; what fails later is found by its number.

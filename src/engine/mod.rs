@@ -14,8 +14,8 @@ mod testing;
 mod write;
 
 pub use decide::{
-    Decision, Evaluator, Front, FrontOracle, Objective, Optimized, Profile, Proof, Reached, Verdict,
-    decide, describe, front, front_oracle,
+    Decision, Evaluator, Front, FrontOracle, Objective, Optimized, Profile, Proof, Reached, Verdict, decide, describe,
+    front, front_oracle,
 };
 pub use observe::{Observer, Phase, Silent};
 pub use publish::{Release, ReleasedRows, StagedReport};

@@ -5,7 +5,7 @@
 
 use super::arguments::Arguments;
 use super::rule::GeneralizationRule;
-use crate::catalogue::Info;
+use crate::catalogue::{Described, Info};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -22,6 +22,12 @@ pub struct Kind {
 
 /// How a kind makes a rule of what its clause says.
 pub type Build = fn(&Arguments) -> Result<Arc<dyn GeneralizationRule>>;
+
+impl Described for Kind {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+}
 
 /// Kinds are told apart by name.
 impl PartialEq for Kind {

@@ -49,7 +49,7 @@ impl Relation {
     }
 
     /// The names that audits give the quasi-identifiers: `g0, g1`.
-    pub(super) fn keys(&self) -> String {
+    pub fn keys(&self) -> String {
         let names: Vec<String> = (0..self.group.len()).map(|i| format!("g{i}")).collect();
         names.join(", ")
     }
@@ -71,7 +71,7 @@ impl Relation {
 
     /// `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: each class's sensitive values with their counts, and
     /// the sum of those.
-    pub(super) fn values(&self) -> String {
+    pub fn values(&self) -> String {
         let (keys, size) = (self.keys(), self.renamed_size());
         let rows = self.renamed(
             &self.released,

@@ -1,5 +1,6 @@
 //! What a statement runs in: a DataFusion session, its hierarchies, and whoever watches.
 
+use super::registry::Registry;
 use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -13,22 +14,32 @@ use std::sync::atomic::AtomicU64;
 /// The hierarchies of a session, by name.
 pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 
+/// What names can stand for; replaced as a whole when something is registered.
+pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
+
 /// anonsql over a DataFusion session.
 #[derive(Clone)]
 pub struct AnonContext {
     pub(super) session: SessionContext,
     pub(super) hierarchies: Catalog,
+    pub(super) registry: SharedRegistry,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) releases: Arc<AtomicU64>,
     pub(super) last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
 }
 
 impl AnonContext {
-    /// A context with these hierarchies, in a session that has the functions.
-    pub(super) fn sharing(session: SessionContext, hierarchies: Catalog, observer: Arc<dyn Observer>) -> Self {
+    /// A context with these hierarchies and names, in a session that has the functions.
+    pub(super) fn sharing(
+        session: SessionContext,
+        hierarchies: Catalog,
+        registry: SharedRegistry,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
         Self {
             session,
             hierarchies,
+            registry,
             observer,
             releases: Arc::default(),
             last_front: Arc::default(),

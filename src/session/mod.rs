@@ -9,12 +9,15 @@ mod context;
 mod deep;
 mod functions;
 mod hierarchies;
+mod register;
+mod registry;
 mod run;
 mod sources;
 mod statements;
 
 pub use answer::Answer;
 pub use context::AnonContext;
+pub use registry::Registry;
 pub use sources::path_tables::enable_path_tables;
 pub use statements::STATEMENTS;
 pub use statements::entry::{Entry, Statement};

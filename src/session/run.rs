@@ -1,9 +1,9 @@
 //! The entry point: what a text says is read, and run one statement after the other.
 
 use super::answer::Answer;
-use super::context::{AnonContext, Catalog};
+use super::context::{AnonContext, Catalog, SharedRegistry};
 use super::statements::entry::Statement;
-use super::statements::parse::parse_each;
+use super::statements::parse::parse_each_with;
 use super::{deep, functions};
 use crate::engine::{Silent, answer_maxima_rightly};
 use crate::error::Result;
@@ -21,18 +21,24 @@ impl AnonContext {
         answer_maxima_rightly(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         guard_readers(&session);
-        functions::register(&session, &hierarchies);
-        Self::sharing(session, hierarchies, Arc::new(Silent))
+        let registry = SharedRegistry::default();
+        functions::register(&session, &hierarchies, &registry);
+        Self::sharing(session, hierarchies, registry, Arc::new(Silent))
     }
 
     /// Runs all statements of `text`, up to the first that fails, and answers the batches of the last. A VERIFY one of
     /// whose checks does not hold is an error of kind [`crate::error::ErrorKind::Verification`].
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
-        for statement in parse_each(text)? {
+        for statement in self.parse(text)? {
             batches = self.execute(statement?).await?.collect().await?;
         }
         Ok(batches)
+    }
+
+    /// Each statement of a text with its own outcome. CREATE HIERARCHY may name the kinds that are registered.
+    pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
+        parse_each_with(text, self.registry().hierarchy_kinds.entries())
     }
 
     /// Runs one statement. Whether the checks of a VERIFY hold is in its answer: [`Answer::verified`].

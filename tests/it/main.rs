@@ -8,6 +8,7 @@ mod common;
 mod cover;
 mod damaged;
 mod depth;
+mod examples;
 mod explain;
 mod faults;
 mod front;

@@ -3,14 +3,8 @@
 use super::command::{self, Argument};
 use super::highlight;
 use super::lex::{Class, Piece, pieces};
-use crate::catalogue::Entry;
-use crate::hierarchy::KINDS;
-use crate::metric::METRICS;
-use crate::model::MODELS;
-use crate::partition::PARTITIONERS;
 use crate::plain;
 use crate::quoting::ident;
-use crate::search::SEARCHES;
 use crate::session::AnonContext;
 use datafusion::catalog::SchemaProvider;
 use std::collections::BTreeSet;
@@ -76,7 +70,7 @@ pub fn candidates(names: &Names, line: &str, pos: usize) -> Candidate {
             Some(entry) if text.trim_start().len() > name.len() => match entry.argument {
                 Argument::File => Candidate::Files,
                 Argument::Name => words(start, argument, [names.tables(), names.hierarchies()].concat()),
-                Argument::Topic => words(start, argument, command::topics().map(String::from).collect()),
+                Argument::Topic => words(start, argument, strings(command::topics(&names.context.registry()))),
                 Argument::Words(all) => words(start, argument, all.iter().map(|w| w.to_string()).collect()),
                 Argument::None => Candidate::Words(pos, vec![]),
             },
@@ -124,10 +118,11 @@ fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
             .map(|w| w.to_ascii_uppercase())
             .unwrap_or_default()
     };
+    let registry = names.context.registry();
     match (last(1).as_str(), last(0).as_str()) {
-        (_, "MINIMIZING") => Some(entries(METRICS)),
-        (_, "SATISFYING") => Some(entries(MODELS)),
-        ("SEARCH", "USING") => Some([entries(SEARCHES), entries(PARTITIONERS)].concat()),
+        (_, "MINIMIZING") => Some(strings(registry.metrics.names())),
+        (_, "SATISFYING") => Some(strings(registry.models.names())),
+        ("SEARCH", "USING") => Some(strings(registry.searches.names().chain(registry.partitioners.names()))),
         (_, "USING") | (_, "HIERARCHY") => Some(quoted(names.hierarchies())),
         (_, "FROM" | "ANONYMIZE" | "JOIN" | "INTO" | "TABLE" | "VERIFY" | "DESCRIBE") => {
             let mut all = quoted(names.tables());
@@ -156,16 +151,16 @@ fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
     all.extend(quoted(
         [names.tables(), mentioned_columns(names, line), names.hierarchies()].concat(),
     ));
+    let registry = names.context.registry();
+    all.extend(strings(registry.models.names()));
+    all.extend(strings(registry.metrics.names()));
+    all.extend(strings(registry.searches.names().chain(registry.partitioners.names())));
     all.extend(
-        [
-            entries(MODELS),
-            entries(METRICS),
-            entries(SEARCHES),
-            entries(PARTITIONERS),
-        ]
-        .concat(),
+        registry
+            .hierarchy_kinds
+            .names()
+            .map(|kind| keyword(&kind.to_uppercase())),
     );
-    all.extend(KINDS.iter().map(|k| keyword(&k.info.name.to_uppercase())));
     all
 }
 
@@ -188,8 +183,8 @@ fn mentioned_columns(names: &Names, line: &str) -> Vec<String> {
     of.into_iter().flat_map(|t| names.columns(t)).collect()
 }
 
-fn entries<B>(slice: &[Entry<B>]) -> Vec<String> {
-    slice.iter().map(|e| e.info.name.to_string()).collect()
+fn strings(names: impl IntoIterator<Item = &'static str>) -> Vec<String> {
+    names.into_iter().map(String::from).collect()
 }
 
 fn quoted(names: Vec<String>) -> Vec<String> {
@@ -207,6 +202,7 @@ fn words(start: usize, typed: &str, all: Vec<String>) -> Candidate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::METRICS;
     use datafusion::prelude::SessionContext;
     use tokio::runtime::Runtime;
 

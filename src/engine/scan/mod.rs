@@ -4,9 +4,7 @@
 mod details;
 
 pub use details::detail_requests;
-pub(in crate::engine) use details::{
-    attribute_request, class_label_request, fill, measured_attribute, position,
-};
+pub(in crate::engine) use details::{attribute_request, class_label_request, fill, measured_attribute, position};
 
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};

@@ -5,15 +5,20 @@ use crate::catalogue::Call;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Choice, QuasiIdentifier};
+use crate::search;
+use crate::session::registry::Registry;
 use crate::sql::clause::ChoiceClause;
-use crate::{partition, search};
 use std::path::Path;
 
 /// A search, or the node that is named.
-pub(super) fn choice(choice: &ChoiceClause, quasi_identifiers: &[QuasiIdentifier]) -> Result<Choice> {
+pub(super) fn choice(
+    registry: &Registry,
+    choice: &ChoiceClause,
+    quasi_identifiers: &[QuasiIdentifier],
+) -> Result<Choice> {
     let levels = match choice {
-        ChoiceClause::Default => return searched(&Call::bare(search::DEFAULT)),
-        ChoiceClause::Search(call) => return searched(call),
+        ChoiceClause::Default => return registry.search(&Call::bare(search::DEFAULT)),
+        ChoiceClause::Search(call) => return registry.search(call),
         ChoiceClause::Node(levels) => levels.clone(),
         ChoiceClause::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
     };
@@ -39,26 +44,6 @@ pub(super) fn choice(choice: &ChoiceClause, quasi_identifiers: &[QuasiIdentifier
         _ => Err(Error::usage(format!("AT NODE gives {} two levels", q.column))),
     };
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
-}
-
-/// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
-fn searched(call: &Call) -> Result<Choice> {
-    let searches = search::SEARCHES.iter().map(|e| e.info.name);
-    let partitioners = partition::PARTITIONERS.iter().map(|e| e.info.name);
-    let is = |name: &str| call.name.eq_ignore_ascii_case(name);
-    if partitioners.clone().any(is) {
-        return Ok(Choice::Partition {
-            call: call.clone(),
-            partitioner: partition::build(call)?,
-        });
-    }
-    if !searches.clone().any(is) {
-        return Err(Error::unknown("search", &call.name, searches.chain(partitioners)));
-    }
-    Ok(Choice::Search {
-        call: call.clone(),
-        search: search::build(call)?,
-    })
 }
 
 /// The node of an earlier release of columns with the same hierarchies.

@@ -1,20 +1,19 @@
 //! The privacy models of SATISFYING, and what they are about.
 
-use crate::catalogue::{self, Arguments};
 use crate::error::{Error, Result};
 use crate::job::{Constraint, QuasiIdentifier};
-use crate::model::MODELS;
+use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, SensitiveClause};
 
 /// The constraints of SATISFYING.
 pub(in crate::session) fn constraints(
+    registry: &Registry,
     constraints: &[ConstraintClause],
     quasi_identifiers: &[QuasiIdentifier],
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
     let one = |c: &ConstraintClause| {
-        let entry = catalogue::find("privacy model", MODELS, &c.model.name)?;
-        let model = (entry.build)(&Arguments::bind(&entry.info, &c.model.args)?)?;
+        let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {
             quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
                 Error::unknown(
@@ -53,7 +52,7 @@ pub(in crate::session) fn constraints(
         Ok(Constraint {
             call: c.model.clone(),
             model,
-            meaning: entry.info.summary,
+            meaning,
             attribute: c.sensitive.clone().or(only),
             subset: (!positions.is_empty()).then_some(positions),
         })

@@ -51,8 +51,14 @@ impl AnonContext {
         check_repeatable(&source.name, &source.rows)?;
         let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
-        let constraints = constraints(&statement.satisfying, &quasi_identifiers, &statement.sensitive)?;
-        let (metric_name, metric) = goal(&statement.minimizing)?;
+        let registry = self.registry();
+        let constraints = constraints(
+            &registry,
+            &statement.satisfying,
+            &quasi_identifiers,
+            &statement.sensitive,
+        )?;
+        let (metric_name, metric) = goal(&registry, &statement.minimizing)?;
         let population = match &statement.population {
             Some(population) => {
                 let population = self.source(population).await?;
@@ -79,11 +85,11 @@ impl AnonContext {
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
-            choice: choice(&statement.choice, &quasi_identifiers)?,
+            choice: choice(&registry, &statement.choice, &quasi_identifiers)?,
             quasi_identifiers,
             metric_name,
             metric,
-            terms: terms(&statement.minimizing)?,
+            terms: terms(&registry, &statement.minimizing)?,
             seed: options.count("seed")?,
             time_limit: options.given("time_limit", Arguments::duration)?,
             node_limit: options.given("node_limit", Arguments::count)?,

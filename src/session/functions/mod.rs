@@ -6,7 +6,7 @@ mod hierarchy_levels;
 mod pareto_front;
 mod risk;
 
-use crate::session::context::Catalog;
+use crate::session::context::{Catalog, SharedRegistry};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
 use generalize::Generalize;
@@ -16,10 +16,14 @@ use pareto_front::ParetoFront;
 use std::sync::Arc;
 
 /// Makes the functions known to a session.
-pub(super) fn register(session: &SessionContext, catalog: &Catalog) {
+pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &SharedRegistry) {
     let hierarchies = Hierarchies(Arc::clone(catalog));
     session.register_udf(ScalarUDF::from(Generalize::new(hierarchies.clone())));
     session.register_udtf("hierarchy_levels", Arc::new(HierarchyLevels(hierarchies.clone())));
     risk::register(session, &hierarchies);
-    session.register_udtf("pareto_front", Arc::new(ParetoFront(Arc::clone(catalog))));
+    let front = ParetoFront {
+        hierarchies: Arc::clone(catalog),
+        registry: Arc::clone(registry),
+    };
+    session.register_udtf("pareto_front", Arc::new(front));
 }

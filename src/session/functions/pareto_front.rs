@@ -2,7 +2,7 @@
 
 use crate::engine::Silent;
 use crate::error::{Error, Result};
-use crate::session::context::{AnonContext, Catalog};
+use crate::session::context::{AnonContext, Catalog, SharedRegistry};
 use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -17,7 +17,11 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The function. What stands in its argument follows PARETO FRONT OF in the statement.
-pub(in crate::session) struct ParetoFront(pub(in crate::session) Catalog);
+#[derive(Clone)]
+pub(in crate::session) struct ParetoFront {
+    pub(in crate::session) hierarchies: Catalog,
+    pub(in crate::session) registry: SharedRegistry,
+}
 
 impl fmt::Debug for ParetoFront {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,7 +40,7 @@ impl TableFunctionImpl for ParetoFront {
         Ok(Arc::new(FrontTable {
             schema: schema(&request)?,
             text: text.to_string(),
-            catalog: Arc::clone(&self.0),
+            function: self.clone(),
         }))
     }
 }
@@ -63,7 +67,7 @@ fn read(text: &str) -> Result<Request> {
 struct FrontTable {
     schema: SchemaRef,
     text: String,
-    catalog: Catalog,
+    function: ParetoFront,
 }
 
 impl fmt::Debug for FrontTable {
@@ -94,7 +98,8 @@ impl TableProvider for FrontTable {
         };
         let context = AnonContext::sharing(
             SessionContext::new_with_state(session.clone()),
-            Arc::clone(&self.catalog),
+            Arc::clone(&self.function.hierarchies),
+            Arc::clone(&self.function.registry),
             Arc::new(Silent),
         );
         let (batch, _) = context.front(read(&self.text)?).await?;

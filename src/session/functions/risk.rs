@@ -7,7 +7,7 @@
 use super::hierarchies::Hierarchies;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
-use crate::session::context::AnonContext;
+use crate::session::context::{AnonContext, SharedRegistry};
 use crate::session::statements::risk::rows as risk_rows;
 use crate::session::statements::risk::spec::RiskSpec;
 use crate::sql::TableName;
@@ -107,7 +107,9 @@ impl TableFunctionImpl for Function {
         let state = args.session().as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
         let session = SessionContext::new_with_state(state.clone());
-        let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), Arc::new(Silent));
+        // Nothing that can be registered stands in the arguments.
+        let registry = SharedRegistry::default();
+        let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), registry, Arc::new(Silent));
         let rows = Arc::new(Measuring {
             what: self.what,
             anon,

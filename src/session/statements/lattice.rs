@@ -7,7 +7,7 @@ use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
 use crate::lattice::Node;
-use crate::metric::{self, METRICS, Metric};
+use crate::metric::Metric;
 use crate::search::Oracle;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -54,10 +54,12 @@ impl Run for Lattice {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let job = context.bind(&self.0, Purpose::Lattice).await?;
-        let others: Vec<(&'static str, Box<dyn Metric>)> = METRICS
-            .iter()
-            .filter(|e| e.info.params.iter().all(|p| p.default.is_some()))
-            .map(|e| Ok((e.info.name, metric::build(&Call::bare(e.info.name))?)))
+        let registry = context.registry();
+        let others: Vec<(&'static str, Box<dyn Metric>)> = registry
+            .metrics
+            .infos()
+            .filter(|info| info.params.iter().all(|p| p.default.is_some()))
+            .map(|info| Ok((info.name, registry.metric(&Call::bare(info.name))?)))
             .collect::<Result<_>>()?;
         let readable = |m: &dyn Metric| {
             (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())

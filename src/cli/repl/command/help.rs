@@ -1,15 +1,9 @@
 //! `\?`: what can be typed.
 
 use super::{Argument, COMMANDS, Entry, Flow, Shell, bare};
-use crate::catalogue::{self, Info};
+use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use crate::hierarchy::KINDS;
-use crate::metric::METRICS;
-use crate::model::MODELS;
-use crate::objective::OBJECTIVES;
-use crate::partition::PARTITIONERS;
-use crate::search::SEARCHES;
-use crate::session::STATEMENTS;
+use crate::session::{Registry, STATEMENTS};
 use std::fmt::Write;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -23,36 +17,21 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let topic = bare(argument);
-    let text = if topic.is_empty() { overview() } else { on(topic)? };
+    let registry = shell.runner.context().registry();
+    let text = match topic {
+        "" => overview(&registry),
+        _ => on(&registry, topic)?,
+    };
     shell.runner.say(text.trim_end())?;
     Ok(Flow::Go)
 }
 
-/// Everything of an open set, in the order of help.
-fn infos() -> [(&'static str, Vec<&'static Info>); 6] {
-    [
-        ("Privacy models", infos_of(MODELS)),
-        ("Metrics", infos_of(METRICS)),
-        (
-            "Objectives of a Pareto front, besides the metrics",
-            OBJECTIVES.iter().map(|o| &o.info).collect(),
-        ),
-        ("Searches", infos_of(SEARCHES)),
-        ("Searches by local recoding", infos_of(PARTITIONERS)),
-        ("Kinds of hierarchies", KINDS.iter().map(|kind| &kind.info).collect()),
-    ]
+pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
+    let named = registry.sections().into_iter().flat_map(|(_, all)| all).map(|i| i.name);
+    STATEMENTS.iter().map(|s| s.name).chain(named).collect()
 }
 
-fn infos_of<B>(slice: &'static [catalogue::Entry<B>]) -> Vec<&'static Info> {
-    slice.iter().map(|e| &e.info).collect()
-}
-
-pub(super) fn topics() -> impl Iterator<Item = &'static str> {
-    let named = infos().into_iter().flat_map(|(_, all)| all).map(|i| i.name);
-    STATEMENTS.iter().map(|s| s.name).chain(named)
-}
-
-fn overview() -> String {
+fn overview(registry: &Registry) -> String {
     let commands = COMMANDS.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
     let statements = STATEMENTS.iter().map(|s| (s.name.to_string(), s.summary));
     let mut text = String::new();
@@ -62,7 +41,7 @@ fn overview() -> String {
         "Statements, besides those of DataFusion",
         statements.collect(),
     );
-    for (title, all) in infos() {
+    for (title, all) in registry.sections() {
         section(
             &mut text,
             title,
@@ -88,7 +67,7 @@ fn section(text: &mut String, title: &str, lines: Vec<(String, &str)>) {
 }
 
 /// Help on one topic; a name may stand for several things.
-fn on(topic: &str) -> Result<String> {
+fn on(registry: &Registry, topic: &str) -> Result<String> {
     let statements = STATEMENTS.iter().filter(|s| s.name.eq_ignore_ascii_case(topic));
     let mut texts: Vec<String> = statements
         .map(|s| {
@@ -96,20 +75,16 @@ fn on(topic: &str) -> Result<String> {
                 "{}: {}\n\n{}\n\nExample:\n  {}\n",
                 s.name,
                 s.summary,
-                s.syntax(KINDS),
+                s.syntax(registry.hierarchy_kinds.entries()),
                 s.example
             )
         })
         .collect();
-    for (_, all) in infos() {
-        texts.extend(
-            all.iter()
-                .filter(|i| i.name.eq_ignore_ascii_case(topic))
-                .map(|i| on_info(i)),
-        );
+    for (_, all) in registry.sections() {
+        texts.extend(all.iter().filter(|i| i.name.eq_ignore_ascii_case(topic)).map(on_info));
     }
     if texts.is_empty() {
-        return Err(Error::unknown("help on", topic, topics()));
+        return Err(Error::unknown("help on", topic, topics(registry)));
     }
     Ok(texts.join("\n"))
 }
@@ -130,7 +105,8 @@ mod tests {
 
     #[test]
     fn help_lists_everything_and_knows_more_about_it() {
-        let all = overview();
+        let registry = Registry::default();
+        let all = overview(&registry);
         for command in COMMANDS {
             assert!(
                 all.contains(command.name) && all.contains(command.summary),
@@ -138,10 +114,15 @@ mod tests {
                 command.name
             );
         }
-        for topic in topics() {
+        for topic in topics(&registry) {
             assert!(all.contains(topic), "{topic}");
-            assert!(on(topic).unwrap().contains("Example:"), "{topic}");
+            assert!(on(&registry, topic).unwrap().contains("Example:"), "{topic}");
         }
-        assert!(on("ANONYMISE").unwrap_err().to_string().contains("ANONYMIZE"));
+        assert!(
+            on(&registry, "ANONYMISE")
+                .unwrap_err()
+                .to_string()
+                .contains("ANONYMIZE")
+        );
     }
 }

@@ -11,6 +11,7 @@ mod timing;
 
 use super::Shell;
 use crate::error::{Error, Result};
+use crate::session::Registry;
 
 /// Whether the session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +93,8 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 }
 
 /// What help can be asked about.
-pub fn topics() -> impl Iterator<Item = &'static str> {
-    help::topics()
+pub fn topics(registry: &Registry) -> Vec<&'static str> {
+    help::topics(registry)
 }
 
 /// An argument without blanks and a `;` out of habit.

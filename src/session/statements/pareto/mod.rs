@@ -144,7 +144,10 @@ impl AnonContext {
                 "PARETO FRONT OF takes what is optimized from OPTIMIZING; leave MINIMIZING out",
             ));
         }
-        let bound = objectives.iter().map(|o| bind_objective(o, &anonymize.sensitive));
+        let registry = self.registry();
+        let bound = objectives
+            .iter()
+            .map(|o| bind_objective(&registry, o, &anonymize.sensitive));
         let bound: Vec<Objective> = bound.collect::<Result<_>>()?;
         let job = self.bind(&anonymize, Purpose::Front).await?;
         weights_count(&job, &bound)?;

@@ -3,10 +3,9 @@
 use crate::catalogue::Arguments;
 use crate::engine::{Objective, Optimized};
 use crate::error::{Error, Result};
-use crate::job::Constraint;
-use crate::metric::{self, METRICS};
 use crate::objective::{Entry, OBJECTIVES};
 use crate::session::bind::not_sensitive;
+use crate::session::registry::Registry;
 use crate::sql::clause::{ObjectiveClause, SensitiveClause};
 
 /// The property that an objective names; `None` for a metric, or nothing that is known.
@@ -57,13 +56,14 @@ pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveCl
 }
 
 /// Looks the objective up and checks its arguments.
-pub(super) fn bind_objective(objective: &ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<Objective> {
+pub(super) fn bind_objective(
+    registry: &Registry,
+    objective: &ObjectiveClause,
+    sensitive: &[SensitiveClause],
+) -> Result<Objective> {
     let call = &objective.property;
     let named = |name: &str| name.eq_ignore_ascii_case(&call.name);
-    let known = OBJECTIVES
-        .iter()
-        .map(|e| e.info.name)
-        .chain(METRICS.iter().map(|e| e.info.name));
+    let known = OBJECTIVES.iter().map(|e| e.info.name).chain(registry.metrics.names());
     let known: Vec<&str> = known.collect();
     if !known.iter().any(|name| named(name)) {
         return Err(Error::unknown("objective", &call.name, known));
@@ -83,7 +83,7 @@ pub(super) fn bind_objective(objective: &ObjectiveClause, sensitive: &[Sensitive
             let arguments = Arguments::bind(&entry.info, &call.args)?;
             Optimized::Property((entry.build)(&arguments, objective.on.as_deref().unwrap_or_default())?)
         }
-        None => Optimized::Metric(metric::build(call)?),
+        None => Optimized::Metric(registry.metric(call)?),
     };
     Ok(Objective {
         name: column_of(objective),

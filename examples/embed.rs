@@ -1,0 +1,54 @@
+//! The library in an application: tables of the application, a release in a folder, and what is known of it.
+//!
+//! `cargo run --example embed`
+
+use anonsql::AnonContext;
+use anonsql::error::{ErrorKind, Result};
+use datafusion::arrow::array::{Int64Array, StringArray, UInt64Array};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+#[tokio::main]
+pub async fn main() -> Result<()> {
+    // The application's own session: its catalogs, object stores, memory pool and settings are used as they are.
+    let session = SessionContext::new();
+    let people = RecordBatch::try_from_iter([
+        ("age", Arc::new(Int64Array::from(vec![31, 34, 37, 39])) as _),
+        (
+            "illness",
+            Arc::new(StringArray::from(vec!["flu", "cold", "flu", "asthma"])) as _,
+        ),
+    ])?;
+    session.register_batch("people", people)?;
+    let anon = AnonContext::new(session);
+
+    let folder = tempfile::tempdir()?;
+    let target = folder.path().join("released").display().to_string();
+    let request = format!(
+        "ANONYMIZE people TO '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness)
+         SATISFYING l_diversity(2) ON illness AND k_anonymity(2)"
+    );
+    anon.sql("CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+    let summary = anon.sql(&request).await?;
+    let k = summary[0]
+        .column_by_name("k")
+        .and_then(|c| c.as_any().downcast_ref::<UInt64Array>());
+    assert_eq!(k.map(|k| k.value(0)), Some(2));
+
+    // Errors have a kind, and the target is never half a release.
+    let again = anon.sql(&request).await;
+    assert!(again.is_err_and(|e| e.kind() == ErrorKind::TargetExists));
+    let rows = anon
+        .session()
+        .read_parquet(&target, Default::default())
+        .await?
+        .count()
+        .await?;
+    assert_eq!(rows, 4);
+    anon.sql(&format!(
+        "VERIFY '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness) SATISFYING k_anonymity(2) AGAINST people"
+    ))
+    .await?;
+    Ok(())
+}

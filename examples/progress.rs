@@ -1,0 +1,50 @@
+//! Following a run: which phase it is in, how many rows it has read, and what the search has found.
+//!
+//! `cargo run --example progress`
+
+use anonsql::AnonContext;
+use anonsql::engine::{Observer, Phase};
+use anonsql::error::Result;
+use anonsql::search::Progress;
+use datafusion::prelude::SessionContext;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Keeps what it is told; an application would draw it.
+#[derive(Default)]
+struct Kept {
+    phases: Mutex<Vec<Phase>>,
+    rows: Arc<AtomicU64>,
+    nodes: AtomicU64,
+}
+
+impl Observer for Kept {
+    /// The rows of the phase are added to the counter while it runs.
+    fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
+        if let Ok(mut phases) = self.phases.lock() {
+            phases.push(phase);
+        }
+        Arc::clone(&self.rows)
+    }
+
+    fn searched(&self, progress: Progress) {
+        self.nodes.store(progress.nodes, Ordering::Relaxed);
+    }
+}
+
+#[tokio::main]
+pub async fn main() -> Result<()> {
+    let kept = Arc::new(Kept::default());
+    let anon = AnonContext::new(SessionContext::new()).with_observer(Arc::clone(&kept) as Arc<dyn Observer>);
+    anon.sql(
+        "CREATE TABLE people AS VALUES (31), (34), (37), (39);
+         CREATE HIERARCHY age AS INTERVALS (5, 10);
+         ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)",
+    )
+    .await?;
+    let phases = kept.phases.lock().map(|phases| phases.clone()).unwrap_or_default();
+    assert_eq!(phases.first(), Some(&Phase::Scan));
+    assert!(phases.contains(&Phase::Search));
+    assert!(kept.rows.load(Ordering::Relaxed) >= 4 && kept.nodes.load(Ordering::Relaxed) > 0);
+    Ok(())
+}

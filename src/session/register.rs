@@ -1,0 +1,141 @@
+//! Registering models, metrics, searches and kinds of hierarchies of one's own.
+
+use super::context::AnonContext;
+use super::registry::Registry;
+use crate::catalogue::Entry;
+use crate::error::{Error, Result};
+use crate::hierarchy::Kind;
+use crate::objective::OBJECTIVES;
+use crate::{metric, model, partition, search};
+use std::sync::Arc;
+
+/// What is registered works like what this crate has: in statements, EXPLAIN, VERIFY, help and completion, in this
+/// context and its clones. A name that is taken is an error.
+impl AnonContext {
+    /// Adds a privacy model for SATISFYING.
+    pub fn register_model(&self, entry: Entry<model::Build>) -> Result<()> {
+        self.register(|registry| registry.models.add(entry))
+    }
+
+    /// Adds a metric for MINIMIZING and OPTIMIZING.
+    pub fn register_metric(&self, entry: Entry<metric::Build>) -> Result<()> {
+        // OPTIMIZING names properties and metrics.
+        if OBJECTIVES.iter().any(|o| o.info.name == entry.info.name) {
+            return Err(Error::usage(format!("objective {} is there already", entry.info.name)));
+        }
+        self.register(|registry| registry.metrics.add(entry))
+    }
+
+    /// Adds a search over the lattice for SEARCH USING.
+    pub fn register_search(&self, entry: Entry<search::Build>) -> Result<()> {
+        self.register(|registry| {
+            registry.partitioners.is_free(entry.info.name)?;
+            registry.searches.add(entry)
+        })
+    }
+
+    /// Adds a partitioning algorithm for SEARCH USING.
+    pub fn register_partitioner(&self, entry: Entry<partition::Build>) -> Result<()> {
+        self.register(|registry| {
+            registry.searches.is_free(entry.info.name)?;
+            registry.partitioners.add(entry)
+        })
+    }
+
+    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause begins with `AS` and a word of its own.
+    pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
+        let start = kind.clause.start;
+        let word = start.strip_prefix("AS ").unwrap_or_default();
+        let is_keyword = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        if !is_keyword || matches!(word, "SELECT" | "WITH" | "TABLE" | "FROM") {
+            return Err(Error::usage(format!(
+                "the clause of a kind of hierarchy begins with AS and one word in upper case that begins no query, not {start:?}"
+            )));
+        }
+        self.register(|registry| {
+            let mut kinds = registry.hierarchy_kinds.entries().iter();
+            match kinds.any(|known| known.clause.start == start) {
+                true => Err(Error::usage(format!("CREATE HIERARCHY name {start} is there already"))),
+                false => registry.hierarchy_kinds.add(kind),
+            }
+        })
+    }
+
+    /// What names can stand for in this context now.
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry.read())
+    }
+
+    fn register(&self, add: impl FnOnce(&mut Registry) -> Result<()>) -> Result<()> {
+        add(Arc::make_mut(&mut self.registry.write()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::KINDS;
+    use crate::metric::METRICS;
+    use crate::model::MODELS;
+    use crate::partition::PARTITIONERS;
+    use crate::search::SEARCHES;
+    use datafusion::prelude::SessionContext;
+
+    fn anon() -> AnonContext {
+        AnonContext::new(SessionContext::new())
+    }
+
+    fn said(refused: Result<()>) -> String {
+        refused.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_an_error() {
+        let anon = anon();
+        let mut metric = METRICS[0];
+        assert!(said(anon.register_model(MODELS[0])).contains("privacy model k_anonymity is there already"));
+        assert!(said(anon.register_metric(metric)).contains("metric glm is there already"));
+        metric.info.name = "k";
+        assert!(said(anon.register_metric(metric)).contains("objective k is there already"));
+        // Searches and partitioning algorithms stand at the same place.
+        let (mut search, mut partitioner) = (SEARCHES[0], PARTITIONERS[0]);
+        (search.info.name, partitioner.info.name) = (PARTITIONERS[0].info.name, SEARCHES[0].info.name);
+        assert!(said(anon.register_search(search)).contains("is there already"));
+        assert!(said(anon.register_partitioner(partitioner)).contains("is there already"));
+        assert!(said(anon.register_hierarchy_kind(KINDS[2])).contains("AS INTERVALS is there already"));
+    }
+
+    #[test]
+    fn a_clause_begins_with_a_word_of_its_own() {
+        for start in ["", "FROM", "AS", "AS SELECT", "AS VALUES x", "AS rounded"] {
+            let mut kind = KINDS[2];
+            (kind.info.name, kind.clause.start) = ("rounded", start);
+            assert!(
+                said(anon().register_hierarchy_kind(kind)).contains("begins with AS and one word"),
+                "{start}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_registered_is_known_to_clones_and_listed() {
+        let anon = anon();
+        let mut model = MODELS[0];
+        model.info.name = "my_anonymity";
+        anon.clone().register_model(model).unwrap();
+        let listed = anon.registry().sections();
+        assert!(
+            listed
+                .iter()
+                .flat_map(|(_, all)| all)
+                .any(|info| info.name == "my_anonymity")
+        );
+        assert!(
+            AnonContext::new(SessionContext::new())
+                .registry()
+                .models
+                .get("my_anonymity")
+                .is_none()
+        );
+    }
+}

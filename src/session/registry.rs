@@ -1,0 +1,86 @@
+//! What a name in a statement can stand for, in one context: what this crate has, and what its user registered.
+
+use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
+use crate::error::{Error, Result};
+use crate::hierarchy::{KINDS, Kind};
+use crate::job::Choice;
+use crate::metric::{self, METRICS, Metric};
+use crate::model::{self, MODELS, PrivacyModel};
+use crate::objective::OBJECTIVES;
+use crate::partition::{self, PARTITIONERS};
+use crate::search::{self, SEARCHES};
+
+/// The open sets of a context.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    /// SATISFYING.
+    pub models: Catalogue<Entry<model::Build>>,
+    /// MINIMIZING, and OPTIMIZING.
+    pub metrics: Catalogue<Entry<metric::Build>>,
+    /// SEARCH USING, over the lattice.
+    pub searches: Catalogue<Entry<search::Build>>,
+    /// SEARCH USING, by local recoding.
+    pub partitioners: Catalogue<Entry<partition::Build>>,
+    /// CREATE HIERARCHY.
+    pub hierarchy_kinds: Catalogue<Kind>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self {
+            models: Catalogue::new("privacy model", MODELS),
+            metrics: Catalogue::new("metric", METRICS),
+            searches: Catalogue::new("search", SEARCHES),
+            partitioners: Catalogue::new("search", PARTITIONERS),
+            hierarchy_kinds: Catalogue::new("kind of hierarchy", KINDS),
+        }
+    }
+}
+
+impl Registry {
+    /// Everything that is described, by what it is, in the order of help.
+    pub fn sections(&self) -> [(&'static str, Vec<Info>); 6] {
+        [
+            ("Privacy models", self.models.infos().collect()),
+            ("Metrics", self.metrics.infos().collect()),
+            (
+                "Objectives of a Pareto front, besides the metrics",
+                OBJECTIVES.iter().map(|o| o.info).collect(),
+            ),
+            ("Searches", self.searches.infos().collect()),
+            ("Searches by local recoding", self.partitioners.infos().collect()),
+            ("Kinds of hierarchies", self.hierarchy_kinds.infos().collect()),
+        ]
+    }
+
+    /// The model that a statement names, and what it promises in a line.
+    pub(super) fn model(&self, call: &Call) -> Result<(Box<dyn PrivacyModel>, &'static str)> {
+        let entry = self.models.find(&call.name)?;
+        let model = (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?;
+        Ok((model, entry.info.summary))
+    }
+
+    /// The metric that a statement names.
+    pub(super) fn metric(&self, call: &Call) -> Result<Box<dyn Metric>> {
+        let entry = self.metrics.find(&call.name)?;
+        (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
+    }
+
+    /// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
+    pub(super) fn search(&self, call: &Call) -> Result<Choice> {
+        if let Some(entry) = self.partitioners.get(&call.name) {
+            return Ok(Choice::Partition {
+                call: call.clone(),
+                partitioner: (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?,
+            });
+        }
+        let Some(entry) = self.searches.get(&call.name) else {
+            let known = self.searches.names().chain(self.partitioners.names());
+            return Err(Error::unknown("search", &call.name, known));
+        };
+        Ok(Choice::Search {
+            call: call.clone(),
+            search: (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?,
+        })
+    }
+}
