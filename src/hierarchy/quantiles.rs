@@ -244,7 +244,13 @@ impl GeneralizationRule for Quantiles {
 
     fn sql(&self) -> String {
         let groups: Vec<String> = self.groups.iter().map(ToString::to_string).collect();
-        let literal = |text: &str| if self.bare { text.to_string() } else { quoting::literal(text) };
+        let literal = |text: &str| {
+            if self.bare {
+                text.to_string()
+            } else {
+                quoting::literal(text)
+            }
+        };
         let bounds: Vec<String> = self.bounds.iter().flatten().map(literal).collect();
         format!("AS QUANTILES ({}) BOUNDS ({})", groups.join(", "), bounds.join(", "))
     }

@@ -5,7 +5,7 @@
 //!
 //! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, doi:10.1109/ICDE.2006.101.
 
-use super::{Build, Measure, Metric, Subject, View};
+use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::lattice::Node;

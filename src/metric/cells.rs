@@ -5,7 +5,7 @@
 //! fractions whose least common denominator is small (glm), the unit is one over that and the sum is the rational
 //! number itself; otherwise a loss is rounded to 2^-40 of the unit, an error below 10^-12 a cell.
 
-use super::{Measure, Reads, Subject, View};
+use super::measure::{Measure, Reads, Subject, View};
 use crate::frequency::Space;
 use crate::hierarchy::{Label, Lookup};
 use crate::lattice::Node;

@@ -11,7 +11,7 @@
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;

@@ -7,7 +7,7 @@
 //!
 //! Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005, doi:10.1109/ICDE.2005.42.
 
-use super::{Build, Measure, Metric, Subject, View};
+use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::frequency::Space;

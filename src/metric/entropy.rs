@@ -8,8 +8,9 @@
 //!
 //! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009, doi:10.1109/TKDE.2008.129.
 
+use super::cells;
 use super::cells::{CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, View, cells};
+use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::Label;

@@ -8,8 +8,9 @@
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
+use super::cells;
 use super::cells::{CellMean, CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, cells};
+use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 

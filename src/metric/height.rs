@@ -2,7 +2,7 @@
 //!
 //! Samarati, Protecting respondents' identities in microdata release, TKDE 2001, doi:10.1109/69.971193.
 
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::lattice::Node;

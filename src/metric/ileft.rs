@@ -11,8 +11,9 @@
 //!
 //! Personalized privacy paper (2015), definitions 9 to 11.
 
+use super::cells;
 use super::cells::{CellMean, CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, cells};
+use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 

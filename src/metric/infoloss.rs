@@ -13,8 +13,9 @@
 //!
 //! MADARS paper (2015), equations 2-1 to 2-3.
 
+use super::cells;
 use super::cells::{CellMean, CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, cells};
+use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::{Label, Lookup};

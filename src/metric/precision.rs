@@ -7,8 +7,9 @@
 //! Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, IJUFKS 2002,
 //! doi:10.1142/S021848850200165X.
 
+use super::cells;
 use super::cells::{CellMean, CellSum, Unit};
-use super::{Build, Measure, Metric, Reads, Subject, cells};
+use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::Label;

@@ -11,7 +11,7 @@
 //!
 //! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and its experiments.
 
-use super::{Build, Measure, Metric, Subject, View};
+use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::lattice::Node;

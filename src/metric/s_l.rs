@@ -13,7 +13,7 @@
 //!
 //! Property-based generalization paper (PBG-EA, 2010), section "Measuring quality with spread" and its experiments.
 
-use super::{Build, Measure, Metric, Reads, Subject, View};
+use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;

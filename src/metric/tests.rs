@@ -4,7 +4,10 @@ use super::brute::Brute;
 use super::*;
 use crate::catalogue::{Argument, Value};
 use crate::frequency::testing::{LABEL, SENSITIVE, Table, table};
+use crate::frequency::{Base, FrequencySet};
 use crate::hierarchy::Label;
+use crate::lattice::Node;
+use crate::partition::Partition;
 use proptest::prelude::*;
 
 /// A request over a random table: what is kept is decided by class size, and by chance where `chance` is given.

@@ -5,7 +5,7 @@
 //! value is the sum of weight times term. It is as monotone as its terms: the weighted sum of their floors and bounds,
 //! put on the same scales, is a floor and a bound of the sum.
 
-use super::{Measure, Metric, Reads, Subject, View};
+use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
 use crate::lattice::Node;
 

@@ -11,9 +11,10 @@
 //! Wong, Li, Fu and Wang, (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing,
 //! KDD 2006, doi:10.1145/1150402.1150499.
 
+use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::Distribution;
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;

@@ -10,8 +10,9 @@
 //! El Emam, Guide to the de-identification of personal health information, CRC Press 2013, chapter 16,
 //! doi:10.1201/b14764.
 
+use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Relation, Subject};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;

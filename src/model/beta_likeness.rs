@@ -10,9 +10,10 @@
 //! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 2,
 //! doi:10.14778/2350229.2350255.
 
+use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::{Distribution, total};
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;

@@ -11,9 +11,10 @@
 //! Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing,
 //! KDD 2008, doi:10.1145/1401890.1401904.
 
+use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::{Distribution, total};
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;

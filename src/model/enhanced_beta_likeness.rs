@@ -9,8 +9,8 @@
 //! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 3,
 //! doi:10.14778/2350229.2350255.
 
-use super::Build;
 use super::beta_likeness::{BetaLikeness, PARAMS};
+use super::privacy_model::Build;
 use crate::catalogue::{Entry, Info};
 
 /// The catalogue entry.

@@ -11,8 +11,9 @@
 //! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007, section
 //! 4.1, doi:10.1145/1217299.1217302.
 
+use super::audit::{Audit, Comparison, Relation};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::{Distribution, total};
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 

@@ -6,7 +6,8 @@
 //!
 //! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002, doi:10.1142/S0218488502001648.
 
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Relation, Subject};
+use super::audit::{Audit, Comparison, Relation};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 

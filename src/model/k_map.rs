@@ -9,7 +9,8 @@
 //! Sweeney, Computational disclosure control: a primer on data privacy protection, PhD thesis, MIT 2001, section 4.3;
 //! El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008, doi:10.1197/jamia.M2716.
 
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
+use super::audit::{Audit, Comparison, Relation};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 

@@ -8,8 +8,8 @@
 //! Truta and Vinay, Privacy protection: p-sensitive k-anonymity property, ICDE Workshops 2006,
 //! doi:10.1109/ICDEW.2006.116.
 
-use super::Build;
 use super::l_diversity::Distinct;
+use super::privacy_model::Build;
 use crate::catalogue::{Entry, Info, Kind, Param};
 
 /// The catalogue entry.

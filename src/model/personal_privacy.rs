@@ -15,7 +15,8 @@
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
 //! doi:10.3303/CET1546031, definitions 6 to 8.
 
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject, Tree};
+use super::audit::{Audit, Comparison, Relation, Tree};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use crate::quoting::quote;

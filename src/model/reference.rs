@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Argument, Value};
-use crate::frequency::{Columns, FrequencySet, Scratch};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scratch};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{ArrayRef, StringArray};

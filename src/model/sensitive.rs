@@ -1,6 +1,6 @@
 //! The sensitive attribute of a model: its distribution over the whole table, and what can be said before a search.
 
-use super::Subject;
+use super::privacy_model::Subject;
 use crate::error::{Error, Result};
 use crate::frequency::DetailRequest;
 

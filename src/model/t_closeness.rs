@@ -16,10 +16,11 @@
 //! Li, Li and Venkatasubramanian, t-Closeness: privacy beyond k-anonymity and l-diversity, ICDE 2007, section 4 and
 //! appendix, doi:10.1109/ICDE.2007.367856.
 
+use super::audit::{Audit, Comparison, Relation};
 use super::earth_mover::{Distance, Ranks, Tree};
 use super::exact::Decimal;
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use super::sensitive::Distribution;
-use super::{Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;

@@ -20,7 +20,9 @@
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
 //! doi:10.3303/CET1546031, section 6.
 
-use super::{Build, Column, Found, Partition, Partitioner, Table};
+use super::groups::Partition;
+use super::partitioner::{Build, Found, Partitioner};
+use super::table::{Column, Table};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::Label;

@@ -1,7 +1,7 @@
 //! What every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
 
 use super::front::Front;
-use super::{Assessment, Oracle};
+use super::oracle::{Assessment, Oracle};
 use crate::error::Error;
 use crate::lattice::Node;
 use rand::SeedableRng;

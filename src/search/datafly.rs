@@ -13,7 +13,9 @@
 //! Reference: L. Sweeney, "Datafly: a system for providing anonymity in medical data", 1998,
 //! doi:10.1007/978-0-387-35285-5_22.
 
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::algorithm::{Build, Finding, Search};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;

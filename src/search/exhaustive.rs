@@ -9,7 +9,9 @@
 //! Reference: L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", 2002
 //! (MinGen), doi:10.1142/S021848850200165X.
 
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::algorithm::{Build, Finding, Search};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 

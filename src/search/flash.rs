@@ -17,8 +17,10 @@
 //! Reference: F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. A. Kuhn, "Flash: efficient, stable and optimal
 //! k-anonymity", 2012, doi:10.1109/SocialCom-PASSAT.2012.52.
 
+use super::algorithm::{Build, Finding, Prunes, Search};
+use super::context::{Context, Stop};
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;

@@ -12,7 +12,7 @@
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based generalizations in
 //! microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
 
-use super::Assessment;
+use super::oracle::Assessment;
 use crate::lattice::Node;
 
 /// Whether costs `a` dominate costs `b`: nowhere more, somewhere less.

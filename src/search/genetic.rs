@@ -15,8 +15,10 @@
 //! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search and genetic
 //! algorithm", 2011, section III.
 
+use super::algorithm::{Build, Finding, Search};
 use super::chance::{crossover, fitness, mutate, roulette};
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 

@@ -14,8 +14,10 @@
 //! Reference: K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005,
 //! doi:10.1145/1066157.1066164.
 
+use super::algorithm::{Build, Finding, Prunes, Search};
+use super::context::{Context, Stop};
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 

@@ -1,6 +1,7 @@
 //! What the optimal searches of the literature share: which nodes are anonymous, and which can no longer win.
 
-use super::{Context, Oracle, Stop};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
 /// Nodes of one height handed over at once: more would go by without the bounds that each brings.

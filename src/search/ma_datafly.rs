@@ -12,8 +12,10 @@
 //! Reference: X. Guo, J. Zhang, Z. Qu, Y. Wang, P. Guo, "MADARS: a method of multi-attributes generalized randomization
 //! privacy preserving", 2015, section 3.3.
 
+use super::algorithm::{Build, Finding, Search};
+use super::context::{Context, Stop};
 use super::datafly::climb;
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 
 /// The search; it has no parameters.

@@ -14,8 +14,10 @@
 //! Reference: K. El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
 //! 2009, doi:10.1197/jamia.M3144.
 
+use super::algorithm::{Build, Finding, Prunes, Search};
+use super::context::{Context, Stop};
 use super::known::Known;
-use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 use std::collections::HashSet;

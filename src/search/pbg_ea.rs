@@ -18,10 +18,12 @@
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, 2010, doi:10.1007/978-3-642-13739-6_6, Algorithms 1 and 2.
 
+use super::algorithm::{Build, Finding, Search};
 use super::chance::{crossover, mutate};
+use super::context::{Context, Stop};
 use super::front::dominates;
 use super::genetic::MUTATION;
-use super::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
+use super::oracle::{Assessment, Oracle};
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 use rand::RngExt;

@@ -14,8 +14,10 @@
 //! Reference: ours; Pareto local search as L. Paquete, M. Chiarandini, T. Stuetzle, 2004,
 //! doi:10.1007/978-3-642-17144-4_7.
 
+use super::algorithm::{Build, Finding, Search};
 use super::auto::Fit;
-use super::{Build, Context, Finding, Oracle, Search, Stop};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::lattice::Node;
 use std::collections::HashSet;

@@ -12,7 +12,9 @@
 //!
 //! Reference: P. Samarati, "Protecting respondents' identities in microdata release", 2001, doi:10.1109/69.971193.
 
-use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
+use super::algorithm::{Build, Finding, Prunes, Search};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 

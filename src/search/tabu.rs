@@ -19,8 +19,10 @@
 //! Reference: R. Cui, H.-J. Kim, D.-H. Lee, tabu method on the k-anonymity lattice, and the same authors' "A new
 //! approach for k-anonymity based on tabu search and genetic algorithm", 2011.
 
+use super::algorithm::{Build, Finding, Search};
 use super::chance::{fitness, roulette};
-use super::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
+use super::context::{Context, Stop};
+use super::oracle::{Assessment, Oracle};
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::error::Result as Checked;
 use crate::lattice::Node;

@@ -16,9 +16,11 @@
 //! Reference: R. Cui, H.-J. Kim, D.-H. Lee, "A new approach for k-anonymity based on tabu search and genetic
 //! algorithm", 2011.
 
+use super::algorithm::{Build, Finding, Search};
+use super::context::{Context, Stop};
 use super::genetic::{POPULATION, evolve};
+use super::oracle::Oracle;
 use super::tabu::{Walk, walk_params};
-use super::{Build, Context, Finding, Oracle, Search, Stop};
 use crate::catalogue::{Entry, Info, Kind, Param};
 
 /// The search.

@@ -1,8 +1,8 @@
 //! Dividing one group: which column, where it is cut or into which children, and what its label is.
 
-use super::super::{Column, Table};
-use super::{Mondrian, Split};
+use super::options::{Mondrian, Split};
 use crate::hierarchy::Label;
+use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 

@@ -34,30 +34,17 @@
 //! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, doi:10.1109/ICDE.2006.101.
 
 mod divide;
+mod options;
 
-use super::{Build, Found, Partition, Partitioner, Table};
+use super::groups::Partition;
+use super::partitioner::{Build, Found, Partitioner};
+use super::table::Table;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use crate::search::{Context, Stop};
 use divide::Run;
+use options::{Mondrian, Split};
 use std::ops::Range;
-
-/// Which column is divided first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Split {
-    Widest,
-    MostDistinct,
-    First,
-}
-
-/// The algorithm.
-#[derive(Debug, Clone, Copy)]
-pub struct Mondrian {
-    relaxed: bool,
-    split: Split,
-    numbers_by_hierarchy: bool,
-    exact_ranges: bool,
-}
 
 impl Partitioner for Mondrian {
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found> {

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Label;
-use crate::partition::{Column, Partition, Table};
+use crate::partition::groups::Partition;
+use crate::partition::table::{Column, Table};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range, SubAssign};

@@ -37,7 +37,8 @@
 
 mod cuts;
 
-use super::{Build, Found, Partitioner, Table};
+use super::partitioner::{Build, Found, Partitioner};
+use super::table::Table;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use crate::search::{Context, Stop};

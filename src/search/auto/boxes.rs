@@ -6,9 +6,11 @@
 //! general one of the lower half and the most specific one of the upper half. In between, the node that is expected to
 //! cost least is looked for from random places.
 
-use super::super::{Context, Finding, Oracle, Stop};
 use super::guess::Guess;
 use crate::lattice::Node;
+use crate::search::algorithm::Finding;
+use crate::search::context::{Context, Stop};
+use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

@@ -1,8 +1,9 @@
 //! A lattice that fits in memory: a lower bound for every node, raised until no node is open.
 
-use super::super::{Assessment, Context, Oracle, Stop};
 use super::guess::Guess;
 use crate::lattice::Node;
+use crate::search::context::{Context, Stop};
+use crate::search::oracle::{Assessment, Oracle};
 use rand::RngExt;
 use std::collections::HashSet;
 

@@ -4,8 +4,8 @@
 //! column and level, on a logarithmic scale, fitted to the nodes seen so far by recursive least squares. Guesses choose
 //! which node is assessed next; nothing is ever proved by one.
 
-use super::super::{Assessment, Oracle};
 use crate::lattice::Node;
+use crate::search::oracle::{Assessment, Oracle};
 
 /// Variance of a single observation about the fit.
 const NOISE: f64 = 0.1;

@@ -25,7 +25,9 @@ mod boxes;
 mod cover;
 mod guess;
 
-use super::{Build, Context, Finding, Oracle, Prunes, Search, Stop};
+use super::algorithm::{Build, Finding, Prunes, Search};
+use super::context::{Context, Stop};
+use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use boxes::Boxes;
 use cover::Cover;

@@ -97,10 +97,7 @@ impl Run for CreateHierarchy {
             .rule(&self.definition)
             .await
             .map_err(|e| e.context(format!("hierarchy {}", self.name)))?;
-        let (on_unmapped, on_null) = (
-            self.on_unmapped.unwrap_or_default(),
-            self.on_null.unwrap_or_default(),
-        );
+        let (on_unmapped, on_null) = (self.on_unmapped.unwrap_or_default(), self.on_null.unwrap_or_default());
         let hierarchy = Arc::new(Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)?);
         let levels = hierarchy.height();
         context.hierarchies.write().insert(self.name.clone(), hierarchy);

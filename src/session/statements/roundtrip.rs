@@ -225,7 +225,9 @@ fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, Given)>> {
         Part::First(name, takes) => named(name, takes).prop_map(Some).boxed(),
         Part::Maybe(start, takes) => of(named(start, takes)).boxed(),
         Part::OneOf(all) => {
-            let all = all.iter().map(|(start, takes)| named(start, takes).prop_map(Some).boxed());
+            let all = all
+                .iter()
+                .map(|(start, takes)| named(start, takes).prop_map(Some).boxed());
             prop::strategy::Union::new(all).boxed()
         }
     }
@@ -236,7 +238,10 @@ fn given(takes: &Takes) -> BoxedStrategy<Given> {
         Takes::One(of, _) => item(*of).prop_map(Given::Value).boxed(),
         Takes::List(_, of, _) => vec(item(*of), 1..4).prop_map(Given::Values).boxed(),
         Takes::Rows(_, of, _) => vec(vec(item(*of), 1..4), 1..3).prop_map(Given::Rows).boxed(),
-        Takes::Options => options().prop_filter("some", |all| !all.is_empty()).prop_map(Given::Options).boxed(),
+        Takes::Options => options()
+            .prop_filter("some", |all| !all.is_empty())
+            .prop_map(Given::Options)
+            .boxed(),
         Takes::Column => (table(), name())
             .prop_map(|(table, column)| Given::Column { table: table.0, column })
             .boxed(),

@@ -76,7 +76,6 @@ const OPTIONS: Info = Info {
 const FEWEST_VALUES: &str = "the least distinct values of a class";
 const FARTHEST_CLASS: &str = "the greatest distance of a class from all rows measured";
 
-
 const SHARE: Kind = Kind::Real {
     min: 0.0,
     max: 1.0,

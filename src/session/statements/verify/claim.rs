@@ -18,7 +18,12 @@ impl AnonContext {
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
-        let constraints = constraints(&context.registry(), &verify.satisfying, &quasi_identifiers, &verify.sensitive)?;
+        let constraints = constraints(
+            &self.registry(),
+            &verify.satisfying,
+            &quasi_identifiers,
+            &verify.sensitive,
+        )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
         let folder = released_folder(&verify.source, &source.rows);
         let evidence = folder.as_deref().map(|folder| Evidence::of(folder, stated));

@@ -1,0 +1,18 @@
+//! What a statement says of Mondrian.
+
+/// Which column is divided first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Split {
+    Widest,
+    MostDistinct,
+    First,
+}
+
+/// The algorithm.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mondrian {
+    pub(super) relaxed: bool,
+    pub(super) split: Split,
+    pub(super) numbers_by_hierarchy: bool,
+    pub(super) exact_ranges: bool,
+}
