@@ -3,7 +3,7 @@
 //! `cargo run --example embed`
 
 use anonsql::AnonContext;
-use anonsql::error::{ErrorKind, Result};
+use anonsql::error::{Error, ErrorKind, Result};
 use datafusion::arrow::array::{Int64Array, StringArray, UInt64Array};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
@@ -23,7 +23,7 @@ pub async fn main() -> Result<()> {
     session.register_batch("people", people)?;
     let anon = AnonContext::new(session);
 
-    let folder = tempfile::tempdir()?;
+    let folder = tempfile::tempdir().map_err(|e| Error::io("a folder for the example", e))?;
     let target = folder.path().join("released").display().to_string();
     let request = format!(
         "ANONYMIZE people TO '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness)

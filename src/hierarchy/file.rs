@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_told_by_line_and_never_literal() {
+    fn bad_files_are_told_by_line_and_never_quoted() {
         for (content, said) in [
             (&b"a;x;*\nb;*\n"[..], "line 2 has 2 columns, the first has 3"),
             (
