@@ -1,7 +1,7 @@
 //! Six people, and what is asked of them, for tests of jobs and of single stages.
 
 use crate::catalogue::{Argument, Call, Value};
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, table};
+use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 use crate::job::{Choice, Constraint, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit};
 use crate::source::Pins;
 use crate::{metric, model};
@@ -48,8 +48,8 @@ fn hierarchy(name: &str, rows: &[&[&str]]) -> Arc<Hierarchy> {
         .iter()
         .map(|row| row.iter().map(|label| Some((*label).to_string())).collect())
         .collect();
-    let ladder = table::Table::from_rows(&rows).unwrap();
-    Arc::new(Hierarchy::new(name, Arc::new(ladder), OnUnmapped::Error, OnNull::Value).unwrap())
+    let rule = values::listed(&rows).unwrap();
+    Arc::new(Hierarchy::new(name, Arc::new(rule), OnUnmapped::Error, OnNull::Value).unwrap())
 }
 
 fn quasi_identifier(column: &str, rows: &[&[&str]]) -> QuasiIdentifier {
@@ -72,6 +72,7 @@ pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Con
     };
     Constraint {
         model: model::build(&call).unwrap(),
+        meaning: "",
         call,
         attribute: attribute.map(str::to_string),
         subset: None,
