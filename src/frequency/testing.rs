@@ -158,11 +158,11 @@ impl Table {
         let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
         let (sample, population) = runtime().block_on(async {
             let streams = vec![self.stream(first), self.stream(second)];
-            let mut sample = columns.scan(streams, &scratch, Arc::default()).await.unwrap();
+            let mut sample = Scan::read(&columns, streams, &scratch, Arc::default()).await.unwrap();
             let bare = columns.without_details();
-            let population = bare.scan(vec![self.stream(&people)], &scratch, Arc::default());
+            let population = Scan::read(&bare, vec![self.stream(&people)], &scratch, Arc::default());
             let population = population.await.unwrap();
-            columns.refresh(&mut sample).unwrap();
+            sample.refresh(&columns).unwrap();
             (sample, population)
         });
         let lookups = self.lookups(&population);
@@ -198,7 +198,7 @@ impl Table {
         let (first, second) = self.rows.split_at(self.rows.len() / 3);
         let streams = vec![self.stream(first), self.stream(second)];
         let columns = self.columns(&[]);
-        let scan = columns.scan_within(streams, scratch, share, Arc::default());
+        let scan = Scan::within(&columns, streams, scratch, share, Arc::default());
         runtime().block_on(scan).unwrap()
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Argument, Value};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scratch};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scan, Scratch};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{ArrayRef, StringArray};
@@ -52,7 +52,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let scan = runtime
-        .block_on(columns.scan(vec![Box::pin(stream)], &scratch, Arc::default()))
+        .block_on(Scan::read(&columns, vec![Box::pin(stream)], &scratch, Arc::default()))
         .unwrap();
     let bind = |(i, name): (usize, &String)| {
         let lookup = hierarchy(shared, name).bind(Arc::clone(scan.values(i))).unwrap();

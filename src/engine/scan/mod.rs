@@ -61,7 +61,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         None => None,
     };
     if population.is_some() {
-        columns.refresh(&mut sample)?;
+        sample.refresh(&columns)?;
     }
     observer.end(Phase::Scan);
 
@@ -118,7 +118,7 @@ async fn count(columns: &Columns, rows: DataFrame, scratch: &Scratch, progress: 
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let plan = source_plan(plan).await?;
     let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
-    columns.scan(streams, scratch, progress).await
+    Scan::read(columns, streams, scratch, progress).await
 }
 
 async fn count_population(

@@ -132,7 +132,7 @@ impl Grouper {
 /// The high half of a product folded onto the low half spreads every bit of the key over the low bits;
 /// the highest bits are those of the product, and as good.
 #[inline]
-pub(super) fn hash(key: &[u64]) -> u64 {
+pub(crate) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     key.iter().fold(0, |h, word| {
         let product = u128::from(h ^ word ^ ODD).wrapping_mul(u128::from(ODD | 1));

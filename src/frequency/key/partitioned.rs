@@ -2,7 +2,7 @@
 //! parts are grouped on several threads (radix-partitioned aggregation).
 
 use super::grouper::{Grouper, hash};
-use super::parallel::{MANY, join, map, pieces};
+use crate::frequency::parallel::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The space of packed keys of one table: the layout, the lookup tables, and generalizing keys.
 
-use super::layout::{Layout, bits_for};
-use super::parallel::concat;
+use super::layout::{Chunk, Layout, bits_for};
+use crate::frequency::parallel::concat;
 use crate::hierarchy::Lookup;
 use crate::lattice::Node;
 use arrow::array::Array;
@@ -69,31 +69,44 @@ impl Space {
     /// `keys`, whose levels are `from`, generalized to `to` (which is not below `from` in any column).
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();
-        // What is unchanged is kept by a mask; what is at the top is 0, the least code of the only group.
-        let mut kept = vec![0u64; words];
-        let mut mapped = vec![];
-        for (index, chunk) in self.layout.chunks().iter().enumerate() {
-            let columns = chunk.columns();
-            if from.levels()[columns.clone()] == to.levels()[columns.clone()] {
-                kept[chunk.word()] |= chunk.mask();
-            } else if columns.clone().any(|c| to.level(c) < self.lookups[c].top()) {
-                mapped.push((chunk, self.table(index, &to.levels()[columns])));
-            }
-        }
         if words == 1 {
-            return generalize_words(keys, kept[0], &mapped);
+            return self.generalize_word(0, keys, from, to);
         }
+        let (kept, mapped): (Vec<u64>, Vec<_>) = (0..words).map(|word| self.changes(word, from, to)).unzip();
         let mut out: Vec<u64> = keys
             .chunks_exact(words)
             .flat_map(|k| k.iter().zip(&kept).map(|(k, m)| k & m))
             .collect();
-        for (chunk, table) in &mapped {
-            let word = chunk.word();
-            for (out, key) in out.chunks_exact_mut(words).zip(keys.chunks_exact(words)) {
-                out[word] |= table[chunk.index(key[word])];
+        for (word, mapped) in mapped.iter().enumerate() {
+            for (chunk, table) in mapped {
+                for (out, key) in out.chunks_exact_mut(words).zip(keys.chunks_exact(words)) {
+                    out[word] |= table[chunk.index(key[word])];
+                }
             }
         }
         out
+    }
+
+    /// Word `word` of each key, generalized: it depends on no other word.
+    pub(crate) fn generalize_word(&self, word: usize, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
+        let (kept, mapped) = self.changes(word, from, to);
+        generalize_words(keys, kept, &mapped)
+    }
+
+    /// The bits of a word that stay as they are from one node to another, and the tables for the others. What is at the
+    /// top is in neither: it is 0, the least code of the only group.
+    fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<(&Chunk, Arc<Vec<u64>>)>) {
+        let (mut kept, mut mapped) = (0, vec![]);
+        let chunks = self.layout.chunks().iter().enumerate();
+        for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
+            let columns = chunk.columns();
+            if from.levels()[columns.clone()] == to.levels()[columns.clone()] {
+                kept |= chunk.mask();
+            } else if columns.clone().any(|c| to.level(c) < self.lookups[c].top()) {
+                mapped.push((chunk, self.table(index, &to.levels()[columns])));
+            }
+        }
+        (kept, mapped)
     }
 
     /// The table of chunk `index` at these levels: packed codes to packed representatives, in place.
@@ -135,8 +148,8 @@ impl Space {
     }
 }
 
-/// The usual case, one word per key: all chunks of a key in one pass.
-fn generalize_words(keys: &[u64], kept: u64, mapped: &[(&super::layout::Chunk, Arc<Vec<u64>>)]) -> Vec<u64> {
+/// All chunks of a word in one pass.
+fn generalize_words(keys: &[u64], kept: u64, mapped: &[(&Chunk, Arc<Vec<u64>>)]) -> Vec<u64> {
     match mapped {
         [] => keys.iter().map(|k| k & kept).collect(),
         [(a, ta)] => keys.iter().map(|k| (k & kept) | ta[a.index(*k)]).collect(),

@@ -1,17 +1,9 @@
-//! The first scan: rows to the distinct combinations of codes with their counts.
+//! The columns of a scan, and what classes must know beside their rows.
 
-use super::interner::{Dictionary, Shared};
-use super::partitioned::bytes_to_group;
-use super::spill::Scratch;
-use super::tally::Tally;
-use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef};
+use crate::error::Result;
+use crate::frequency::encode::Shared;
 use arrow::datatypes::SchemaRef;
-use datafusion::execution::SendableRecordBatchStream;
-use futures::StreamExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::task::JoinSet;
 
 /// A further attribute that classes must know of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,20 +31,11 @@ impl DetailRequest {
     }
 }
 
-/// What one scan counted, still in the codes of the scan.
-#[derive(Debug)]
-pub struct Scan {
-    pub(super) rows: u64,
-    pub(super) dictionaries: Vec<Dictionary>,
-    pub(super) details: Vec<(DetailRequest, Vec<Dictionary>)>,
-    pub(super) tallies: Vec<Tally>,
-}
-
 /// The dictionaries that partitions of one scan, or of a sample and its population, share.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    pub(super) quasi_identifiers: Vec<(String, Arc<Shared>)>,
-    pub(super) details: Vec<(DetailRequest, Vec<Arc<Shared>>)>,
+    pub(crate) quasi_identifiers: Vec<(String, Arc<Shared>)>,
+    pub(crate) details: Vec<(DetailRequest, Vec<Arc<Shared>>)>,
 }
 
 impl Columns {
@@ -81,15 +64,7 @@ impl Columns {
         }
     }
 
-    /// Brings `scan`, an earlier one with these dictionaries, to all values that are known now: a later scan of a
-    /// population meets values that the sample lacks, and those change the ranks of all others.
-    pub fn refresh(&self, scan: &mut Scan) -> Result<()> {
-        let columns = self.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
-        scan.dictionaries = columns.collect::<Result<_>>()?;
-        Ok(())
-    }
-
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let own: usize = self.quasi_identifiers.iter().map(|(_, s)| s.bytes()).sum();
         own + self
             .details
@@ -97,122 +72,5 @@ impl Columns {
             .flat_map(|(_, s)| s)
             .map(|s| s.bytes())
             .sum::<usize>()
-    }
-
-    /// Counts the rows of `streams`, each on a task of its own, within the memory of `scratch`. Combinations that it does
-    /// not hold go to files, where there may be files and classes need to know of no further attribute. `progress` is
-    /// advanced by rows.
-    pub async fn scan(
-        &self,
-        streams: Vec<SendableRecordBatchStream>,
-        scratch: &Scratch,
-        progress: Arc<AtomicU64>,
-    ) -> Result<Scan> {
-        // Bringing the partitions together takes as much again as they hold.
-        let share = scratch
-            .left()
-            .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
-        self.scan_within(streams, scratch, share, progress).await
-    }
-
-    /// The same, where each partition holds `share` bytes of combinations.
-    pub(super) async fn scan_within(
-        &self,
-        streams: Vec<SendableRecordBatchStream>,
-        scratch: &Scratch,
-        share: usize,
-        progress: Arc<AtomicU64>,
-    ) -> Result<Scan> {
-        let mut tasks = JoinSet::new();
-        for (number, mut stream) in streams.into_iter().enumerate() {
-            let mut tally = Tally::new(self, &stream.schema(), scratch, share, number == 0)?;
-            let columns = self.clone();
-            let progress = Arc::clone(&progress);
-            tasks.spawn(async move {
-                while let Some(batch) = stream.next().await {
-                    let batch = batch.map_err(Error::from_data)?;
-                    tally.add(&columns, &batch)?;
-                    progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
-                    tokio::task::consume_budget().await;
-                }
-                tally.finish();
-                Ok::<_, Error>((number, tally))
-            });
-        }
-        let mut tallies = vec![];
-        while let Some(done) = tasks.join_next().await {
-            tallies.push(done.map_err(|e| Error::from_task("a scan task", &e))??);
-        }
-        tallies.sort_by_key(|(number, _)| *number);
-        let tallies: Vec<Tally> = tallies.into_iter().map(|(_, tally)| tally).collect();
-        Ok(Scan {
-            rows: tallies.iter().map(|t| t.rows).sum(),
-            dictionaries: self
-                .quasi_identifiers
-                .iter()
-                .map(|(_, s)| s.finish())
-                .collect::<Result<_>>()?,
-            details: self
-                .details
-                .iter()
-                .map(|(request, shared)| {
-                    Ok((
-                        request.clone(),
-                        shared.iter().map(|s| s.finish()).collect::<Result<_>>()?,
-                    ))
-                })
-                .collect::<Result<_>>()?,
-            tallies,
-        })
-    }
-}
-
-impl Scan {
-    /// Rows read.
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// Whether combinations are in files.
-    pub(super) fn is_spilled(&self) -> bool {
-        self.tallies.iter().any(|t| !t.files.is_empty())
-    }
-
-    /// Whether combinations may go to files.
-    pub(super) fn may_spill(&self) -> bool {
-        self.tallies.iter().all(Tally::may_spill)
-    }
-
-    /// Memory that bringing the partitions together takes beside them.
-    pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
-        let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
-        let entries = (0..self.details.len()).map(|detail| {
-            self.tallies
-                .iter()
-                .map(|t| t.details[detail].grouper.len())
-                .sum::<usize>()
-        });
-        let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
-        // Keys in their new codes, the class of each group, its place in the order, and the ordered set with its counts.
-        let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // The entries of one detail at a time, bucketed by class and in order, and what stays of each.
-        classes + most * (24 + 4 + 16 + 4) + all * 12
-    }
-
-    /// The distinct values of quasi-identifier `column`, ascending, NULL last.
-    pub fn values(&self, column: usize) -> &ArrayRef {
-        &self.dictionaries[column].values
-    }
-
-    /// Rows by value of quasi-identifier `column`, in the order of [`Scan::values`].
-    pub fn value_counts(&self, column: usize) -> Vec<u64> {
-        let dictionary = &self.dictionaries[column];
-        let mut counts = vec![0; dictionary.values.len()];
-        for tally in &self.tallies {
-            for (rank, rows) in dictionary.ranks.iter().zip(tally.marginal(column)) {
-                counts[*rank as usize] += rows;
-            }
-        }
-        counts
     }
 }

@@ -4,13 +4,11 @@
 //! counting begins anew. Where nearly every row was a combination of its own, counting them in memory gains nothing:
 //! the next rows are written as they are.
 
-use super::grouper::Grouper;
-use super::interner::Local;
-use super::key_file::KeyFile;
-use super::layout::{Layout, bits_for};
-use super::scan::Columns;
-use super::spill::Scratch;
+use super::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::encode::Local;
+use crate::frequency::key::{Grouper, Layout, bits_for};
+use crate::frequency::spill::{KeyFile, Scratch};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -19,16 +17,16 @@ use std::sync::Arc;
 
 /// The counts of one partition.
 #[derive(Debug)]
-pub(super) struct Tally {
-    pub(super) layout: Layout,
-    pub(super) grouper: Grouper,
-    pub(super) counts: Vec<u64>,
-    pub(super) details: Vec<DetailTally>,
-    pub(super) rows: u64,
+pub(crate) struct Tally {
+    pub(crate) layout: Layout,
+    pub(crate) grouper: Grouper,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) details: Vec<DetailTally>,
+    pub(crate) rows: u64,
     /// By column and code of the scan: rows of the combinations that are in files; once finished, of all.
     marginals: Vec<Vec<u64>>,
     /// Partial counts that were not held, by the layout that keys had.
-    pub(super) files: Vec<(Layout, KeyFile)>,
+    pub(crate) files: Vec<(Layout, KeyFile)>,
     /// Rows counted since the last file was written.
     counted: u64,
     /// Rows that are still to be written as they are.
@@ -45,9 +43,9 @@ pub(super) struct Tally {
 
 /// The counts of one detail: groups of (class, code) or (class, entity, code).
 #[derive(Debug)]
-pub(super) struct DetailTally {
-    pub(super) grouper: Grouper,
-    pub(super) counts: Vec<u64>,
+pub(crate) struct DetailTally {
+    pub(crate) grouper: Grouper,
+    pub(crate) counts: Vec<u64>,
     indices: Vec<usize>,
     locals: Vec<Local>,
 }
@@ -61,7 +59,7 @@ const UNCOUNTED: u64 = 8;
 
 impl Tally {
     /// A tally whose keys and counts take no more than about `share` bytes.
-    pub(super) fn new(
+    pub(crate) fn new(
         columns: &Columns,
         schema: &SchemaRef,
         scratch: &Scratch,
@@ -108,14 +106,14 @@ impl Tally {
     }
 
     /// The keys of these groups.
-    pub(super) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
+    pub(crate) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
         let words = self.layout.words();
         self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
     /// Calls `f` with all keys and their counts, a part at a time, in files or not, and with the layout of the keys;
     /// without counts, each is 1.
-    pub(super) fn for_each(&self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
         for (layout, file) in &self.files {
             file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
         }
@@ -123,17 +121,17 @@ impl Tally {
     }
 
     /// Rows by code of the scan in a column, once the tally is finished.
-    pub(super) fn marginal(&self, column: usize) -> &[u64] {
+    pub(crate) fn marginal(&self, column: usize) -> &[u64] {
         &self.marginals[column]
     }
 
     /// Whether combinations may go to files: what classes know of further attributes is held for each of them.
-    pub(super) fn may_spill(&self) -> bool {
+    pub(crate) fn may_spill(&self) -> bool {
         self.details.is_empty() && self.scratch.has_files()
     }
 
     /// Counts the rows of a batch.
-    pub(super) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
+    pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
         let rows = batch.num_rows();
         let mut codes = Vec::with_capacity(self.locals.len());
         for (local, index) in self.locals.iter_mut().zip(&self.indices) {
@@ -160,7 +158,7 @@ impl Tally {
     }
 
     /// Takes stock once all rows were added.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         tally_marginals(
             &self.layout,
             self.grouper.keys(),

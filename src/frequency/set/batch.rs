@@ -1,35 +1,33 @@
-//! Frequency sets as record batches: the form in which DataFusion's plans exchange them. No buffer is copied.
+//! Frequency sets as record batches, the form in which DataFusion's plans read and answer them.
 
-use super::set::{Detail, FrequencySet};
+use super::detail::Detail;
+use super::frequency_set::FrequencySet;
 use crate::error::{Error, Result};
 use crate::lattice::Node;
-use arrow::array::{
-    ArrayRef, AsArray, FixedSizeListArray, ListArray, PrimitiveArray, StructArray, UInt32Array, UInt64Array,
-};
-use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, Schema, SchemaRef, UInt32Type, UInt64Type};
+use arrow::array::{ArrayRef, AsArray, ListArray, PrimitiveArray, StructArray, UInt32Array, UInt64Array};
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, UInt32Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The schema of frequency sets of `words` words a key: key, rows, population where there is one, and one list of
-/// (code, count) per detail.
-pub(crate) fn schema(words: usize, population: bool, details: usize) -> SchemaRef {
-    let word = Arc::new(Field::new("word", DataType::UInt64, false));
-    let key = match words {
-        1 => DataType::UInt64,
-        _ => DataType::FixedSizeList(word, words as i32),
-    };
-    let mut fields = vec![
-        Field::new("key", key, false),
-        Field::new("rows", DataType::UInt64, false),
-    ];
-    if population {
-        fields.push(Field::new("population", DataType::UInt64, false));
-    }
-    for i in 0..details {
-        fields.push(Field::new(format!("detail_{i}"), DataType::List(entry()), false));
-    }
-    Arc::new(Schema::new(fields))
+/// The column of rows.
+pub(super) const ROWS: &str = "rows";
+/// The column of rows in the population, where there is one.
+pub(super) const POPULATION: &str = "population";
+
+/// The column of word `word` of the keys.
+pub(super) fn word_column(word: usize) -> String {
+    format!("key_{word}")
+}
+
+/// The column of detail `detail`.
+pub(super) fn detail_column(detail: usize) -> String {
+    format!("detail_{detail}")
+}
+
+/// The type of a detail's column: for each class a list of codes with their counts.
+pub(super) fn detail_type() -> DataType {
+    DataType::List(entry())
 }
 
 fn entry() -> Arc<Field> {
@@ -43,85 +41,89 @@ fn entry_fields() -> Fields {
     ])
 }
 
+/// A column of details: the codes and counts of class `i` are those at `offsets[i]..offsets[i + 1]`.
+pub(super) fn detail_array(
+    offsets: OffsetBuffer<i32>,
+    codes: ScalarBuffer<u32>,
+    counts: ScalarBuffer<u64>,
+) -> Result<ListArray> {
+    let codes: ArrayRef = Arc::new(UInt32Array::new(codes, None));
+    let counts: ArrayRef = Arc::new(UInt64Array::new(counts, None));
+    let entries = StructArray::try_new(entry_fields(), vec![codes, counts], None)?;
+    Ok(ListArray::try_new(entry(), offsets, Arc::new(entries), None)?)
+}
+
+/// The details in a column of [`detail_array`].
+pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
+    let list = array.as_list_opt::<i32>().ok_or_else(another_type)?;
+    let entries = list.values().as_struct_opt().ok_or_else(another_type)?;
+    Ok(Detail::new(
+        list.offsets().clone(),
+        values::<UInt32Type>(entries.column(0))?,
+        values::<UInt64Type>(entries.column(1))?,
+    ))
+}
+
 impl FrequencySet {
-    /// This set as one batch.
-    pub(crate) fn to_batch(&self) -> Result<RecordBatch> {
-        let words = self.words();
-        let key: ArrayRef = match words {
-            1 => Arc::new(UInt64Array::new(self.keys().clone(), None)),
-            _ => {
-                let values: ArrayRef = Arc::new(UInt64Array::new(self.keys().clone(), None));
-                let word = Arc::new(Field::new("word", DataType::UInt64, false));
-                Arc::new(FixedSizeListArray::try_new(word, words as i32, values, None)?)
-            }
-        };
-        let mut columns = vec![key, Arc::new(UInt64Array::new(self.counts().clone(), None)) as ArrayRef];
-        if let Some(population) = self.populations() {
-            columns.push(Arc::new(UInt64Array::new(population.clone(), None)));
+    /// This set as one batch: the words of the key, the rows, the rows in the population where there is one, and the
+    /// details. Only keys of several words are copied.
+    pub(super) fn to_batch(&self) -> Result<RecordBatch> {
+        let counts = |counts: &ScalarBuffer<u64>| Arc::new(UInt64Array::new(counts.clone(), None)) as ArrayRef;
+        let mut columns = vec![];
+        for word in 0..self.words() {
+            let words = match self.words() {
+                1 => self.keys().clone(),
+                words => self.keys().iter().skip(word).step_by(words).copied().collect(),
+            };
+            columns.push((word_column(word), counts(&words)));
         }
-        for detail in self.details() {
+        columns.push((ROWS.into(), counts(self.counts())));
+        columns.extend(
+            self.populations()
+                .map(|population| (POPULATION.into(), counts(population))),
+        );
+        for (i, detail) in self.details().iter().enumerate() {
             let (offsets, codes, counts) = detail.buffers();
-            let codes: ArrayRef = Arc::new(UInt32Array::new(codes.clone(), None));
-            let counts: ArrayRef = Arc::new(UInt64Array::new(counts.clone(), None));
-            let entries = StructArray::try_new(entry_fields(), vec![codes, counts], None)?;
-            columns.push(Arc::new(ListArray::try_new(
-                entry(),
-                offsets.clone(),
-                Arc::new(entries),
-                None,
-            )?));
+            let array = detail_array(offsets.clone(), codes.clone(), counts.clone())?;
+            columns.push((detail_column(i), Arc::new(array)));
         }
-        let schema = schema(words, self.populations().is_some(), self.details().len());
-        Ok(RecordBatch::try_new(schema, columns)?)
+        Ok(RecordBatch::try_from_iter(columns)?)
     }
 
-    /// The set of `node` in a batch of [`FrequencySet::to_batch`]; `cardinalities` are the details' numbers of codes.
-    pub(crate) fn from_batch(node: &Node, batch: &RecordBatch, cardinalities: &[usize]) -> Result<Self> {
-        let mut columns = batch.columns().iter();
-        let mut next = || {
-            columns
-                .next()
-                .ok_or_else(|| Error::internal("a frequency set lacks a column"))
+    /// The set of `node` in a batch with the columns of `like`'s.
+    pub(super) fn from_batch(node: &Node, batch: &RecordBatch, like: &Self) -> Result<Self> {
+        let column = |name: &str| {
+            let lacking = || Error::internal(format!("a frequency set lacks its column {name}"));
+            batch.column_by_name(name).ok_or_else(lacking)
         };
-        let key = next()?;
-        let (words, keys) = match key.as_fixed_size_list_opt() {
-            Some(list) => (list.value_length() as usize, values::<UInt64Type>(list.values())?),
-            None => (1, values::<UInt64Type>(key)?),
+        let words: Vec<_> = (0..like.words())
+            .map(|word| values::<UInt64Type>(column(&word_column(word))?))
+            .collect::<Result<_>>()?;
+        let keys = match words.as_slice() {
+            [only] => only.clone(),
+            words => (0..batch.num_rows())
+                .flat_map(|class| words.iter().map(move |w| w[class]))
+                .collect(),
         };
-        let counts = values::<UInt64Type>(next()?)?;
-        let has_population = batch.num_columns() > 2 + cardinalities.len();
-        let populations = if has_population {
-            Some(values::<UInt64Type>(next()?)?)
-        } else {
-            None
-        };
-        let mut details = vec![];
-        for _ in cardinalities {
-            let list = next()?
-                .as_list_opt::<i32>()
-                .ok_or_else(|| Error::internal("a detail is not a list"))?;
-            let entries = list.values().as_struct();
-            details.push(Detail::new(
-                list.offsets().clone(),
-                values::<UInt32Type>(entries.column(0))?,
-                values::<UInt64Type>(entries.column(1))?,
-            ));
-        }
+        let population = like.populations().map(|_| values::<UInt64Type>(column(POPULATION)?));
+        let details = (0..like.details().len()).map(|i| to_detail(column(&detail_column(i))?));
         Ok(Self::from_parts(
             node.clone(),
-            words,
+            like.words(),
             keys,
-            counts,
-            populations,
-            details,
-            cardinalities.to_vec(),
+            values::<UInt64Type>(column(ROWS)?)?,
+            population.transpose()?,
+            details.collect::<Result<_>>()?,
+            like.cardinalities().to_vec(),
         ))
     }
 }
 
 fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>> {
-    let array: &PrimitiveArray<T> = array
-        .as_primitive_opt()
-        .ok_or_else(|| Error::internal("a column of a frequency set has another type"))?;
+    let array: &PrimitiveArray<T> = array.as_primitive_opt().ok_or_else(another_type)?;
     Ok(array.values().clone())
+}
+
+fn another_type() -> Error {
+    Error::internal("a column of a frequency set has another type")
 }

@@ -1,146 +1,188 @@
-//! The plan of a node: GROUP BY the generalized key, as a DataFusion operator over an in-memory frequency set.
+//! What a node is to DataFusion: GROUP BY the generalized key over the base frequency set, or over the set of a more
+//! specific node.
 //!
-//! DataFusion's own AggregateExec answers the same and costs a third more (see performance.md); planning SQL text costs
-//! ten times the grouping. EXPLAIN prints the SQL form, and a test holds both to the same classes.
+//! By default [`FrequencySet::roll_up`] answers this query: it generalizes and groups packed keys in one loop, which costs
+//! less than AggregateExec, and planning costs ten times the grouping (performance.md). Under
+//! `SET anonsql.node_execution = 'datafusion'` DataFusion plans and executes it, and spills where memory is short.
 
-use super::set::FrequencySet;
-use super::space::Space;
-use crate::error::Result;
+use super::batch::{POPULATION, ROWS, detail_column, word_column};
+use super::frequency_set::FrequencySet;
+use super::generalize_word::GeneralizeWord;
+use super::merge_counts::MergeCounts;
+use crate::error::{Error, Result};
+use crate::frequency::key::Space;
 use crate::lattice::Node;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
-use futures::{StreamExt, TryStreamExt};
-use std::fmt;
+use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
+use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::functions_aggregate::expr_fn::sum;
+use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan, LogicalPlanBuilder, ScalarUDF, col};
+use datafusion::physical_plan::collect;
 use std::sync::Arc;
+use tokio::runtime::Handle;
 
-/// `SELECT generalize(key, to), sum(rows), ... GROUP BY 1` over one frequency set.
-#[derive(Debug)]
-pub(crate) struct NodeExec {
-    input: Arc<dyn ExecutionPlan>,
-    space: Arc<Space>,
-    from: Node,
-    to: Node,
-    cardinalities: Arc<[usize]>,
-    properties: Arc<PlanProperties>,
+/// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`: the classes of `to`
+/// from those of the more specific node of `source`.
+pub(super) fn logical_plan(source: &FrequencySet, space: &Arc<Space>, to: &Node) -> Result<LogicalPlan> {
+    let batch = source.to_batch()?;
+    let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+    let words = (0..source.words()).map(|word| {
+        let function = GeneralizeWord::new(Arc::clone(space), source.node().clone(), to.clone(), word);
+        let call = ScalarUDF::from(function).call(vec![col(word_column(word))]);
+        call.alias(word_column(word))
+    });
+    let sums = [ROWS].into_iter().chain(source.populations().map(|_| POPULATION));
+    let merge_counts = Arc::new(AggregateUDF::from(MergeCounts::new()));
+    let details = (0..source.details().len()).map(detail_column);
+    let details = details.map(|detail| merge_counts.call(vec![col(&detail)]).alias(detail));
+    let aggregates: Vec<Expr> = sums.map(|name| sum(col(name)).alias(name)).chain(details).collect();
+    let plan = LogicalPlanBuilder::scan("classes", provider_as_source(Arc::new(table)), None)?
+        .aggregate(words, aggregates)?
+        .build()?;
+    Ok(plan)
 }
 
-impl NodeExec {
-    /// The plan that answers the frequency set of `to` from that of a more specific node.
-    pub(crate) fn plan(source: &FrequencySet, space: Arc<Space>, to: Node) -> Result<Arc<dyn ExecutionPlan>> {
-        let batch = source.to_batch()?;
-        let schema = batch.schema();
-        let input = MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?;
-        Ok(Arc::new(Self::new(
-            input,
-            space,
-            source.node().clone(),
-            to,
-            source.cardinalities().into(),
-        )))
-    }
+/// Has DataFusion plan and execute nodes, within the memory and the temporary files of a task.
+#[derive(Debug)]
+pub(super) struct Planned {
+    state: SessionState,
+    context: Arc<TaskContext>,
+    /// Where DataFusion reads spill files, for a node that is asked for on a thread of its own.
+    runtime: Option<Handle>,
+}
 
-    fn new(
-        input: Arc<dyn ExecutionPlan>,
-        space: Arc<Space>,
-        from: Node,
-        to: Node,
-        cardinalities: Arc<[usize]>,
-    ) -> Self {
-        let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        ));
+impl Planned {
+    /// In `context`. A node has one partition: nodes are what runs in parallel.
+    pub(super) fn new(context: &Arc<TaskContext>) -> Self {
+        let config = context.session_config().clone().with_target_partitions(1);
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(context.runtime_env());
         Self {
-            input,
-            space,
-            from,
-            to,
-            cardinalities,
-            properties,
+            state: state.build(),
+            context: Arc::clone(context),
+            runtime: Handle::try_current().ok(),
         }
     }
+
+    /// The set of `to` from that of a more specific node, keys ascending.
+    pub(super) fn roll_up(&self, source: &FrequencySet, space: &Arc<Space>, to: &Node) -> Result<FrequencySet> {
+        let plan = logical_plan(source, space, to)?;
+        let classes = async {
+            let plan = self.state.create_physical_plan(&plan).await?;
+            let schema = plan.schema();
+            let batches = collect(plan, Arc::clone(&self.context)).await?;
+            let classes = concat_batches(&schema, &batches)?;
+            // DataFusion answers them in an order that depends on whether it spilled.
+            let keys = classes.columns()[..source.words()].iter().map(|words| SortColumn {
+                values: Arc::clone(words),
+                options: None,
+            });
+            let order = lexsort_to_indices(&keys.collect::<Vec<_>>(), None)?;
+            Ok::<_, DataFusionError>(take_record_batch(&classes, &order)?)
+        };
+        let _runtime = self.runtime.as_ref().map(Handle::enter);
+        let batch = futures::executor::block_on(classes).map_err(Error::from_data)?;
+        FrequencySet::from_batch(to, &batch, source)
+    }
 }
 
-impl DisplayAs for NodeExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "NodeExec: from={}, to={}", self.from, self.to)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frequency::testing::{Groups, Row, table};
+    use crate::frequency::{Base, testing::Table};
+    use datafusion::execution::memory_pool::FairSpillPool;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
-impl ExecutionPlan for NodeExec {
-    fn name(&self) -> &str {
-        "NodeExec"
-    }
+    /// By key: rows, rows of the population, and the counts of each detail by code.
+    type Classes = BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)>;
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (Some(input), true) = (children.pop(), children.is_empty()) else {
-            return Err(DataFusionError::Internal("NodeExec has one input".into()));
+    fn classes(set: &FrequencySet) -> Classes {
+        let class = |i: usize| {
+            let details = set.details().iter().map(|d| d.class(i).collect()).collect();
+            (set.counts()[i], set.populations().map(|p| p[i]), details)
         };
-        let Self {
-            space,
-            from,
-            to,
-            cardinalities,
-            ..
-        } = self.as_ref();
-        Ok(Arc::new(Self::new(
-            input,
-            Arc::clone(space),
-            from.clone(),
-            to.clone(),
-            Arc::clone(cardinalities),
-        )))
+        let classes: Classes = (0..set.len()).map(|i| (set.key(i).to_vec(), class(i))).collect();
+        assert_eq!(classes.len(), set.len(), "no class is there twice");
+        classes
     }
 
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        use datafusion::physical_plan::execution_plan::ChildrenPropertiesMode::Recompute;
-        self.replace_children(children, ReplaceChildrenOptions::new(Recompute))
+    /// Every node of `nodes` from the base set, by both ways.
+    fn both_ways_agree(base: &Base, context: &Arc<TaskContext>, nodes: impl Iterator<Item = Node>) {
+        let planned = Planned::new(context);
+        let set = base.held().unwrap();
+        for node in nodes {
+            let fused = set.roll_up(&base.space, &node).0;
+            let found = planned.roll_up(set, &base.space, &node).unwrap();
+            assert_eq!(classes(&fused), classes(&found), "{node}");
+            assert!(found.keys().chunks(found.words()).is_sorted(), "{node}");
+            // And a more general one from what was found.
+            let tops = base.space.lookups().iter().map(|l| l.top()).collect();
+            let top = planned.roll_up(&found, &base.space, &Node::new(tops)).unwrap();
+            assert!(top.len() <= 1 && top.counts().iter().sum::<u64>() == set.counts().iter().sum::<u64>());
+        }
     }
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let input = self.input.execute(partition, context)?;
-        let schema = self.schema();
-        let (space, from, to) = (Arc::clone(&self.space), self.from.clone(), self.to.clone());
-        let cardinalities = Arc::clone(&self.cardinalities);
-        let output_schema = Arc::clone(&schema);
-        let classes = async move {
-            let batches: Vec<_> = input.try_collect().await?;
-            let batch = match batches.as_slice() {
-                [only] => only.clone(),
-                // A memory source may cut a large batch into pieces.
-                many => arrow::compute::concat_batches(&schema, many)?,
-            };
-            let source = FrequencySet::from_batch(&from, &batch, &cardinalities)?;
-            Ok(source.roll_up(&space, &to).0.to_batch()?)
-        };
-        let stream = futures::stream::once(classes).boxed();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(output_schema, stream)))
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn datafusion_finds_the_classes_that_the_fused_form_finds(table in table()) {
+            let context = Arc::new(TaskContext::default());
+            both_ways_agree(&table.base(), &context, table.lattice().iter());
+            both_ways_agree(&table.bare_base(), &context, table.lattice().iter());
+        }
+    }
+
+    /// A table of `rows` rows whose keys take two words.
+    fn wide(rows: i64) -> Table {
+        let columns = 70;
+        let value = |row: i64, column: i64| Some(row >> (column % 16) & 1);
+        Table {
+            rows: (0..rows)
+                .map(|row| Row::of((0..columns).map(|c| value(row, c)).collect()))
+                .collect(),
+            groups: (0..columns).map(|_| Groups::flat(2)).collect(),
+            tree: Groups::flat(2),
+            population: vec![],
+            per_entity: false,
+            texts: false,
+        }
+    }
+
+    #[test]
+    fn keys_of_several_words_are_grouped_alike() {
+        let base = wide(300).bare_base();
+        assert_eq!(base.held().unwrap().words(), 2);
+        let nodes = (0..70)
+            .step_by(9)
+            .map(|last| Node::new((0..70).map(|c| u8::from(c > last)).collect()));
+        both_ways_agree(&base, &Arc::new(TaskContext::default()), nodes);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_node_that_memory_does_not_hold_is_spilled() {
+        let base = tokio::task::spawn_blocking(|| wide(60_000).bare_base()).await.unwrap();
+        let pool = Arc::new(FairSpillPool::new(3_000_000));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap();
+        let context = Arc::new(TaskContext::default().with_runtime(runtime));
+        let check = move || both_ways_agree(&base, &context, [Node::new(vec![0; 70])].into_iter());
+        tokio::task::spawn_blocking(check).await.unwrap();
+    }
+
+    #[test]
+    fn the_plan_is_a_group_by_of_the_generalized_key() {
+        let base = wide(10).bare_base();
+        let plan = logical_plan(base.held().unwrap(), &base.space, &Node::new(vec![1; 70])).unwrap();
+        let text = plan.display_indent().to_string();
+        assert!(
+            text.contains("Aggregate: groupBy=[[generalize_word(classes.key_0) AS key_0, "),
+            "{text}"
+        );
+        assert!(text.contains("aggr=[[sum(classes.rows) AS rows]]"), "{text}");
     }
 }

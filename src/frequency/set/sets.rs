@@ -1,18 +1,18 @@
 //! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
 
 use super::base::{Base, BaseSet};
-use super::node::NodeExec;
-use super::partitioned::bytes_to_group;
-use super::set::FrequencySet;
-use super::spill::Scratch;
+use super::cache::Cache;
+use super::frequency_set::FrequencySet;
+use super::node::Planned;
 use super::spilled::{Demand, Grouping, Means, Spilled};
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::key::partitioned::bytes_to_group;
+use crate::frequency::spill::Scratch;
 use crate::lattice::Node;
+use crate::settings::{NodeExecution, Settings};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use futures::TryStreamExt;
 use parking_lot::{Condvar, Mutex, RwLock};
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct FrequencySets {
     base: Arc<Base>,
     context: Arc<TaskContext>,
+    /// DataFusion's execution of nodes, where the session asks for it.
+    planned: Option<Box<Planned>>,
     cache: RwLock<Cache>,
     evaluated: AtomicU64,
     rolled_up: AtomicU64,
@@ -43,15 +45,6 @@ pub enum Answer {
         /// About how many are: extrapolated from some of the classes, and more than the limit.
         suppressed: u64,
     },
-}
-
-#[derive(Debug)]
-struct Cache {
-    sets: HashMap<Node, Arc<FrequencySet>>,
-    oldest_first: VecDeque<Node>,
-    bytes: usize,
-    limit: usize,
-    reservation: MemoryReservation,
 }
 
 /// What was done to answer frequency sets.
@@ -83,20 +76,18 @@ impl FrequencySets {
                 ),
             )
         })?;
-        let cache = Cache {
-            sets: HashMap::new(),
-            oldest_first: VecDeque::new(),
-            bytes: 0,
-            limit,
-            reservation: MemoryConsumer::new("anonsql frequency set cache").register(pool),
-        };
+        let reservation = MemoryConsumer::new("anonsql frequency set cache").register(pool);
         // The base set lives as long as the sets do; its share is handed to the cache's reservation.
-        let held = base_set.free();
-        cache.reservation.grow(held);
+        reservation.grow(base_set.free());
+        let planned = match Settings::of(context.session_config().options()).node_execution {
+            NodeExecution::Fused => None,
+            NodeExecution::DataFusion => Some(Box::new(Planned::new(&context))),
+        };
         Ok(Self {
             base,
             context,
-            cache: RwLock::new(cache),
+            planned,
+            cache: RwLock::new(Cache::new(limit, reservation)),
             evaluated: AtomicU64::new(0),
             rolled_up: AtomicU64::new(0),
             cached: AtomicU64::new(0),
@@ -158,10 +149,13 @@ impl FrequencySets {
     /// Groups a node from the set of a more specific one.
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
         let _shared = self.computing.read();
-        let set = {
-            let _room = self.room_to_group(source)?;
-            Arc::new(self.execute(source, node)?)
-        };
+        let set = Arc::new(match &self.planned {
+            Some(planned) => planned.roll_up(source, &self.base.space, node)?,
+            None => {
+                let _room = self.room_to_group(source)?;
+                source.roll_up(&self.base.space, node).0
+            }
+        });
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
         self.remember(&set);
         Ok(set)
@@ -232,24 +226,9 @@ impl FrequencySets {
         })
     }
 
-    /// Runs the node's plan. The plan does no I/O and never waits, so it runs on the calling thread.
-    fn execute(&self, source: &FrequencySet, node: &Node) -> Result<FrequencySet> {
-        let plan = NodeExec::plan(source, Arc::clone(&self.base.space), node.clone())?;
-        let stream = plan.execute(0, Arc::clone(&self.context)).map_err(Error::from_data)?;
-        let batches: Vec<_> = futures::executor::block_on(stream.try_collect()).map_err(Error::from_data)?;
-        match batches.as_slice() {
-            [batch] => FrequencySet::from_batch(node, batch, source.cardinalities()),
-            _ => Err(Error::internal("a node's plan answered more than one batch")),
-        }
-    }
-
     /// Forgets the sets of evaluated nodes, and gives their memory back.
     pub fn clear(&self) {
-        let mut cache = self.cache.write();
-        cache.sets.clear();
-        cache.oldest_first.clear();
-        let bytes = std::mem::take(&mut cache.bytes);
-        cache.reservation.shrink(bytes);
+        self.cache.write().clear();
     }
 
     /// What was done so far.
@@ -287,58 +266,10 @@ impl Drop for Room<'_> {
     }
 }
 
-impl Cache {
-    /// The smallest set below `node` that is smaller than the base set, where that is in memory; and whether it is the
-    /// node's own. Direct predecessors are asked first: a search that walks the lattice finds one there, and does not pay
-    /// for looking at every cached node.
-    fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
-        if let Some(own) = self.sets.get(node) {
-            return Some((Arc::clone(own), true));
-        }
-        let levels = node.levels().iter().enumerate();
-        let direct = levels
-            .filter(|(_, level)| **level > 0)
-            .filter_map(|(i, level)| self.sets.get(&node.with_level(i, level - 1)))
-            .min_by_key(|set| set.len());
-        let below = || {
-            self.sets
-                .values()
-                .filter(|set| set.node().is_below_or_equal(node))
-                .min_by_key(|set| set.len())
-        };
-        let smaller = |set: &&Arc<FrequencySet>| base.is_none_or(|base| set.len() < base.len());
-        let nearest = direct.or_else(below).filter(smaller);
-        nearest.map(|set| (Arc::clone(set), false))
-    }
-
-    fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
-        let bytes = set.bytes();
-        // A set nearly as large as the base saves nothing to whoever starts from it.
-        if bytes * 4 > base_bytes * 3 || bytes > self.limit / 2 {
-            return;
-        }
-        while self.bytes + bytes > self.limit || self.reservation.try_grow(bytes).is_err() {
-            let Some(oldest) = self.oldest_first.pop_front() else {
-                return;
-            };
-            if let Some(gone) = self.sets.remove(&oldest) {
-                self.bytes -= gone.bytes();
-                self.reservation.shrink(gone.bytes());
-            }
-        }
-        self.bytes += bytes;
-        self.oldest_first.push_back(set.node().clone());
-        if let Some(twice) = self.sets.insert(set.node().clone(), set) {
-            self.bytes -= twice.bytes();
-            self.reservation.shrink(twice.bytes());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::table;
     use super::*;
+    use crate::frequency::testing::table;
     use datafusion::execution::memory_pool::GreedyMemoryPool;
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::{SessionConfig, SessionContext};

@@ -7,15 +7,13 @@
 //! its classes. A node that is anonymous has no more classes than the rows of the limit and the others in classes of the
 //! least size, and they are held in memory like those of any node.
 
-use super::grouper::{Grouper, hash};
-use super::key_file::KeyFile;
-use super::parallel::map;
-use super::scan::Scan;
-use super::set::FrequencySet;
-use super::space::Space;
-use super::spill::Scratch;
+use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
 use crate::error::Result;
+use crate::frequency::key::{Grouper, Space, hash};
+use crate::frequency::parallel::map;
+use crate::frequency::scan::Scan;
+use crate::frequency::spill::{KeyFile, Scratch};
 use crate::lattice::Node;
 use std::ops::Range;
 
@@ -47,7 +45,7 @@ pub struct Spilled {
 
 /// What grouping a node comes to.
 #[derive(Debug)]
-pub(super) enum Grouping {
+pub(crate) enum Grouping {
     /// Its classes, in the order of slices and keys.
     Classes(FrequencySet),
     /// It does not meet the demand: rows that are suppressed, extrapolated from some of its classes.
@@ -58,11 +56,11 @@ pub(super) enum Grouping {
 
 /// What a node is grouped with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Means<'a> {
-    pub(super) scratch: &'a Scratch,
-    pub(super) threads: usize,
+pub(crate) struct Means<'a> {
+    pub(crate) scratch: &'a Scratch,
+    pub(crate) threads: usize,
     /// Bytes that have to be there for each class, once all are grouped.
-    pub(super) class_bytes: usize,
+    pub(crate) class_bytes: usize,
 }
 
 /// One slice while it is grouped.
@@ -84,7 +82,7 @@ struct Grouped {
 
 impl Spilled {
     /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
-    pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
+    pub(crate) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
         let recoded = map(scan.tallies.len(), |i| recode(&scan.tallies[i], parts, words, scratch));
         let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
@@ -113,7 +111,7 @@ impl Spilled {
 
     /// Groups at the more general `to`, until that is known not to meet `demand`. Calls with the same arguments answer
     /// the same, however much memory and however many threads there are, but for [`Grouping::NoRoom`].
-    pub(super) fn group(&self, space: &Space, to: &Node, demand: Option<Demand>, means: Means) -> Result<Grouping> {
+    pub(crate) fn group(&self, space: &Space, to: &Node, demand: Option<Demand>, means: Means) -> Result<Grouping> {
         let levels = to.levels().iter().zip(space.lookups());
         let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
         let most = possible.fold(1, u64::saturating_mul).min(self.entries);
@@ -321,7 +319,7 @@ impl Grouped {
 }
 
 /// Keys and their counts, keys ascending.
-pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
+pub(crate) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
     if words == 1 {
         let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();
         pairs.sort_unstable();
@@ -338,9 +336,9 @@ pub(super) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Table, table};
-    use super::super::{Base, BaseSet};
+    use super::super::base::{Base, BaseSet};
     use super::*;
+    use crate::frequency::testing::{Table, table};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -410,7 +408,7 @@ mod tests {
 
     /// `rows` rows of three columns with hardly two alike.
     fn nearly_unique(rows: i64) -> Table {
-        use super::super::testing::{Groups, Row};
+        use crate::frequency::testing::{Groups, Row};
         let groups: Vec<Groups> = [120, 110, 90].map(Groups::flat).into();
         let row = |i: i64| Row::of([(i * 7919) % 120, (i * 104_729) % 110, (i / 13) % 90].map(Some).into());
         Table {

@@ -1,17 +1,16 @@
 //! From the codes of a scan, which follow the order of first appearance, to those of a space.
 
-use super::key_file::KeyFile;
-use super::layout::Layout;
-use super::spill::Scratch;
-use super::tally::Tally;
 use crate::error::Result;
+use crate::frequency::key::Layout;
+use crate::frequency::scan::Tally;
+use crate::frequency::spill::{KeyFile, Scratch};
 
 /// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
-pub(super) type Parts = Vec<Vec<Option<(usize, u64)>>>;
+pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
 /// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
 /// unknown value.
-pub(super) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
+pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
     let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
     let mut unmapped = 0;
     tally.for_each(|layout, keys, counts| {
@@ -28,7 +27,7 @@ pub(super) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scrat
 }
 
 /// Keys in the codes of a scan as keys in those of a space, but for the suppressed ones, and which are not.
-pub(super) fn encode<'a>(
+pub(crate) fn encode<'a>(
     parts: &Parts,
     words: usize,
     layout: &Layout,

@@ -1,13 +1,13 @@
 //! Packed keys with their counts, in a file.
 
-use super::spill::Overflow;
+use super::space::Overflow;
 use crate::error::Result;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
 /// Keys of one layout with their counts: written once, and then read any number of times, by several threads at once.
 #[derive(Debug)]
-pub(super) struct KeyFile {
+pub(crate) struct KeyFile {
     overflow: Overflow,
     words: usize,
     blocks: Vec<Block>,
@@ -29,7 +29,7 @@ impl KeyFile {
     const BLOCK: usize = 1 << 14;
 
     /// No keys so far.
-    pub(super) fn new(overflow: Overflow, words: usize) -> Self {
+    pub(crate) fn new(overflow: Overflow, words: usize) -> Self {
         Self {
             overflow,
             words,
@@ -40,12 +40,12 @@ impl KeyFile {
     }
 
     /// How many keys there are; one that was appended twice counts twice.
-    pub(super) fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         self.entries
     }
 
     /// Adds keys; without counts, each counts 1.
-    pub(super) fn append(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
+    pub(crate) fn append(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         for (i, keys) in keys.chunks(Self::BLOCK * self.words).enumerate() {
             let entries = keys.len() / self.words;
             let counts = counts.map(|counts| &counts[i * Self::BLOCK..i * Self::BLOCK + entries]);
@@ -67,7 +67,7 @@ impl KeyFile {
 
     /// Calls `f` with all keys and their counts, a part at a time, while it answers that it wants more; without counts,
     /// each is 1.
-    pub(super) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
         let mut buffer = MutableBuffer::new(0);
         for block in &self.blocks {
             let words = block.entries * (self.words + usize::from(!block.ones));
@@ -84,7 +84,7 @@ impl KeyFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spill::Scratch;
+    use super::super::space::Scratch;
     use super::*;
     use proptest::prelude::*;
 

@@ -1,0 +1,11 @@
+//! The first scan: rows to the distinct combinations of codes with their counts.
+
+mod columns;
+mod parquet;
+mod run;
+mod tally;
+
+pub use columns::{Columns, DetailRequest};
+pub use parquet::read_dictionaries;
+pub use run::Scan;
+pub(crate) use tally::{DetailTally, Tally};

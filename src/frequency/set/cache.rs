@@ -1,0 +1,84 @@
+//! The sets of nodes that were evaluated before, bounded in bytes.
+
+use super::frequency_set::FrequencySet;
+use crate::lattice::Node;
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// The sets that are kept, the oldest of which goes first.
+#[derive(Debug)]
+pub(super) struct Cache {
+    sets: HashMap<Node, Arc<FrequencySet>>,
+    oldest_first: VecDeque<Node>,
+    bytes: usize,
+    limit: usize,
+    reservation: MemoryReservation,
+}
+
+impl Cache {
+    /// No sets, and room for `limit` bytes of them as far as `reservation` is granted.
+    pub(super) fn new(limit: usize, reservation: MemoryReservation) -> Self {
+        Self {
+            sets: HashMap::new(),
+            oldest_first: VecDeque::new(),
+            bytes: 0,
+            limit,
+            reservation,
+        }
+    }
+
+    /// Forgets all sets, and gives their memory back.
+    pub(super) fn clear(&mut self) {
+        self.sets.clear();
+        self.oldest_first.clear();
+        let bytes = std::mem::take(&mut self.bytes);
+        self.reservation.shrink(bytes);
+    }
+
+    /// The smallest set below `node` that is smaller than the base set, where that is in memory; and whether it is the
+    /// node's own. Direct predecessors are asked first: a search that walks the lattice finds one there, and does not pay
+    /// for looking at every cached node.
+    pub(super) fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
+        if let Some(own) = self.sets.get(node) {
+            return Some((Arc::clone(own), true));
+        }
+        let levels = node.levels().iter().enumerate();
+        let direct = levels
+            .filter(|(_, level)| **level > 0)
+            .filter_map(|(i, level)| self.sets.get(&node.with_level(i, level - 1)))
+            .min_by_key(|set| set.len());
+        let below = || {
+            self.sets
+                .values()
+                .filter(|set| set.node().is_below_or_equal(node))
+                .min_by_key(|set| set.len())
+        };
+        let smaller = |set: &&Arc<FrequencySet>| base.is_none_or(|base| set.len() < base.len());
+        let nearest = direct.or_else(below).filter(smaller);
+        nearest.map(|set| (Arc::clone(set), false))
+    }
+
+    pub(super) fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
+        let bytes = set.bytes();
+        // A set nearly as large as the base saves nothing to whoever starts from it.
+        if bytes * 4 > base_bytes * 3 || bytes > self.limit / 2 {
+            return;
+        }
+        while self.bytes + bytes > self.limit || self.reservation.try_grow(bytes).is_err() {
+            let Some(oldest) = self.oldest_first.pop_front() else {
+                return;
+            };
+            if let Some(gone) = self.sets.remove(&oldest) {
+                self.bytes -= gone.bytes();
+                self.reservation.shrink(gone.bytes());
+            }
+        }
+        self.bytes += bytes;
+        self.oldest_first.push_back(set.node().clone());
+        if let Some(twice) = self.sets.insert(set.node().clone(), set) {
+            self.bytes -= twice.bytes();
+            self.reservation.shrink(twice.bytes());
+        }
+    }
+}

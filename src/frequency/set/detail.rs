@@ -1,0 +1,118 @@
+//! What classes know of one further attribute, beside their rows.
+
+use crate::frequency::scan::DetailRequest;
+use arrow::array::ArrayRef;
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+
+/// What is known of one further attribute over the whole table.
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    /// What was asked for.
+    pub request: DetailRequest,
+    /// The distinct values, ascending, NULL last (those of the attribute, for pairs).
+    pub values: ArrayRef,
+    /// For each code of the detail the index of its value; the identity but for pairs.
+    pub value_of_code: Option<Vec<u32>>,
+    /// Rows by value (distinct entities by value, for pairs), over the whole table.
+    pub counts: Vec<u64>,
+}
+
+/// What a class knows of one further attribute: which codes occur in it, and how often.
+///
+/// Kept as one list for all classes: the entries of class `i` are `offsets[i]..offsets[i + 1]`.
+#[derive(Debug, Clone)]
+pub struct Detail {
+    offsets: OffsetBuffer<i32>,
+    codes: ScalarBuffer<u32>,
+    counts: ScalarBuffer<u64>,
+}
+
+impl Detail {
+    pub(crate) fn new(offsets: OffsetBuffer<i32>, codes: ScalarBuffer<u32>, counts: ScalarBuffer<u64>) -> Self {
+        Self { offsets, codes, counts }
+    }
+
+    pub(crate) fn buffers(&self) -> (&OffsetBuffer<i32>, &ScalarBuffer<u32>, &ScalarBuffer<u64>) {
+        (&self.offsets, &self.codes, &self.counts)
+    }
+
+    /// From `(class, code, count)` triples of `classes` classes, each pair of class and code once.
+    pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
+        let triples: Vec<_> = triples.collect();
+        let groups: Vec<u32> = triples.iter().map(|t| t.0).collect();
+        let codes: Vec<u32> = triples.iter().map(|t| t.1).collect();
+        let counts: Vec<u64> = triples.iter().map(|t| t.2).collect();
+        merge(classes, cardinality, &groups, &codes, &counts)
+    }
+
+    /// The codes and counts of class `class`, ascending by code.
+    pub fn class(&self, class: usize) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
+        let range = self.offsets[class] as usize..self.offsets[class + 1] as usize;
+        self.codes[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.counts[range].iter().copied())
+    }
+
+    /// How many codes occur in class `class`.
+    pub fn distinct(&self, class: usize) -> u64 {
+        (self.offsets[class + 1] - self.offsets[class]) as u64
+    }
+
+    /// The same attribute after classes were merged: class `i` became class `groups[i]` of `classes`.
+    pub(super) fn roll_up(&self, classes: usize, cardinality: usize, groups: &[u32]) -> Self {
+        let mut by_entry = Vec::with_capacity(self.codes.len());
+        for (class, group) in groups.iter().enumerate() {
+            by_entry.extend(std::iter::repeat_n(*group, self.distinct(class) as usize));
+        }
+        merge(classes, cardinality, &by_entry, &self.codes, &self.counts)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.offsets.len() * 4 + self.codes.len() * 12
+    }
+}
+
+/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the cost is linear but
+/// for sorting the codes within a group.
+fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], counts: &[u64]) -> Detail {
+    let mut starts = vec![0u32; classes + 1];
+    for group in groups {
+        starts[*group as usize + 1] += 1;
+    }
+    for i in 0..classes {
+        starts[i + 1] += starts[i];
+    }
+    let mut order = vec![0u32; groups.len()];
+    let mut next = starts.clone();
+    for (entry, group) in groups.iter().enumerate() {
+        let at = &mut next[*group as usize];
+        order[*at as usize] = entry as u32;
+        *at += 1;
+    }
+    let mut sums = vec![0u64; cardinality];
+    let mut seen: Vec<u32> = vec![];
+    let (mut offsets, mut out_codes, mut out_counts) = (Vec::with_capacity(classes + 1), vec![], vec![]);
+    offsets.push(0i32);
+    for class in 0..classes {
+        for &entry in &order[starts[class] as usize..starts[class + 1] as usize] {
+            let code = codes[entry as usize];
+            let sum = &mut sums[code as usize];
+            if *sum == 0 {
+                seen.push(code);
+            }
+            *sum += counts[entry as usize];
+        }
+        seen.sort_unstable();
+        for code in seen.drain(..) {
+            out_codes.push(code);
+            out_counts.push(std::mem::take(&mut sums[code as usize]));
+        }
+        offsets.push(out_codes.len() as i32);
+    }
+    Detail {
+        offsets: OffsetBuffer::new(offsets.into()),
+        codes: out_codes.into(),
+        counts: out_counts.into(),
+    }
+}

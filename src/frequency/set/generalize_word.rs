@@ -1,0 +1,72 @@
+//! SQL function: a word of the packed keys of one node as that of a more general node.
+
+use crate::frequency::key::Space;
+use crate::lattice::Node;
+use arrow::array::{AsArray, UInt64Array};
+use arrow::datatypes::{DataType, UInt64Type};
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// `generalize_word(key_0)`, from one node to another.
+#[derive(Debug)]
+pub(super) struct GeneralizeWord {
+    space: Arc<Space>,
+    from: Node,
+    to: Node,
+    word: usize,
+    signature: Signature,
+}
+
+impl GeneralizeWord {
+    /// Generalizes word `word` of keys of `from` to `to`, which is not below it.
+    pub(super) fn new(space: Arc<Space>, from: Node, to: Node, word: usize) -> Self {
+        Self {
+            space,
+            from,
+            to,
+            word,
+            signature: Signature::exact(vec![DataType::UInt64], Volatility::Immutable),
+        }
+    }
+}
+
+impl PartialEq for GeneralizeWord {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.space, &other.space)
+            && (&self.from, &self.to, self.word) == (&other.from, &other.to, other.word)
+    }
+}
+
+impl Eq for GeneralizeWord {}
+
+impl Hash for GeneralizeWord {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.from, &self.to, self.word).hash(state);
+    }
+}
+
+impl ScalarUDFImpl for GeneralizeWord {
+    fn name(&self) -> &str {
+        "generalize_word"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::UInt64)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let words = arrays
+            .iter()
+            .flat_map(|words| words.as_primitive::<UInt64Type>().values().iter().copied());
+        let words: Vec<u64> = words.collect();
+        let general = self.space.generalize_word(self.word, &words, &self.from, &self.to);
+        Ok(ColumnarValue::Array(Arc::new(UInt64Array::from(general))))
+    }
+}

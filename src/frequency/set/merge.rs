@@ -1,0 +1,188 @@
+//! Brings the partitions of a scan together: their keys in the codes of a space, ascending, and the entries of their
+//! details.
+
+use super::detail::{Attribute, Detail};
+use super::translate::{Parts, encode};
+use crate::error::{Error, Result};
+use crate::frequency::encode::Dictionary;
+use crate::frequency::key::{Space, partitioned};
+use crate::frequency::parallel::{join, map, pieces};
+use crate::frequency::scan::{DetailRequest, DetailTally, Scan, Tally};
+use crate::lattice::Node;
+use std::sync::Arc;
+
+/// The class of each group of a partition; `None` where the row is suppressed for an unknown value.
+pub(super) type ClassOf = Vec<Option<u32>>;
+
+/// The rows of each class, and those in none.
+pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, u64) {
+    let mut counts = vec![0; classes];
+    let mut unmapped = 0;
+    for (tally, map) in scan.tallies.iter().zip(maps) {
+        for (class, count) in map.iter().zip(&tally.counts) {
+            match class {
+                Some(class) => counts[*class as usize] += count,
+                None => unmapped += count,
+            }
+        }
+    }
+    (counts, unmapped)
+}
+
+/// Brings the keys of partitions to the codes of the space.
+pub(super) struct Merge<'a> {
+    pub(super) space: &'a Space,
+    pub(super) suppresses: Vec<bool>,
+    pub(super) bottom: &'a Node,
+}
+
+impl Merge<'_> {
+    /// The keys of the classes, ascending, and the class of each group of every partition.
+    pub(super) fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
+        let words = self.space.layout().words();
+        let (mut keys, mut mapped) = (vec![], vec![]);
+        for scan in scans {
+            let parts = self.parts(scan);
+            for tally in &scan.tallies {
+                let pieces = pieces(tally.counts.len());
+                let done = map(pieces.len(), |i| {
+                    encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
+                });
+                let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+                keys.extend(more);
+                mapped.push(join(known));
+            }
+        }
+        let keys = join(keys);
+        let grouped = partitioned::group(words, keys.len() / words, |entries| {
+            keys[entries.start * words..entries.end * words].into()
+        });
+        drop(keys);
+        let ascending = self.ascending(&grouped.keys);
+        let mut ranks = vec![0; ascending.len()];
+        let mut sorted = Vec::with_capacity(grouped.keys.len());
+        for (rank, class) in ascending.into_iter().enumerate() {
+            ranks[class as usize] = rank as u32;
+            sorted.extend_from_slice(&grouped.keys[class as usize * words..][..words]);
+        }
+        let mut classes = grouped.groups.into_iter().map(|group| ranks[group as usize]);
+        let class_of = |mapped: Vec<bool>| {
+            let class = |mapped| if mapped { classes.next() } else { None };
+            mapped.into_iter().map(class).collect()
+        };
+        (sorted, mapped.into_iter().map(class_of).collect())
+    }
+
+    /// Per column and code of a scan: the representative, in place; `None` where its rows are suppressed.
+    pub(super) fn parts(&self, scan: &Scan) -> Parts {
+        let columns = scan.dictionaries.iter().enumerate();
+        let parts = columns.map(|(column, dictionary)| {
+            let lookup = self.space.lookup(column);
+            let representatives = &lookup.level(self.bottom.level(column)).representatives;
+            let part = |rank: &u32| {
+                let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
+                (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
+            };
+            dictionary.ranks.iter().map(part).collect()
+        });
+        parts.collect()
+    }
+
+    /// The positions of distinct keys in ascending order, which does not depend on the threads.
+    fn ascending(&self, keys: &[u64]) -> Vec<u32> {
+        let words = self.space.layout().words();
+        let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
+        let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
+        let pieces = pieces(keys.len() / words);
+        let runs = map(pieces.len(), |i| {
+            let mut run: Vec<(u64, u32)> = pieces[i]
+                .clone()
+                .map(|class| (keys[class * words], class as u32))
+                .collect();
+            run.sort_unstable_by(compare);
+            run
+        });
+        let mut all = join(runs);
+        // The stable sort finds the runs, and merges them.
+        all.sort_by(compare);
+        all.into_iter().map(|(_, class)| class).collect()
+    }
+}
+
+/// The entries of one detail, from all partitions: class (`None` where suppressed), entity where there is one, code.
+pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
+
+impl DetailEntries {
+    pub(super) fn collect(tallies: &[Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
+        let mut entries = vec![];
+        for (tally, map) in tallies.iter().zip(maps) {
+            let DetailTally { grouper, counts, .. } = &tally.details[index];
+            for (key, count) in grouper.keys().chunks_exact(dictionaries.len()).zip(counts) {
+                let class = map[(key[0] >> 32) as usize];
+                let first = dictionaries[0].ranks[key[0] as u32 as usize];
+                let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);
+                entries.push((class, first, second, *count));
+            }
+        }
+        Self(entries)
+    }
+
+    pub(super) fn finish(
+        self,
+        request: DetailRequest,
+        dictionaries: &[Dictionary],
+        classes: usize,
+    ) -> Result<(Attribute, (Detail, usize))> {
+        if self.0.len() > i32::MAX as usize {
+            return Err(Error::data(
+                "classes and sensitive values have more than 2^31 combinations",
+            ));
+        }
+        let (value_of_code, values, codes) = match &request {
+            DetailRequest::Values(_) | DetailRequest::Distinct(_) => {
+                let codes: Vec<u32> = self.0.iter().map(|e| e.1).collect();
+                (None, &dictionaries[0].values, codes)
+            }
+            DetailRequest::Pairs { .. } => {
+                let mut pairs: Vec<(u32, u32)> = self.0.iter().map(|e| (e.2, e.1)).collect();
+                pairs.sort_unstable();
+                pairs.dedup();
+                let codes = self.0.iter().map(|e| {
+                    let found = pairs.binary_search(&(e.2, e.1));
+                    found.map(|i| i as u32).unwrap_or_default()
+                });
+                let codes = codes.collect();
+                (
+                    Some(pairs.iter().map(|p| p.0).collect::<Vec<u32>>()),
+                    &dictionaries[1].values,
+                    codes,
+                )
+            }
+        };
+        let cardinality = value_of_code.as_ref().map_or(values.len(), Vec::len);
+        let mut counts = vec![0u64; values.len()];
+        match &value_of_code {
+            Some(value_of_code) => value_of_code.iter().for_each(|v| counts[*v as usize] += 1),
+            None => self
+                .0
+                .iter()
+                .zip(&codes)
+                .for_each(|(entry, code)| counts[*code as usize] += entry.3),
+        }
+        let triples = self
+            .0
+            .iter()
+            .zip(&codes)
+            .filter_map(|(entry, code)| Some((entry.0?, *code, entry.3)));
+        let detail = Detail::from_triples(classes, cardinality, triples);
+        Ok((
+            Attribute {
+                request,
+                values: Arc::clone(values),
+                value_of_code,
+                counts,
+            },
+            (detail, cardinality),
+        ))
+    }
+}

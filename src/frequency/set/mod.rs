@@ -1,0 +1,22 @@
+//! Frequency sets: the base set, in memory or in files, and the sets of more general nodes.
+
+mod base;
+mod batch;
+mod cache;
+mod detail;
+mod frequency_set;
+mod generalize_word;
+mod index;
+mod merge;
+mod merge_counts;
+mod node;
+mod sets;
+mod spilled;
+mod translate;
+
+pub use base::{Base, BaseSet};
+pub use detail::{Attribute, Detail};
+pub use frequency_set::FrequencySet;
+pub use index::KeyIndex;
+pub use sets::{Answer, FrequencySets, SetCounters};
+pub use spilled::{Demand, Spilled};
