@@ -1,6 +1,7 @@
 //! A hierarchy to begin with, which runs as it stands.
 
-use super::{Facts, Kind, names};
+use super::facts::{Facts, Kind};
+use super::names;
 
 /// About how many groups the first level of numbers should have.
 const GROUPS: f64 = 20.0;

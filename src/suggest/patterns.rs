@@ -1,6 +1,6 @@
 //! What the form of a column's values says.
 
-use super::{Facts, Kind};
+use super::facts::{Facts, Kind};
 use regex::Regex;
 use std::net::IpAddr;
 use std::sync::LazyLock;
