@@ -34,7 +34,8 @@
 //! 1. reads the source once ([`frequency`]): values become codes, rows become the *base frequency set*, the distinct
 //!    combinations of quasi-identifier codes with their counts, packed into machine words;
 //! 2. binds every [`hierarchy`] to its column's values as a lookup table, so that a node of the [`lattice`] is a
-//!    GROUP BY of the base set, or of the set of a more specific node, that DataFusion executes;
+//!    GROUP BY of the base set, or of the set of a more specific node. That plan is answered by grouping packed keys in
+//!    one loop, or executed by DataFusion under `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
 //! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
 //!    says, what no node above can beat; or has a [`partition`]ing algorithm divide the base set into groups;
 //! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;

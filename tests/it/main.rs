@@ -15,6 +15,7 @@ mod front;
 mod golden;
 mod local;
 mod local_adult;
+mod nodes;
 mod planted;
 mod release;
 mod report;

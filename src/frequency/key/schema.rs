@@ -9,6 +9,9 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// A chunk with its table: packed codes to packed representatives.
+type ChunkTable<'a> = (&'a Chunk, Arc<Vec<u64>>);
+
 /// By chunk and its columns' levels: packed codes to packed representatives.
 type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 
@@ -95,7 +98,7 @@ impl Space {
 
     /// The bits of a word that stay as they are from one node to another, and the tables for the others. What is at the
     /// top is in neither: it is 0, the least code of the only group.
-    fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<(&Chunk, Arc<Vec<u64>>)>) {
+    fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();
         for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
@@ -149,7 +152,7 @@ impl Space {
 }
 
 /// All chunks of a word in one pass.
-fn generalize_words(keys: &[u64], kept: u64, mapped: &[(&Chunk, Arc<Vec<u64>>)]) -> Vec<u64> {
+fn generalize_words(keys: &[u64], kept: u64, mapped: &[ChunkTable]) -> Vec<u64> {
     match mapped {
         [] => keys.iter().map(|k| k & kept).collect(),
         [(a, ta)] => keys.iter().map(|k| (k & kept) | ta[a.index(*k)]).collect(),
