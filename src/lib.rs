@@ -55,6 +55,7 @@
 //! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | no | nodes, their order and neighbours |
+//! | [`operator`] | yes | the one frame around an operator of ours in a DataFusion plan |
 //! | [`hierarchy`] | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | [`search`] | no | one file per algorithm, written against an oracle |
 //! | [`partition`] | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -101,6 +102,7 @@ pub mod lattice;
 pub mod metric;
 pub mod model;
 pub mod objective;
+pub mod operator;
 pub mod partition;
 pub mod plain;
 pub mod quoting;

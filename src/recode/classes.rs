@@ -7,15 +7,16 @@ use super::{Recipe, Released, Treatment};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::frequency::parallel::{concat, map};
+use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{Int32Type, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::{StreamExt, stream};
 use rayon::slice::ParallelSliceMut;
+use std::fmt;
 use std::sync::Arc;
 
 /// The rows of the kept classes, in the order of a release.
@@ -89,38 +90,44 @@ impl Classes {
         }))
     }
 
-    /// The plan that answers the rows.
-    pub fn into_plan(self) -> Result<Arc<dyn ExecutionPlan>> {
+    /// The plan that returns the rows.
+    pub fn into_plan(self) -> Arc<dyn ExecutionPlan> {
         let schema = Arc::clone(&self.schema);
-        let plan = StreamingTableExec::try_new(schema, vec![Arc::new(self)], None, vec![], false, None)?;
-        Ok(Arc::new(plan))
+        Arc::new(OperatorExec::source(Arc::new(self), schema))
     }
 }
 
-impl PartitionStream for Classes {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
+impl fmt::Display for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "classes={}", self.rows.len())
     }
+}
 
-    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let mut rows = Rows {
+impl Operator for Classes {
+    const NAME: &'static str = "ClassesExec";
+
+    fn run(&self, _: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let mut place = Place {
             recipe: Arc::clone(&self.recipe),
             codes: Arc::clone(&self.codes),
             counts: Arc::clone(&self.rows),
             keys: self.keys.clone(),
-            schema: Arc::clone(&self.schema),
+            schema,
             class: 0,
             done: 0,
         };
         let size = context.session_config().batch_size();
-        let batches = std::iter::from_fn(move || rows.next(size).transpose());
-        let stream = futures::stream::iter(batches.map(|b| Ok(b?)));
-        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream))
+        let batches = std::iter::from_fn(move || place.next(size).transpose());
+        Ok(stream::iter(batches.map(|b| Ok(b?))).boxed())
+    }
+
+    fn estimate(&self, _: Option<usize>) -> Option<usize> {
+        usize::try_from(self.rows.iter().sum::<u64>()).ok()
     }
 }
 
 /// Where a stream is: `done` rows of class `class` were handed out.
-struct Rows {
+struct Place {
     recipe: Arc<Recipe>,
     codes: Arc<Vec<Vec<u32>>>,
     counts: Arc<Vec<u64>>,
@@ -130,7 +137,7 @@ struct Rows {
     done: u64,
 }
 
-impl Rows {
+impl Place {
     fn next(&mut self, size: usize) -> Result<Option<RecordBatch>> {
         let mut runs: Vec<(usize, usize)> = vec![];
         let mut left = size;

@@ -4,9 +4,9 @@
 //! are most of what a row holds, and get them when they are in order.
 
 use super::exec::ORDER_PREFIX;
-use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
 use crate::error::{Error, Result};
+use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Int32Type, SchemaRef, UInt64Type};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Decode(Arc<Recipe>);
 
 /// `Decode` as an operator.
-pub type DecodeExec = StepExec<Decode>;
+pub type DecodeExec = OperatorExec<Decode>;
 
 impl DecodeExec {
     /// Makes the columns of `schema` that `input` lacks from the order key. Whoever takes the rows may rely on `order`.
@@ -43,13 +43,17 @@ impl fmt::Display for Decode {
     }
 }
 
-impl Step for Decode {
+impl Operator for Decode {
     const NAME: &'static str = "DecodeExec";
-    const IN_ORDER: bool = true;
+    const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let recipe = Arc::clone(&self.0);
         Ok(input.map(move |batch| Ok(decode(&recipe, &schema, &batch?)?)).boxed())
+    }
+
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input
     }
 }
 

@@ -1,11 +1,11 @@
 //! The operator that applies a recipe.
 
 use super::labelling::Labelled;
-use super::step::{Rows, Step, StepExec};
 use super::{Recipe, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Encoder, one_zero};
 use crate::hierarchy::{Cover, OnUnmapped, Proven};
+use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif};
 use arrow::datatypes::{Int32Type, SchemaRef};
@@ -29,13 +29,13 @@ pub const SUPPRESSED: &str = "__anonsql_order_suppressed";
 pub struct Recode(Arc<Recipe>);
 
 /// `Recode` as an operator.
-pub type RecodeExec = StepExec<Recode>;
+pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
     /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`], to rows of `schema`: one of
     /// `Recipe::ordered_schema`, or the same with columns that are kept as they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>, schema: SchemaRef) -> Self {
-        Self::new(input, Recode(recipe), schema)
+        Self::over(input, Recode(recipe), schema)
     }
 }
 
@@ -45,9 +45,8 @@ impl fmt::Display for Recode {
     }
 }
 
-impl Step for Recode {
+impl Operator for Recode {
     const NAME: &'static str = "RecodeExec";
-    const IN_ORDER: bool = false;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let proven = |cover: &Option<Arc<Cover>>| cover.clone().map(Proven::new);
@@ -58,6 +57,10 @@ impl Step for Recode {
             schema,
         };
         Ok(input.map(move |batch| Ok(recoder.recode(&batch?)?)).boxed())
+    }
+
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input
     }
 }
 

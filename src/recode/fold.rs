@@ -7,8 +7,8 @@
 //! small table, hands that on and begins anew, and where rows seldom repeat it stops.
 
 use super::randomize::Interner;
-use super::step::{Rows, Step, StepExec};
 use crate::error::{Error, Result};
+use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::compute::{cast, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
@@ -51,13 +51,13 @@ pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
 pub struct Fold;
 
 /// `Fold` as an operator.
-pub type FoldExec = StepExec<Fold>;
+pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
     /// Folds the rows of `input`, whose columns [`is_foldable`], to rows of `schema`: the same columns, though what comes
     /// as a dictionary may be plain there.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
-        Self::new(input, Fold, with_rows(schema))
+        Self::over(input, Fold, with_rows(schema))
     }
 }
 
@@ -89,9 +89,8 @@ impl fmt::Display for Fold {
     }
 }
 
-impl Step for Fold {
+impl Operator for Fold {
     const NAME: &'static str = "FoldExec";
-    const IN_ORDER: bool = false;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let pool = context.memory_pool();
@@ -245,12 +244,12 @@ fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
 pub struct Repeat;
 
 /// `Repeat` as an operator.
-pub type RepeatExec = StepExec<Repeat>;
+pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
     /// Over folded rows in the order of the release, to rows of `schema`, which lacks nothing but [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
-        Self::new(input, Repeat, schema)
+        Self::over(input, Repeat, schema)
     }
 }
 
@@ -260,9 +259,9 @@ impl fmt::Display for Repeat {
     }
 }
 
-impl Step for Repeat {
+impl Operator for Repeat {
     const NAME: &'static str = "RepeatExec";
-    const IN_ORDER: bool = true;
+    const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let size = context.session_config().batch_size();

@@ -13,7 +13,6 @@ mod labels;
 pub mod personal;
 mod pseudonym;
 pub mod randomize;
-mod step;
 
 pub use classes::Classes;
 pub use decode::DecodeExec;
@@ -23,7 +22,6 @@ pub use labelling::Grouped;
 use labelling::Labelling;
 use labels::Labels;
 pub use pseudonym::Pseudonym;
-pub use step::{Rows, Step, StepExec};
 
 use crate::error::Result;
 use crate::frequency::{Encoder, FrequencySet, Layout, Space};

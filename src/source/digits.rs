@@ -2,7 +2,7 @@
 //! Parquet's writer would cut off the first digits, and other formats would show digits that no type has room for.
 
 use crate::error::{Error, Result};
-use crate::recode::{Rows, Step, StepExec};
+use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayData, PrimitiveArray};
 use arrow::datatypes::{
     DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, SchemaRef,
@@ -21,7 +21,7 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     let columns: Vec<usize> = columns.collect();
     match columns.is_empty() {
         true => rows,
-        false => Arc::new(StepExec::looking(rows, CheckDigits(columns))),
+        false => Arc::new(OperatorExec::looking(rows, CheckDigits(columns))),
     }
 }
 
@@ -68,9 +68,8 @@ impl fmt::Display for CheckDigits {
     }
 }
 
-impl Step for CheckDigits {
+impl Operator for CheckDigits {
     const NAME: &'static str = "CheckDigitsExec";
-    const IN_ORDER: bool = false;
     const ONLY_LOOKS: bool = true;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {

@@ -6,7 +6,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
-use crate::recode::{ORDER_PREFIX, Rows, Step, StepExec};
+use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray, DynComparator, Float64Array, RecordBatch, make_comparator};
 use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::{DataType, FieldRef, Float64Type, Int32Type, SchemaRef};
@@ -34,7 +35,7 @@ struct Compared {
 }
 
 /// `Ascending` as an operator.
-pub(in crate::engine) type AscendingExec = StepExec<Ascending>;
+pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 
 /// The rows of `plan`, with an error in place of the first that is out of order: by the columns `first`, the
 /// quasi-identifiers, the other columns that are released. Permuted values have no part in the order.
@@ -69,9 +70,9 @@ impl fmt::Display for Ascending {
     }
 }
 
-impl Step for Ascending {
+impl Operator for Ascending {
     const NAME: &'static str = "AscendingExec";
-    const IN_ORDER: bool = true;
+    const INPUT: Input = Input::Ordered;
     const ONLY_LOOKS: bool = true;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {

@@ -1,6 +1,7 @@
 //! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
 
 use crate::error::{Error, Result};
+use crate::operator::{ComputedTable, Operator, Rows, project};
 use crate::recode::{
     DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, SUPPRESSED, is_foldable, set_aside,
     with_rows,
@@ -8,22 +9,16 @@ use crate::recode::{
 use crate::source::{select_columns, source_plan};
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
-use async_trait::async_trait;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::dataframe::DataFrame;
-use datafusion::error::Result as DfResult;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::reset_plan_states;
-use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
+use std::fmt;
 use std::sync::Arc;
 
 /// The plan of a release: rows in the order of all its columns, those of `first` before the others and those of `last`
@@ -163,20 +158,11 @@ enum Strings {
     AsRead,
 }
 
-/// The rows of a plan as a table.
-#[derive(Debug)]
-pub(in crate::engine) struct PlanTable(Arc<Made>);
-
-impl PlanTable {
-    /// The table over a plan of [`plan`], which is executed as `state` has it.
-    pub(in crate::engine) fn try_new(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<Self> {
-        let plan = without_order_key(plan, &[])?;
-        Ok(Self(Arc::new(Made {
-            schema: plan.schema(),
-            plan,
-            state,
-        })))
-    }
+/// The table over a plan of [`plan`], which is executed as `state` has it.
+pub(in crate::engine) fn table_over(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<ComputedTable<Made>> {
+    let plan = without_order_key(plan, &[])?;
+    let schema = plan.schema();
+    Ok(ComputedTable::new(Made { plan, state }, schema))
 }
 
 /// `plan` without the columns of the order key but for those of `kept`.
@@ -195,61 +181,26 @@ pub(in crate::engine) fn without_order_key(
 
 /// The rows of a plan, made anew whenever they are read, with the memory that their sorts take set aside.
 #[derive(Debug)]
-struct Made {
+pub(in crate::engine) struct Made {
     plan: Arc<dyn ExecutionPlan>,
-    schema: SchemaRef,
     state: SessionState,
 }
 
-impl PartitionStream for Made {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rows of a release")
     }
+}
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+impl Operator for Made {
+    const NAME: &'static str = "MadeExec";
+
+    fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
         // no row the second time), and every check is a query of its own.
-        let plan = reset_plan_states(Arc::clone(&self.plan));
-        let rows = plan.and_then(|plan| {
-            let context = sorting_context(&self.state, plan.as_ref());
-            execute_stream(plan, context)
-        });
-        rows.unwrap_or_else(|e| {
-            let failed = futures::stream::once(async { Err(e) });
-            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), failed))
-        })
-    }
-}
-
-fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
-    let schema = plan.schema();
-    let exprs = columns.iter().map(|i| {
-        let name = schema.field(*i).name();
-        ProjectionExpr::new(Arc::new(Column::new(name, *i)), name.clone())
-    });
-    Ok(Arc::new(ProjectionExec::try_new(exprs, plan)?))
-}
-
-#[async_trait]
-impl TableProvider for PlanTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.0.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::View
-    }
-
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let rows = vec![Arc::clone(&self.0) as Arc<dyn PartitionStream>];
-        let made = StreamingTableExec::try_new(self.schema(), rows, projection, vec![], false, None)?;
-        Ok(Arc::new(made))
+        let plan = reset_plan_states(Arc::clone(&self.plan))?;
+        let context = sorting_context(&self.state, plan.as_ref());
+        Ok(execute_stream(plan, context)?)
     }
 }
 
@@ -269,7 +220,7 @@ mod tests {
         let path = scratch.path().display().to_string();
         let source = session.read_csv(path, CsvReadOptions::new()).await.unwrap();
         let plan = source.create_physical_plan().await.unwrap();
-        let table = PlanTable::try_new(plan, session.state()).unwrap();
+        let table = table_over(plan, session.state()).unwrap();
         session.register_table("released", Arc::new(table)).unwrap();
         let read = async |sql: &str| {
             let batches = session.sql(sql).await.unwrap().collect().await.unwrap();

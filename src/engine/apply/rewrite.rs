@@ -41,7 +41,7 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
     let source = job.source.rows.schema().as_arrow();
     let (classes, kept) = (&decision.classes, &decision.verdict.kept);
     let ordered = match Classes::try_new(Arc::clone(&recipe), source, classes, kept, first, !drawn.is_empty())? {
-        Some(classes) => classes.into_plan()?,
+        Some(classes) => classes.into_plan(),
         None => plan::plan(&job.source.rows, Arc::clone(&recipe), first, &hidden).await?,
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {

@@ -1,6 +1,6 @@
 //! The population as the release would have it, for models that count in it.
 
-use crate::engine::apply::plan::{PlanTable, plan};
+use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recipe_of;
 use crate::engine::decide::Decision;
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub(super) async fn generalized_population(
     let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
     let plan = plan(&rows, Arc::new(recipe), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
-    let rows = session.read_table(Arc::new(PlanTable::try_new(plan, job.source.state())?))?;
+    let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
     // Beside suppressed rows that stay, every released quasi-identifier is text.
     let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
     let rows = match job.starred {

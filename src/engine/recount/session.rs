@@ -5,7 +5,7 @@
 //! changes nothing of what is known of the rows.
 
 use crate::error::Result;
-use crate::recode::{Rows, Step, StepExec};
+use crate::operator::{Operator, OperatorExec, Rows};
 use crate::source::GuardReaders;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -43,7 +43,7 @@ impl PhysicalOptimizerRule for CountRows {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
         let counted = plan.transform_up(|plan| {
             Ok(match plan.children().is_empty() {
-                true => Transformed::yes(Arc::new(StepExec::looking(plan, self.clone())) as _),
+                true => Transformed::yes(Arc::new(OperatorExec::looking(plan, self.clone())) as _),
                 false => Transformed::no(plan),
             })
         });
@@ -65,9 +65,8 @@ impl fmt::Display for CountRows {
     }
 }
 
-impl Step for CountRows {
+impl Operator for CountRows {
     const NAME: &'static str = "CountRowsExec";
-    const IN_ORDER: bool = false;
     const ONLY_LOOKS: bool = true;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {

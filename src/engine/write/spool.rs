@@ -8,6 +8,7 @@ use super::alike::{Alike, Seen};
 use super::compact::compact;
 use crate::error::{Error, Result};
 use crate::frequency::{Overflow, Scratch};
+use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
@@ -21,8 +22,8 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::{StreamExt, stream};
+use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -221,14 +222,12 @@ impl TableProvider for ReleaseTable {
             Some(places) => places.iter().map(|i| self.columns[*i]).collect(),
             None => self.columns.clone(),
         };
+        let schema = Arc::new(self.rows.schema.project(&columns)?);
         let part = Part {
-            schema: Arc::new(self.rows.schema.project(&columns)?),
             rows: Arc::clone(&self.rows),
             columns: Arc::new(columns),
         };
-        let schema = Arc::clone(&part.schema);
-        let made = StreamingTableExec::try_new(schema, vec![Arc::new(part)], None, vec![], false, None)?;
-        Ok(Arc::new(made))
+        Ok(Arc::new(OperatorExec::source(Arc::new(part), schema)))
     }
 }
 
@@ -237,16 +236,19 @@ impl TableProvider for ReleaseTable {
 struct Part {
     rows: Arc<Spool>,
     columns: Arc<Vec<usize>>,
-    schema: SchemaRef,
 }
 
-impl PartitionStream for Part {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "batches={}", self.rows.rows.len())
     }
+}
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        self.rows.read(&self.columns, &self.schema)
+impl Operator for Part {
+    const NAME: &'static str = "SpoolExec";
+
+    fn run(&self, _: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        Ok(self.rows.read(&self.columns, &schema))
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Tree, protect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::Lookup;
+use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
-use crate::recode::step::{Rows, Step, StepExec};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array,
 };
@@ -66,7 +66,7 @@ pub struct Personal {
 }
 
 /// `Personal` as an operator.
-pub type PersonalExec = StepExec<Personal>;
+pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
     /// Over `input`, which has one partition, the columns of the order key, and classes without gaps.
@@ -89,7 +89,7 @@ impl PersonalExec {
                 false => field.as_ref().clone(),
             });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        Self::new(input, Personal { columns, outcome }, schema)
+        Self::over(input, Personal { columns, outcome }, schema)
     }
 }
 
@@ -99,9 +99,9 @@ impl fmt::Display for Personal {
     }
 }
 
-impl Step for Personal {
+impl Operator for Personal {
     const NAME: &'static str = "PersonalExec";
-    const IN_ORDER: bool = true;
+    const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let columns = Arc::clone(&self.columns);
@@ -135,6 +135,10 @@ impl Step for Personal {
             Ok(rest.map(|rest| (rest, (input, None, done))))
         });
         Ok(rows.boxed())
+    }
+
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input
     }
 }
 

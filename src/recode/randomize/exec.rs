@@ -8,8 +8,8 @@ use super::sequence;
 use super::{Drawn, Order};
 use crate::error::{Error, Result};
 use crate::frequency::Scratch;
+use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
-use crate::recode::step::{Rows, Step, StepExec};
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -34,7 +34,7 @@ pub struct Randomize {
 }
 
 /// `Randomize` as an operator.
-pub type RandomizeExec = StepExec<Randomize>;
+pub type RandomizeExec = OperatorExec<Randomize>;
 
 #[derive(Debug, Clone, Copy)]
 enum From {
@@ -75,7 +75,7 @@ impl RandomizeExec {
             numbering,
             measured,
         };
-        Self::new(input, step, Arc::new(Schema::new(fields)))
+        Self::over(input, step, Arc::new(Schema::new(fields)))
     }
 }
 
@@ -86,9 +86,9 @@ impl fmt::Display for Randomize {
     }
 }
 
-impl Step for Randomize {
+impl Operator for Randomize {
     const NAME: &'static str = "RandomizeExec";
-    const IN_ORDER: bool = true;
+    const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let scratch = Scratch::of(context);
@@ -123,6 +123,10 @@ impl Step for Randomize {
             }
         });
         Ok(rows.boxed())
+    }
+
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input
     }
 }
 

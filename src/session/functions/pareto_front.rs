@@ -2,17 +2,16 @@
 
 use crate::engine::Silent;
 use crate::error::{Error, Result};
+use crate::operator::{ComputedTable, Operator, Rows};
 use crate::session::context::{AnonContext, Catalog, SharedRegistry};
 use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};
 use arrow::datatypes::SchemaRef;
-use async_trait::async_trait;
-use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
-use datafusion::datasource::{MemTable, TableType};
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::error::Result as DfResult;
-use datafusion::execution::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::Expr;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
+use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,12 +35,19 @@ impl TableFunctionImpl for ParetoFront {
             _ => None,
         };
         let text = text.ok_or_else(usage)?;
-        let request = read(text)?;
-        Ok(Arc::new(FrontTable {
-            schema: schema(&request)?,
+        let schema = schema(&read(text)?)?;
+        let session = args.session().as_any().downcast_ref::<SessionState>();
+        let session = session.ok_or_else(|| Error::usage("pareto_front needs a session of DataFusion's own kind"))?;
+        let front = Searching {
             text: text.to_string(),
-            function: self.clone(),
-        }))
+            anon: AnonContext::sharing(
+                SessionContext::new_with_state(session.clone()),
+                Arc::clone(&self.hierarchies),
+                Arc::clone(&self.registry),
+                Arc::new(Silent),
+            ),
+        };
+        Ok(Arc::new(ComputedTable::new(front, schema)))
     }
 }
 
@@ -64,46 +70,29 @@ fn read(text: &str) -> Result<Request> {
 }
 
 /// The front, computed when it is read.
-struct FrontTable {
-    schema: SchemaRef,
+struct Searching {
     text: String,
-    function: ParetoFront,
+    anon: AnonContext,
 }
 
-impl fmt::Debug for FrontTable {
+impl fmt::Debug for Searching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FrontTable").finish_non_exhaustive()
+        f.debug_struct("Searching").finish_non_exhaustive()
     }
 }
 
-#[async_trait]
-impl TableProvider for FrontTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+impl fmt::Display for Searching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("of a request")
     }
+}
 
-    fn table_type(&self) -> TableType {
-        TableType::Temporary
-    }
+impl Operator for Searching {
+    const NAME: &'static str = "ParetoFrontExec";
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let Some(session) = state.as_any().downcast_ref::<SessionState>() else {
-            return Err(Error::usage("pareto_front needs a session of DataFusion's own kind").into());
-        };
-        let context = AnonContext::sharing(
-            SessionContext::new_with_state(session.clone()),
-            Arc::clone(&self.function.hierarchies),
-            Arc::clone(&self.function.registry),
-            Arc::new(Silent),
-        );
-        let (batch, _) = context.front(read(&self.text)?).await?;
-        let table = MemTable::try_new(Arc::clone(&self.schema), vec![vec![batch]])?;
-        table.scan(state, projection, filters, limit).await
+    fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        let (request, anon) = (read(&self.text)?, self.anon.clone());
+        let rows = async move { Ok(anon.front(request).await?.0) };
+        Ok(stream::once(rows).boxed())
     }
 }

@@ -7,6 +7,7 @@
 use super::hierarchies::Hierarchies;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
+use crate::operator::{ComputedTable, Operator, Rows};
 use crate::session::context::{AnonContext, SharedRegistry};
 use crate::session::statements::risk::rows as risk_rows;
 use crate::session::statements::risk::spec::RiskSpec;
@@ -15,15 +16,13 @@ use crate::sql::clause::{QuasiIdentifierClause, SourceClause};
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::TableReference;
-use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::Expr;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::PartitionStream;
 use datafusion::prelude::SessionContext;
+use futures::{StreamExt, stream};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -110,13 +109,12 @@ impl TableFunctionImpl for Function {
         // Nothing that can be registered stands in the arguments.
         let registry = SharedRegistry::default();
         let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), registry, Arc::new(Silent));
-        let rows = Arc::new(Measuring {
+        let rows = Measuring {
             what: self.what,
             anon,
             statement: Arc::new(statement(table, columns)),
-            schema: self.what.schema(),
-        });
-        Ok(Arc::new(StreamingTable::try_new(self.what.schema(), vec![rows])?))
+        };
+        Ok(Arc::new(ComputedTable::new(rows, self.what.schema())))
     }
 }
 
@@ -148,7 +146,6 @@ struct Measuring {
     what: What,
     anon: AnonContext,
     statement: Arc<RiskSpec>,
-    schema: SchemaRef,
 }
 
 impl fmt::Debug for Measuring {
@@ -157,17 +154,18 @@ impl fmt::Debug for Measuring {
     }
 }
 
-impl PartitionStream for Measuring {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
+impl fmt::Display for Measuring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.what.name(), self.statement.source)
     }
+}
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+impl Operator for Measuring {
+    const NAME: &'static str = "RiskExec";
+
+    fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let (what, anon, statement) = (self.what, self.anon.clone(), Arc::clone(&self.statement));
-        let rows = async move { what.rows(&anon, &statement).await.map_err(DataFusionError::from) };
-        Box::pin(RecordBatchStreamAdapter::new(
-            Arc::clone(&self.schema),
-            futures::stream::once(rows),
-        ))
+        let rows = async move { Ok(what.rows(&anon, &statement).await?) };
+        Ok(stream::once(rows).boxed())
     }
 }

@@ -1,0 +1,249 @@
+//! The frame: an operator as an ExecutionPlan.
+
+use crate::error::Result;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::Statistics;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, ChildrenPropertiesMode, EmissionType, ReplaceChildrenOptions, SchedulingType,
+};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, Time};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
+};
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Batches of rows.
+pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
+
+/// How an operator takes the streams of its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Each by itself.
+    Each,
+    /// As one, in any order.
+    Whole,
+    /// As one, in the order that the rows come in, which it keeps. A sort above the operator may be moved below.
+    Ordered,
+}
+
+/// What becomes of a stream of rows. `Display` is what a plan shows of it.
+pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
+    /// Its name in a plan.
+    const NAME: &'static str;
+    /// How it takes the streams of its input.
+    const INPUT: Input = Input::Each;
+    /// Whether rows come out as they came in, so that all that is known of those is known of these.
+    const ONLY_LOOKS: bool = false;
+
+    /// The rows that come out, with the schema that the operator was made with. A source is handed an empty stream.
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows>;
+
+    /// About how many rows come out when so many go in; `None` where nothing is known.
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input.filter(|_| Self::ONLY_LOOKS)
+    }
+}
+
+/// An [`Operator`] in a plan, with one input or, where it is a source, none.
+#[derive(Debug)]
+pub struct OperatorExec<O> {
+    input: Option<Arc<dyn ExecutionPlan>>,
+    operator: Arc<O>,
+    order: Option<LexOrdering>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl<O: Operator> OperatorExec<O> {
+    /// The operator that returns the rows of its input, whose schema is theirs.
+    pub fn looking(input: Arc<dyn ExecutionPlan>, operator: O) -> Self {
+        let schema = input.schema();
+        Self::over(input, operator, schema)
+    }
+
+    /// The operator that makes rows of `schema` out of those of `input`.
+    pub fn over(input: Arc<dyn ExecutionPlan>, operator: O, schema: SchemaRef) -> Self {
+        Self::assemble(Some(input), Arc::new(operator), None, schema)
+    }
+
+    /// The same, over rows that have to come in this order.
+    pub fn ordered(input: Arc<dyn ExecutionPlan>, operator: O, order: LexOrdering, schema: SchemaRef) -> Self {
+        Self::assemble(Some(input), Arc::new(operator), Some(order), schema)
+    }
+
+    /// The operator that makes rows of `schema` out of nothing but itself.
+    pub fn source(operator: Arc<O>, schema: SchemaRef) -> Self {
+        Self::assemble(None, operator, None, schema)
+    }
+
+    fn assemble(
+        input: Option<Arc<dyn ExecutionPlan>>,
+        operator: Arc<O>,
+        order: Option<LexOrdering>,
+        schema: SchemaRef,
+    ) -> Self {
+        let new = |partitioning, emission, boundedness| {
+            let equivalences = EquivalenceProperties::new(Arc::clone(&schema));
+            PlanProperties::new(equivalences, partitioning, emission, boundedness)
+        };
+        let one = Partitioning::UnknownPartitioning(1);
+        let properties = match &input {
+            Some(input) if O::ONLY_LOOKS => Arc::clone(input.properties()),
+            Some(input) => {
+                let partitioning = match O::INPUT {
+                    Input::Each => input.output_partitioning().clone(),
+                    Input::Whole | Input::Ordered => one,
+                };
+                Arc::new(new(partitioning, input.pipeline_behavior(), input.boundedness()))
+            }
+            None => {
+                let source = new(one, EmissionType::Incremental, Boundedness::Bounded);
+                Arc::new(source.with_scheduling_type(SchedulingType::Cooperative))
+            }
+        };
+        Self {
+            input,
+            operator,
+            order,
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+}
+
+impl<O: Operator> DisplayAs for OperatorExec<O> {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", O::NAME, self.operator)
+    }
+}
+
+impl<O: Operator> ExecutionPlan for OperatorExec<O> {
+    fn name(&self) -> &str {
+        O::NAME
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        let required = match O::INPUT {
+            Input::Each => Distribution::UnspecifiedDistribution,
+            Input::Whole | Input::Ordered => Distribution::SinglePartition,
+        };
+        self.input.iter().map(|_| required.clone()).collect()
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        let required = || self.order.clone().map(OrderingRequirements::from);
+        self.input.iter().map(|_| required()).collect()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        self.input.iter().map(|_| O::INPUT == Input::Ordered).collect()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.input.iter().collect()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        if children.len() != self.input.iter().len() {
+            return Err(DataFusionError::Internal(format!("{} has one input at most", O::NAME)));
+        }
+        let (operator, order) = (Arc::clone(&self.operator), self.order.clone());
+        let replaced = Self::assemble(children.pop(), operator, order, self.schema());
+        Ok(Arc::new(replaced))
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let below = Time::new();
+        let input = match &self.input {
+            Some(input) => timed(input.execute(partition, Arc::clone(&context))?, below.clone()),
+            None => Box::pin(EmptyRecordBatchStream::new(self.schema())),
+        };
+        let timer = metrics.elapsed_compute().timer();
+        let rows = self.operator.run(input, self.schema(), &context)?;
+        timer.done();
+        let rows = measured(rows, metrics, below);
+        Ok(match self.input {
+            Some(_) => Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)),
+            None => Box::pin(cooperative(RecordBatchStreamAdapter::new(self.schema(), rows))),
+        })
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        self.input.iter().map(|_| ChildStats::At(partition)).collect()
+    }
+
+    /// Nothing is said to be exact, or DataFusion would answer a count without running the operator, which may be there
+    /// to prove something of the rows.
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
+        if let (true, [input]) = (O::ONLY_LOOKS, inputs) {
+            return Ok(Arc::new(input.as_ref().clone().to_inexact()));
+        }
+        let rows = inputs.first().and_then(|input| input.num_rows.get_value());
+        let rows = self
+            .operator
+            .estimate(rows.copied())
+            .map_or(Precision::Absent, Precision::Inexact);
+        Ok(Arc::new(Statistics::new_unknown(&self.schema()).with_num_rows(rows)))
+    }
+}
+
+/// The stream, adding the time that each look at it takes to `time`.
+fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatchStream {
+    let schema = input.schema();
+    let rows = stream::poll_fn(move |context| {
+        let _timer = time.timer();
+        input.poll_next_unpin(context)
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}
+
+/// The rows of an operator, with its metrics: the time that it waits for its input, which is `below`, is not its own.
+fn measured(mut rows: Rows, metrics: BaselineMetrics, below: Time) -> Rows {
+    let rows = stream::poll_fn(move |context| {
+        let (start, before) = (Instant::now(), below.value());
+        let poll = rows.poll_next_unpin(context);
+        let waited = Duration::from_nanos((below.value() - before) as u64);
+        metrics
+            .elapsed_compute()
+            .add_duration(start.elapsed().saturating_sub(waited));
+        metrics.record_poll(poll)
+    });
+    rows.boxed()
+}

@@ -1,0 +1,62 @@
+//! Tables whose rows an operator makes when they are read.
+
+use super::frame::{Operator, OperatorExec};
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+use std::sync::Arc;
+
+/// A table whose rows are made by a source when they are read.
+#[derive(Debug)]
+pub struct ComputedTable<O> {
+    source: Arc<O>,
+    schema: SchemaRef,
+}
+
+impl<O: Operator> ComputedTable<O> {
+    /// The table of what `source` makes, rows of `schema`.
+    pub fn new(source: O, schema: SchemaRef) -> Self {
+        let source = Arc::new(source);
+        Self { source, schema }
+    }
+}
+
+#[async_trait]
+impl<O: Operator> TableProvider for ComputedTable<O> {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let rows = Arc::new(OperatorExec::source(Arc::clone(&self.source), self.schema()));
+        match projection {
+            Some(columns) => project(rows, columns),
+            None => Ok(rows),
+        }
+    }
+}
+
+/// The rows of `plan` with these of its columns.
+pub fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let schema = plan.schema();
+    let exprs = columns.iter().map(|i| {
+        let name = schema.field(*i).name();
+        ProjectionExpr::new(Arc::new(Column::new(name, *i)), name.clone())
+    });
+    Ok(Arc::new(ProjectionExec::try_new(exprs, plan)?))
+}
