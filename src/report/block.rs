@@ -134,7 +134,7 @@ pub(super) struct Section {
     /// A name for links, of letters and hyphens.
     pub(super) id: &'static str,
     /// The heading.
-    pub(super) heading: String,
+    pub(super) heading: &'static str,
     /// What is under it.
     pub(super) blocks: Vec<Block>,
 }

@@ -60,7 +60,7 @@ fn section(section: &Section) -> String {
     let mut out = format!(
         "<section id=\"{}\">\n<h2>{}</h2>\n",
         section.id,
-        escape(&section.heading)
+        escape(section.heading)
     );
     for block in &section.blocks {
         out += &match block {

@@ -20,7 +20,7 @@ pub(super) fn render(page: &Page) -> String {
 }
 
 fn section(section: &Section) -> String {
-    let mut out = format!("\n## {}\n", escape(&section.heading));
+    let mut out = format!("\n## {}\n", escape(section.heading));
     for block in &section.blocks {
         let text = match block {
             Block::Paragraph(text) => line(text),

@@ -1,18 +1,12 @@
 //! A report in words: the page that is printed as HTML or Markdown.
 
-use super::answers::{INFERENCE, LINKABILITY, SINGLING_OUT};
-use super::block::{Line, Page, Tile};
+use super::block::{Line, Page};
 use super::number::{count, counted, share};
-use super::{Report, sections};
+use super::{Report, section};
 use crate::error::Result;
 
 /// The page of a report.
 pub(super) fn page(report: &Report) -> Result<Page> {
-    let tile = |section, heading, answer| Tile {
-        section,
-        heading,
-        answer,
-    };
     Ok(Page {
         title: format!("De-identification report: {}", report.release.source),
         lead: Line::from("What was released and how, what was measured on it, and what remains open. Every figure was \
@@ -21,12 +15,8 @@ pub(super) fn page(report: &Report) -> Result<Page> {
             .text(". These figures are evidence for an assessment of the risk that remains; whether that is low enough for the purpose \
              is for the reader to judge."),
         figures: figures(report),
-        tiles: vec![
-            tile("singling-out", SINGLING_OUT, report.singling_out()),
-            tile("linkability", LINKABILITY, report.linkability()),
-            tile("inference", INFERENCE, report.inference()),
-        ],
-        sections: sections::all(report)?,
+        tiles: section::tiles(report),
+        sections: section::all(report)?,
         footer: Line::from("Questions: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques \
              (WP216). Terms: ISO/IEC 20889:2018. Attackers: El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA \
              15(5), 2008. Loss: Iyengar, KDD 2002. This page holds counts and names of columns, and no value of a record."),

@@ -73,7 +73,7 @@ fn it_is_evidence_and_no_certificate() {
 
 #[test]
 fn the_questions_are_answered_by_the_figures() {
-    let verdicts = |r: &Report| [r.singling_out(), r.linkability(), r.inference()].map(|a| a.verdict);
+    let verdicts = |r: &Report| -> Vec<&str> { section::tiles(r).iter().map(|t| t.answer.verdict).collect() };
     let mut report = sample::report();
     assert_eq!(
         verdicts(&report),

@@ -151,3 +151,55 @@ fn help_answers_the_obvious_questions() {
         .unwrap();
     insta::assert_snapshot!("help", String::from_utf8(output.stdout).unwrap());
 }
+
+/// What EXPLAIN ANALYZE says of an operator: its rows, and the time that it took itself.
+#[tokio::test]
+async fn operators_tell_their_rows_and_their_time() {
+    let context = context(2);
+    collect(
+        &context,
+        "CREATE TABLE people AS VALUES (31, 'north'), (34, 'north'), (37, 'south')",
+    )
+    .await;
+    let front = "pareto_front('ANONYMIZE people QUASI IDENTIFIERS (column1, column2) OPTIMIZING MAX k, MIN glm')";
+    for (table, operator, rows) in [
+        ("risk('people', 'column1', 'column2')", "RiskExec: risk of people", None),
+        (
+            "k_anonymity('people', 'column2')",
+            "RiskExec: k_anonymity of people",
+            Some(1),
+        ),
+        (front, "ParetoFrontExec: of a request", None),
+    ] {
+        let batches = collect(&context, &format!("EXPLAIN ANALYZE SELECT * FROM {table}")).await;
+        let plan = batches[0].column(1).as_string::<i32>().value(0).to_string();
+        let line = plan
+            .lines()
+            .find(|l| l.contains(operator))
+            .unwrap_or_else(|| panic!("{plan}"));
+        let rows = rows.map_or("output_rows=".to_string(), |n: u64| format!("output_rows={n},"));
+        assert!(line.contains(&rows) && line.contains("elapsed_compute="), "{line}");
+    }
+}
+
+/// No operator is made beside the frame, so that what is proven of the frame is true of all. The guard hands on whatever
+/// the reader in it says.
+#[test]
+fn every_operator_has_the_frame() {
+    let (mut folders, mut found) = (vec![std::path::PathBuf::from("src")], vec![]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let made = ["ExecutionPlan for ", "PartitionStream for "].map(|what| text.matches(what).count());
+                    found.extend(vec![path.file_name().map(|n| n.to_owned()); made.iter().sum()]);
+                }
+            }
+        }
+    }
+    found.sort();
+    assert_eq!(found, ["guard.rs", "mod.rs"].map(|name| Some(name.into())));
+}

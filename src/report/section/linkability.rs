@@ -1,0 +1,137 @@
+//! Linkability: the re-identification risk by attacker.
+
+use super::{Entry, nothing_released};
+use crate::error::Result;
+use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::chart::{Bars, Layout};
+use crate::report::number::percent;
+use crate::report::{Attacker, Measure, Report, Role};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "linkability",
+    heading: "Is it still possible to link records relating to an individual?",
+    answer: Some(answer),
+    blocks,
+};
+
+fn answer(report: &Report) -> Answer {
+    let pseudonyms: Vec<&str> = report
+        .with_role(Role::DirectIdentifier)
+        .filter(|c| c.released)
+        .map(|c| c.name.as_str())
+        .collect();
+    if !pseudonyms.is_empty() {
+        return Answer {
+            tone: Tone::Open,
+            verdict: "Yes, by pseudonym",
+            text: Line::from("Records with the same pseudonym in ")
+                .names(pseudonyms)
+                .text(" belong together, here and wherever the same secret is used."),
+        };
+    }
+    let after = |measure| report.risk(Attacker::Prosecutor, measure).and_then(|r| r.after);
+    match (after(Measure::Highest), after(Measure::Mean)) {
+        (Some(highest), Some(mean)) if highest < 1.0 => Answer {
+            tone: Tone::Partial,
+            verdict: "Reduced, to classes",
+            text: format!(
+                "Who knows the quasi-identifiers of a person can link that person to a class, and to the right record \
+                 in it with a chance of at most {}, {} on average.",
+                percent(highest),
+                percent(mean)
+            )
+            .into(),
+        },
+        (Some(_), _) => Answer {
+            tone: Tone::Open,
+            verdict: "Yes",
+            text: "Records that are alone in their class can be linked by their quasi-identifiers.".into(),
+        },
+        _ => nothing_released(),
+    }
+}
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let attackers: Vec<(Line, Line)> = [Attacker::Prosecutor, Attacker::Journalist, Attacker::Marketer]
+        .into_iter()
+        .map(|a| (Line::from(attacker(a)), Line::from(knows(a))))
+        .collect();
+    let mut table = Table::new(
+        "Re-identification risk by attacker",
+        &["Attacker", "Risk", "#Before", "#After"],
+    );
+    let value = |v: Option<f64>| Line::from(v.map_or_else(|| "not measured".into(), percent));
+    for risk in &report.risks {
+        table.row(vec![
+            attacker(risk.attacker).into(),
+            measure(risk.measure).into(),
+            value(risk.before),
+            value(risk.after),
+        ]);
+    }
+    let groups = report.risks.iter().filter_map(|r| {
+        let what = match r.measure {
+            Measure::Highest => "highest",
+            Measure::Mean => "mean",
+            Measure::ShareAbove(_) => return None,
+        };
+        r.after.or(r.before)?;
+        Some((format!("{} {what}", attacker(r.attacker)), [r.before, r.after]))
+    });
+    let bars = Bars {
+        title: "Re-identification risk by attacker".into(),
+        layout: Layout::Grouped,
+        series: ["before", "after"],
+        groups: groups.collect(),
+        most: 1.0,
+        format: percent,
+        line: None,
+    };
+    let mut blocks = vec![
+        Block::Paragraph(
+            "Linking is to connect a record with a person by comparing quasi-identifiers with what is known from elsewhere. The \
+             risk is the chance that the connection is right, by who tries it:"
+                .into(),
+        ),
+        Block::Terms(attackers),
+        Block::Evidence(bars.draw()?, table),
+    ];
+    let journalist = report.risk(Attacker::Journalist, Measure::Highest);
+    if journalist.is_none_or(|r| r.before.is_none()) {
+        blocks.push(Block::Paragraph(Line::from(match &report.release.population {
+            None => {
+                "The journalist's risk needs a table of the population that the data are drawn from (POPULATION). It is never \
+                 above the prosecutor's."
+            }
+            Some(_) => {
+                "The journalist's risk was not measured: persons are counted here, and the population's table does not say which \
+                 of its records are of one person. It is never above the prosecutor's."
+            }
+        })));
+    }
+    Ok(blocks)
+}
+
+fn attacker(attacker: Attacker) -> &'static str {
+    match attacker {
+        Attacker::Prosecutor => "Prosecutor",
+        Attacker::Journalist => "Journalist",
+        Attacker::Marketer => "Marketer",
+    }
+}
+
+fn knows(attacker: Attacker) -> &'static str {
+    match attacker {
+        Attacker::Prosecutor => "knows that a certain person is in the data, and looks for that person.",
+        Attacker::Journalist => "looks for anybody in the data, and does not know who is in it.",
+        Attacker::Marketer => "wants to identify as many as possible, and does not mind some mistakes.",
+    }
+}
+
+fn measure(measure: Measure) -> String {
+    match measure {
+        Measure::Highest => "highest".into(),
+        Measure::Mean => "mean".into(),
+        Measure::ShareAbove(limit) => format!("records above {}", percent(limit)),
+    }
+}

@@ -1,0 +1,75 @@
+//! What was lost by generalization, and what was left out.
+
+use super::Entry;
+use crate::error::Result;
+use crate::report::block::{Block, Line, Table};
+use crate::report::chart::{Bars, Layout};
+use crate::report::number::{count, counted, percent, share};
+use crate::report::{Report, Role};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "loss",
+    heading: "What was lost, and what was left out",
+    answer: None,
+    blocks,
+};
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let suppression = &report.suppression;
+    let mut text = format!(
+        "{} ({}) {} suppressed, in {}; {} might have been.",
+        counted(suppression.rows, "record", "records"),
+        share(suppression.rows, report.release.rows_in),
+        if suppression.rows == 1 { "was" } else { "were" },
+        counted(suppression.classes, "class", "classes"),
+        count(suppression.limit)
+    );
+    if suppression.unmapped_rows > 0 {
+        text += &format!(
+            " Of them, {} had a value that its hierarchy does not know.",
+            counted(suppression.unmapped_rows, "record", "records")
+        );
+    }
+    text += match (suppression.rows, suppression.starred) {
+        (0, _) => "",
+        (_, true) => " They are in the release with * in every quasi-identifier and no sensitive value.",
+        (_, false) => {
+            " They are not in the release (record suppression). They are the rare ones: small groups are thinned out."
+        }
+    };
+    let mut table = Table::new(
+        "Loss by column",
+        &["Column", "#By generalization", "#By suppression", "#Together"],
+    );
+    let mut groups = vec![];
+    for column in report.with_role(Role::QuasiIdentifier) {
+        if let Some(g) = &column.generalization {
+            table.row(vec![
+                Line::default().name(&column.name),
+                percent(g.loss_by_generalization).into(),
+                percent(g.loss_by_suppression).into(),
+                percent(g.loss()).into(),
+            ]);
+            let parts = [Some(g.loss_by_generalization), Some(g.loss_by_suppression)];
+            groups.push((column.name.clone(), parts));
+        }
+    }
+    let bars = Bars {
+        title: "Loss by column".into(),
+        layout: Layout::Stacked,
+        series: ["by generalization", "by suppression"],
+        groups,
+        most: 1.0,
+        format: percent,
+        line: None,
+    };
+    Ok(vec![
+        Block::Paragraph(text.into()),
+        Block::Paragraph(
+            "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
+             every value is itself, 100% when all are *."
+                .into(),
+        ),
+        Block::Evidence(bars.draw()?, table),
+    ])
+}

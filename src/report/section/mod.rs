@@ -1,0 +1,76 @@
+//! The sections of the page, each one file and its line in [`SECTIONS`].
+//!
+//! The three questions of Opinion 05/2014 are sections with an answer, from what was measured. An answer is "no" only to
+//! what was counted: the quasi-identifiers that were named. What was not looked at is open.
+
+mod choice;
+mod inference;
+mod linkability;
+mod loss;
+mod not_covered;
+mod release;
+mod requirements;
+mod singling_out;
+mod terms;
+
+use super::Report;
+use super::block::{Answer, Block, Section, Tile, Tone};
+use crate::error::Result;
+
+/// A section of every report.
+struct Entry {
+    /// A name for links, of letters and hyphens.
+    id: &'static str,
+    heading: &'static str,
+    /// The short answer, where the heading is a question.
+    answer: Option<fn(&Report) -> Answer>,
+    /// What stands under the heading and the answer.
+    blocks: fn(&Report) -> Result<Vec<Block>>,
+}
+
+/// Every section, in the order of the page.
+const SECTIONS: &[Entry] = &[
+    release::ENTRY,
+    requirements::ENTRY,
+    singling_out::ENTRY,
+    linkability::ENTRY,
+    inference::ENTRY,
+    loss::ENTRY,
+    choice::ENTRY,
+    not_covered::ENTRY,
+    terms::ENTRY,
+];
+
+/// The sections of a report.
+pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
+    let section = |entry: &Entry| {
+        let answer = entry.answer.map(|answer| Block::Answer(answer(report)));
+        let blocks = (entry.blocks)(report)?;
+        Ok(Section {
+            id: entry.id,
+            heading: entry.heading,
+            blocks: answer.into_iter().chain(blocks).collect(),
+        })
+    };
+    SECTIONS.iter().map(section).collect()
+}
+
+/// The questions of a report with their short answers.
+pub(super) fn tiles(report: &Report) -> Vec<Tile> {
+    let tile = |entry: &Entry| {
+        Some(Tile {
+            section: entry.id,
+            heading: entry.heading,
+            answer: entry.answer?(report),
+        })
+    };
+    SECTIONS.iter().filter_map(tile).collect()
+}
+
+fn nothing_released() -> Answer {
+    Answer {
+        tone: Tone::Good,
+        verdict: "No",
+        text: "No record was released with its quasi-identifiers.".into(),
+    }
+}

@@ -1,0 +1,83 @@
+//! What was released, and how: the source, the target, every column with its role.
+
+use super::Entry;
+use crate::error::Result;
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::{bytes, counted};
+use crate::report::{Column, Report, Role};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "release",
+    heading: "What was released, and how",
+    answer: None,
+    blocks,
+};
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let release = &report.release;
+    let mut facts: Vec<(Line, Line)> = vec![("Source".into(), Line::default().name(&release.source))];
+    match &release.target {
+        Some(target) => facts.push(("Released to".into(), Line::default().name(target))),
+        None => facts.push(("Released to".into(), "the answer of the statement: no files".into())),
+    }
+    if let Some(files) = &release.files {
+        let size = format!(
+            "{}, {}; SHA-256 of the manifest ",
+            counted(files.count, "file", "files"),
+            bytes(files.bytes)
+        );
+        facts.push(("Files".into(), Line::from(size).name(&files.manifest_sha256)));
+    }
+    facts.push((
+        "A person is".into(),
+        match &release.entity {
+            Some(entity) => Line::from("a distinct value of ").name(entity),
+            None => "a record".into(),
+        },
+    ));
+    if let Some(population) = &release.population {
+        facts.push(("Population".into(), Line::default().name(population)));
+    }
+    let mut table = Table::new(
+        "Columns, their roles and what was done to them",
+        &["Column", "Role", "What was done", "#Level"],
+    );
+    for column in &report.columns {
+        let level = column
+            .generalization
+            .as_ref()
+            .and_then(|g| Some(format!("{} of {}", g.level?, g.top)));
+        table.row(vec![
+            Line::default().name(&column.name),
+            role(column.role).into(),
+            done(column),
+            level.unwrap_or_default().into(),
+        ]);
+    }
+    Ok(vec![Block::Terms(facts), Block::Table(table)])
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::DirectIdentifier => "direct identifier",
+        Role::QuasiIdentifier => "quasi-identifier",
+        Role::Sensitive => "sensitive attribute",
+        Role::ClassLabel => "class label",
+        Role::Kept => "other attribute",
+        Role::Entity => "data principal",
+    }
+}
+
+fn done(column: &Column) -> Line {
+    let text = Line::from(column.technique.as_str());
+    match &column.generalization {
+        Some(g) if g.level.is_none_or(|level| level > 0 && level < g.top) => {
+            let text = text.text(format!(": {}", g.rule));
+            match &g.hierarchy {
+                Some(hierarchy) => text.text(" (hierarchy ").name(hierarchy).text(format!(", {})", g.kind)),
+                None => text,
+            }
+        }
+        _ => text,
+    }
+}

@@ -1,0 +1,51 @@
+//! What was required, and what holds: the privacy models, recounted.
+
+use super::Entry;
+use crate::error::Result;
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::number;
+use crate::report::{Comparison, Promise, Report};
+
+pub(super) const ENTRY: Entry = Entry {
+    id: "requirements",
+    heading: "What was required, and what holds",
+    answer: None,
+    blocks,
+};
+
+fn blocks(report: &Report) -> Result<Vec<Block>> {
+    let mut table = Table::new(
+        "Privacy models",
+        &["Model", "What it says", "#Required", "#Reached", "Holds"],
+    );
+    for promise in &report.promises {
+        table.row(vec![
+            Line::default().name(&promise.model),
+            promise.meaning.as_str().into(),
+            required(promise).into(),
+            promise.reached.map_or_else(|| "no class".into(), number).into(),
+            if promise.holds {
+                Line::from("yes")
+            } else {
+                Line::default().strong("no")
+            },
+        ]);
+    }
+    Ok(vec![
+        Block::Paragraph(
+            "Each formal privacy measurement model was recounted on the released data, by a query of its own that shares no \
+             code with the search for the levels. Reached is the worst of all classes."
+                .into(),
+        ),
+        Block::Table(table),
+    ])
+}
+
+fn required(promise: &Promise) -> String {
+    let how = match promise.comparison {
+        Comparison::AtLeast => "at least",
+        Comparison::AtMost => "at most",
+        Comparison::Below => "below",
+    };
+    format!("{how} {}", number(promise.required))
+}
