@@ -53,6 +53,7 @@
 //! | [`plain`] | yes | text that is safe to look at |
 //! | [`quoting`] | no | how a name or a text stands in SQL |
 //! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | [`arithmetic`] | no | divisors and multiples |
 //! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | no | nodes, their order and neighbours |
 //! | [`operator`] | yes | the one frame around an operator of ours in a DataFusion plan |
@@ -86,6 +87,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod arithmetic;
 mod audit;
 pub mod catalogue;
 #[cfg(feature = "cli")]

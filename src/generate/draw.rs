@@ -1,5 +1,6 @@
 //! Seeded draws in integer arithmetic, so that a table has the same bytes on every machine.
 
+use crate::arithmetic::gcd;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -72,10 +73,6 @@ impl Scatter {
     pub(super) fn at(&self, i: u64) -> u64 {
         ((u128::from(i) * u128::from(self.factor) + u128::from(self.offset)) % u128::from(self.n)) as u64
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A distribution over 0..len by whole weights.

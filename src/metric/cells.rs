@@ -6,6 +6,7 @@
 //! number itself; otherwise a loss is rounded to 2^-40 of the unit, an error below 10^-12 a cell.
 
 use super::measure::{Measure, Reads, Subject, View};
+use crate::arithmetic::common_multiple;
 use crate::frequency::Space;
 use crate::hierarchy::{Label, Lookup};
 use crate::lattice::Node;
@@ -26,14 +27,8 @@ impl Unit {
 
     /// The least common multiple of `denominators`, where it is small enough.
     pub fn common(denominators: impl Iterator<Item = u64>) -> Option<Self> {
-        let mut common: u64 = 1;
-        for d in denominators {
-            common = common.checked_mul(d / gcd(common, d))?;
-            if common > LARGEST_DENOMINATOR {
-                return None;
-            }
-        }
-        Some(Self(common as f64))
+        let common = common_multiple(denominators, LARGEST_DENOMINATOR);
+        common.map(|common| Self(common as f64))
     }
 
     /// The unit in which a metric's losses, fractions of these denominators by column, are exact where they can be:
@@ -53,10 +48,6 @@ impl Unit {
     pub fn loss(self, units: u128) -> f64 {
         units as f64 / self.0
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// What a metric over cells reads.

@@ -23,6 +23,7 @@
 use super::groups::Partition;
 use super::partitioner::{Build, Found, Partitioner};
 use super::table::{Column, Table};
+use crate::arithmetic::common_multiple;
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
 use crate::hierarchy::Label;
@@ -104,10 +105,7 @@ const EXACT: u64 = 1 << 40;
 /// that would be too large, or columns have weights, it is rounded.
 fn units(columns: &[Column]) -> Vec<u128> {
     let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
-    let multiple = leaves().try_fold(1u64, |multiple, n| {
-        let common = u128::from(multiple) / u128::from(gcd(multiple, n)) * u128::from(n);
-        u64::try_from(common).ok().filter(|common| *common <= EXACT)
-    });
+    let multiple = common_multiple(leaves(), EXACT);
     let one = multiple.unwrap_or(EXACT);
     let unit = |(column, leaves): (&Column, u64)| match column.weight {
         1.0 => u128::from(one + leaves / 2) / u128::from(leaves),
@@ -117,10 +115,6 @@ fn units(columns: &[Column]) -> Vec<u128> {
         Some(one) => leaves().map(|leaves| u128::from(one / leaves)).collect(),
         None => columns.iter().zip(leaves()).map(unit).collect(),
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The lowest common ancestors of some combinations.

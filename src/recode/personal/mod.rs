@@ -20,6 +20,7 @@ mod recount;
 
 pub use exec::{Columns, Outcome, PersonalExec};
 
+use crate::arithmetic::common_multiple;
 use crate::error::Result;
 use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::StringArray;
@@ -64,14 +65,9 @@ impl Tree {
                 path.push(node);
                 under.push(own.leaves[own.codes[code as usize] as usize].max(1));
             }
-            let multiple = under.iter().try_fold(1u64, |multiple, n| {
-                (multiple / gcd(multiple, *n))
-                    .checked_mul(*n)
-                    .filter(|m| *m <= MULTIPLE)
-            });
+            multiples.push(common_multiple(under.iter().copied(), MULTIPLE));
             paths.push(path);
             leaves.push(under);
-            multiples.push(multiple);
         }
         Ok(Self {
             paths,
@@ -114,10 +110,6 @@ impl Tree {
             None => terms.map(|(n, leaves)| n as f64 / leaves as f64).sum::<f64>() / rows as f64,
         }
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Generalizes the sensitive values of one class. Answers the level of each row's value, and the rows whose limit still
