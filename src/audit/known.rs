@@ -4,10 +4,11 @@ use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::{released_type, type_of};
 use crate::engine::with_one_zero;
 use crate::error::{Error, Result};
+use crate::frequency::distinct_values;
 use crate::hierarchy::{Hierarchy, Lookup};
 use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, UInt32Array};
-use arrow::compute::{cast, concat_batches, take};
+use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
@@ -79,14 +80,7 @@ pub(super) async fn bind(
     hierarchy: &Hierarchy,
 ) -> Result<(ArrayRef, Lookup)> {
     let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
-    let sql = format!(
-        "SELECT DISTINCT {value} FROM {} ORDER BY 1 ASC NULLS LAST",
-        quote(table)
-    );
-    let frame = session.sql(&sql).await?;
-    let schema = Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await.map_err(Error::from_data)?;
-    let values = Arc::clone(concat_batches(&schema, &batches)?.column(0));
+    let (values, _) = distinct_values(session, &value, &quote(table)).await?;
     let values = match values.data_type() {
         DataType::Dictionary(_, inner) => cast(&values, inner)?,
         _ => values,

@@ -12,13 +12,14 @@ use super::known::{Known, bind};
 use super::spelling::CSV_TEXT;
 use super::tables::WHOLE;
 use crate::engine::ReleasedTable;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::folder::Check;
+use crate::frequency::distinct_values;
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP};
 use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type, TimeUnit};
+use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::prelude::SessionContext;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -81,33 +82,21 @@ async fn has_column(session: &SessionContext, table: &str, column: &str) -> Resu
 
 /// The distinct labels that are released, with their rows.
 async fn labels(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<(StringArray, Vec<u64>)> {
-    let sql = format!(
-        "SELECT arrow_cast({}, 'Utf8') AS v, count(*) AS n FROM {} GROUP BY 1",
-        quote(&known.column),
-        released.released()
-    );
-    let (mut labels, mut rows) = (vec![], vec![]);
-    for batch in session.sql(&sql).await?.collect().await.map_err(Error::from_data)? {
-        labels.extend(batch.column(0).as_string::<i32>().iter().map(|l| l.map(str::to_string)));
-        let counts = batch.column(1).as_primitive::<Int64Type>().values();
-        rows.extend(counts.iter().map(|n| n.unsigned_abs()));
-    }
-    Ok((labels.into_iter().collect(), rows))
+    let text = text_of(&known.column);
+    let (labels, rows) = distinct_values(session, &text, &released.released()).await?;
+    Ok((labels.as_string::<i32>().clone(), rows))
 }
 
 /// The distinct values of a column as text.
 async fn texts(session: &SessionContext, table: &str, column: &str) -> Result<HashSet<String>> {
-    let sql = format!(
-        "SELECT DISTINCT arrow_cast({}, 'Utf8') FROM {}",
-        quote(column),
-        quote(table)
-    );
-    let mut found = HashSet::new();
-    for batch in session.sql(&sql).await?.collect().await.map_err(Error::from_data)? {
-        let values = batch.column(0).as_string::<i32>();
-        found.extend(values.iter().flatten().map(str::to_string));
-    }
-    Ok(found)
+    let (values, _) = distinct_values(session, &text_of(column), &quote(table)).await?;
+    let values = values.as_string::<i32>();
+    Ok(values.iter().flatten().map(str::to_string).collect())
+}
+
+/// A column as text, in SQL.
+fn text_of(column: &str) -> String {
+    format!("arrow_cast({}, 'Utf8')", quote(column))
 }
 
 /// The labels of the source's values at these levels.

@@ -14,6 +14,7 @@ mod set;
 mod spill;
 #[cfg(test)]
 pub(crate) mod testing;
+mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::one_zero;
@@ -25,3 +26,4 @@ pub use set::{
 };
 pub use spill::Scratch;
 pub(crate) use spill::{Overflow, TemporaryFolder};
+pub use values::distinct_values;

@@ -2,13 +2,14 @@
 
 use super::context::AnonContext;
 use crate::error::{Error, Result};
+use crate::frequency::distinct_values;
 use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
 use crate::quoting::quote;
 use crate::sql::TableName;
 use crate::sql::clause::DefinitionClause;
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::ArrayRef;
 use arrow::compute::concat_batches;
-use arrow::datatypes::{Int64Type, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
@@ -46,19 +47,6 @@ impl AnonContext {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));
         }
-        let name = quote(column);
-        let batch = self
-            .rows(&format!(
-                "SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST"
-            ))
-            .await?;
-        let counts = batch
-            .column(1)
-            .as_primitive::<Int64Type>()
-            .values()
-            .iter()
-            .map(|n| *n as u64)
-            .collect();
-        Ok((Arc::clone(batch.column(0)), counts))
+        distinct_values(&self.session, &quote(column), &table.to_string()).await
     }
 }

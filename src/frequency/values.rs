@@ -1,0 +1,51 @@
+//! The distinct values of one column of a table that a session knows.
+
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Int64Type, SchemaRef};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The distinct values of `value` over the rows of `table`, both as SQL, ascending and NULL last, with their rows.
+pub async fn distinct_values(session: &SessionContext, value: &str, table: &str) -> Result<(ArrayRef, Vec<u64>)> {
+    let sql = format!("SELECT {value}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
+    let frame = session.sql(&sql).await?;
+    let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
+    let batches = frame.collect().await.map_err(Error::from_data)?;
+    // Strings may come as another type of strings than was planned.
+    let schema = batches.first().map_or(planned, RecordBatch::schema);
+    let rows = concat_batches(&schema, &batches)?;
+    let counts = rows.column(1).as_primitive::<Int64Type>().values();
+    Ok((
+        Arc::clone(rows.column(0)),
+        counts.iter().map(|n| n.unsigned_abs()).collect(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Int64Array, StringViewArray};
+
+    #[tokio::test]
+    async fn values_ascend_with_null_last_and_their_rows() {
+        let session = SessionContext::new();
+        let rows = "(VALUES ('b', 2), ('a', 2), (NULL, 1), ('b', 3)) AS t (x, y)";
+        let (values, counts) = distinct_values(&session, "arrow_cast(x, 'Utf8View')", rows)
+            .await
+            .unwrap();
+        assert_eq!(
+            values.as_string_view(),
+            &StringViewArray::from(vec![Some("a"), Some("b"), None])
+        );
+        assert_eq!(counts, [1, 2, 1]);
+        let (values, counts) = distinct_values(&session, "y + 1", rows).await.unwrap();
+        assert_eq!(values.as_primitive::<Int64Type>(), &Int64Array::from(vec![2, 3, 4]));
+        assert_eq!(counts, [1, 2, 1]);
+        let (values, counts) = distinct_values(&session, "x", "(SELECT 'a' AS x WHERE false)")
+            .await
+            .unwrap();
+        assert!(values.is_empty() && counts.is_empty());
+    }
+}
