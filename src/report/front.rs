@@ -1,17 +1,21 @@
-//! A Pareto front as a drawing: one panel for each pair of objectives, the knee marked.
+//! A Pareto front as a drawing: a panel for a pair of objectives, the knee and the released node marked.
+//!
+//! The file that PARETO FRONT OF writes has every pair of objectives, the page of a report the first; the terminal draws
+//! points of its own at the places that an [`Axis`] says.
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
-use crate::error::{Error, Result};
-use plotters::coord::Shift;
+use super::block::Figure;
+use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
+use super::{Better, Front, Objective};
+use crate::error::Result;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
 
 /// The width and height of a panel.
 const PANEL: (u32, u32) = (420, 340);
 /// Ratio of the greatest to the least value from which an axis is logarithmic.
 const LOGARITHMIC: f64 = 1000.0;
-const POINT: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
-const KNEE: RGBColor = RGBColor(0xd9, 0x48, 0x2b);
 
 /// The values of a front.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +25,9 @@ pub struct FrontChart {
     /// Each node: one value per objective.
     pub points: Vec<Vec<f64>>,
     /// The node of the knee.
-    pub knee: usize,
+    pub knee: Option<usize>,
+    /// The node that was released.
+    pub released: Option<usize>,
     /// What stands above.
     pub note: String,
 }
@@ -29,8 +35,10 @@ pub struct FrontChart {
 /// The values of one objective, as they are placed on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What stands beside it.
-    pub label: String,
+    /// The objective.
+    pub name: String,
+    /// Which values are better, and how they are placed.
+    pub better: String,
     /// The place of each node: its value, or its logarithm.
     pub places: Vec<f64>,
     /// The first and the last place on the axis.
@@ -56,9 +64,12 @@ impl Axis {
             }
         }
     }
-}
 
-impl Axis {
+    /// What stands beside it.
+    pub fn label(&self) -> String {
+        format!("{} ({})", self.name, self.better)
+    }
+
     /// The outermost value of a node at this end of the axis, as it is written.
     pub fn end(&self, place: f64) -> String {
         let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
@@ -70,9 +81,14 @@ impl FrontChart {
     /// The axis of an objective.
     pub fn axis(&self, objective: usize) -> Axis {
         let (max, name) = &self.axes[objective];
-        let values = || self.points.iter().map(|p| p[objective]);
-        let least = values().fold(f64::INFINITY, f64::min);
-        let most = values().fold(f64::NEG_INFINITY, f64::max);
+        let values = || {
+            self.points
+                .iter()
+                .map(|p| p.get(objective).copied().unwrap_or(f64::NAN))
+        };
+        let finite = || values().filter(|v| v.is_finite());
+        let least = finite().fold(f64::INFINITY, f64::min);
+        let most = finite().fold(f64::NEG_INFINITY, f64::max);
         let logarithmic = least > 0.0 && most / least >= LOGARITHMIC;
         let place = |x: f64| if logarithmic { x.log10() } else { x };
         let (low, high) = (place(least), place(most));
@@ -86,71 +102,112 @@ impl FrontChart {
             if logarithmic { ", logarithmic" } else { "" },
         );
         Axis {
-            label: format!("{name} ({better}{scale})"),
+            name: name.clone(),
+            better: format!("{better}{scale}"),
             places: values().map(place).collect(),
             range: (low - margin, high + margin),
             logarithmic,
         }
     }
 
-    /// The drawing.
+    /// The drawing as a file of its own: one panel for each pair of objectives.
     pub fn svg(&self) -> Result<String> {
         let width = self.axes.len();
         let pairs: Vec<(usize, usize)> = (0..width).flat_map(|x| (x + 1..width).map(move |y| (x, y))).collect();
         let columns = pairs.len().clamp(1, 3);
         let rows = pairs.len().div_ceil(columns);
         let size = (PANEL.0 * columns as u32, 30 + PANEL.1 * rows as u32);
-        let mut text = String::new();
-        {
-            let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-            area.fill(&WHITE).map_err(fault)?;
-            let area = area
-                .titled(&format!("Pareto front, {}", self.note), ("sans-serif", 16))
-                .map_err(fault)?;
-            for (panel, (x, y)) in area.split_evenly((rows, columns)).iter().zip(pairs) {
-                self.draw(panel, &self.axis(x), &self.axis(y))?;
-            }
-            area.present().map_err(fault)?;
-        }
-        Ok(text)
+        drawing::svg(size, "#000000", |area| {
+            area.fill(&WHITE)?;
+            let area = area.titled(&format!("Pareto front, {}", self.note), ("sans-serif", 16))?;
+            let panels = area.split_evenly((rows, columns));
+            let mut drawn = panels.iter().zip(pairs);
+            drawn.try_for_each(|(panel, (x, y))| self.draw(panel, &self.axis(x), &self.axis(y)))
+        })
     }
 
-    fn draw(&self, panel: &DrawingArea<SVGBackend, Shift>, x: &Axis, y: &Axis) -> Result<()> {
-        let mut chart = ChartBuilder::on(panel)
-            .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(64)
-            .build_cartesian_2d(x.range.0..x.range.1, y.range.0..y.range.1)
-            .map_err(fault)?;
+    /// The first two objectives against each other, for a page; `None` where there is nothing to draw.
+    pub(super) fn figure(&self) -> Result<Option<Figure>> {
+        let [(_, x), (_, y), ..] = self.axes.as_slice() else {
+            return Ok(None);
+        };
+        let axes = (self.axis(0), self.axis(1));
+        if !places(&axes.0, &axes.1).any(|(_, at)| is_finite(at)) {
+            return Ok(None);
+        }
+        let title = format!("Pareto front: {x} against {y}");
+        let svg = drawing::picture(&title, 290, |area| {
+            self.draw(&area.margin(18, 0, 0, 0), &axes.0, &axes.1)?;
+            legend(area, &[("on the front", FIRST), ("knee, or (ringed) released", SECOND)])
+        })?;
+        Ok(Some(Figure { title, svg }))
+    }
+
+    /// One panel: a point for each node, the knee and the released one marked.
+    fn draw(&self, area: &Area, x: &Axis, y: &Axis) -> Drawn {
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(12)
+            .margin_right(16)
+            .margin_bottom(4)
+            .x_label_area_size(42)
+            .y_label_area_size(62)
+            .build_cartesian_2d(x.range.0..x.range.1, y.range.0..y.range.1)?;
         chart
             .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .x_labels(6)
-            .y_labels(7)
-            .x_desc(x.label.as_str())
-            .y_desc(y.label.as_str())
+            .disable_mesh()
+            .axis_style(INK.mix(0.4))
+            .x_labels(4)
+            .y_labels(5)
             .x_label_formatter(&|place| x.tick(*place))
             .y_label_formatter(&|place| y.tick(*place))
-            .draw()
-            .map_err(fault)?;
-        let places = || x.places.iter().copied().zip(y.places.iter().copied());
-        chart
-            .draw_series(places().map(|at| Circle::new(at, 3, POINT.filled())))
-            .map_err(fault)?;
-        if let Some(at) = places().nth(self.knee) {
-            // The word stands on the side where there is room.
-            let beside = if at.0 > (x.range.0 + x.range.1) / 2.0 { -40 } else { 9 };
-            let mark = EmptyElement::at(at)
-                + Circle::new((0, 0), 6, KNEE.stroke_width(2))
-                + Text::new("knee", (beside, -14), ("sans-serif", 13).into_font().color(&KNEE));
-            chart.draw_series([mark]).map_err(fault)?;
+            .label_style(font(11.0, HPos::Center, VPos::Center))
+            .axis_desc_style(font(12.0, HPos::Center, VPos::Center))
+            .x_desc(format!("{} ({})", shortened(&x.name), x.better))
+            .y_desc(format!("{} ({})", shortened(&y.name), y.better))
+            .draw()?;
+        let area = chart.plotting_area();
+        let is_marked = |node: usize| [self.knee, self.released].contains(&Some(node));
+        // What is marked is drawn last, so that nothing covers it.
+        for marked in [false, true] {
+            let nodes = places(x, y).filter(|(node, at)| is_marked(*node) == marked && is_finite(*at));
+            for (node, at) in nodes {
+                let color = if marked { SECOND } else { FIRST };
+                area.draw(&Circle::new(at, 4, color.filled()))?;
+                if self.released == Some(node) {
+                    area.draw(&Circle::new(at, 7, SECOND.stroke_width(2)))?;
+                }
+                if self.knee == Some(node) {
+                    // The word stands on the side where there is room.
+                    let beside = if at.0 > (x.range.0 + x.range.1) / 2.0 { -40 } else { 9 };
+                    let word = Text::new("knee", (beside, -14), font(12.0, HPos::Left, VPos::Top));
+                    area.draw(&(EmptyElement::at(at) + word))?;
+                }
+            }
         }
         Ok(())
     }
 }
 
-fn fault<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> Error {
-    Error::internal(format!("the front cannot be drawn: {error}"))
+/// Each node with its place in a panel.
+fn places(x: &Axis, y: &Axis) -> impl Iterator<Item = (usize, (f64, f64))> {
+    x.places.iter().copied().zip(y.places.iter().copied()).enumerate()
+}
+
+fn is_finite((x, y): (f64, f64)) -> bool {
+    x.is_finite() && y.is_finite()
+}
+
+impl From<&Front> for FrontChart {
+    fn from(front: &Front) -> Self {
+        let axis = |o: &Objective| (o.better == Better::Higher, o.name.clone());
+        Self {
+            axes: front.objectives.iter().map(axis).collect(),
+            points: front.points.iter().map(|p| p.values.clone()).collect(),
+            knee: front.points.iter().position(|p| p.knee),
+            released: front.points.iter().position(|p| p.released),
+            note: String::new(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +218,8 @@ mod tests {
         FrontChart {
             axes: vec![(true, "k".into()), (false, "glm".into()), (false, "dm".into())],
             points: vec![vec![5000.0, 0.9, 3.0], vec![60.0, 0.4, 2.0], vec![1.0, 0.0, 1.0]],
-            knee: 1,
+            knee: Some(1),
+            released: None,
             note: "3 nodes: the true front".into(),
         }
     }
@@ -169,7 +227,7 @@ mod tests {
     #[test]
     fn every_pair_has_a_panel_with_every_node_and_the_knee() {
         let svg = chart().svg().unwrap();
-        assert_eq!(svg.matches(r#"r="3""#).count(), 9, "{svg}");
+        assert_eq!(svg.matches(r#"r="4""#).count(), 9, "{svg}");
         assert_eq!(svg.matches("knee").count(), 3);
         for text in [
             "k (more is better, logarithmic)",
@@ -195,7 +253,35 @@ mod tests {
     fn nodes_that_are_all_alike_are_drawn_too() {
         let mut chart = chart();
         chart.points = vec![vec![0.0, 1.0, 1.0]; 2];
-        chart.knee = 0;
+        chart.knee = Some(0);
         assert!(chart.svg().unwrap().contains("knee"));
+    }
+
+    #[test]
+    fn a_front_needs_two_objectives_and_a_point() {
+        let objective = |name: &str| Objective {
+            name: name.into(),
+            better: Better::Higher,
+        };
+        let point = |values: Vec<f64>, marked: bool| crate::report::Point {
+            node: "age 1".into(),
+            values,
+            knee: marked,
+            released: marked,
+        };
+        let mut drawn = Front {
+            objectives: vec![objective("k")],
+            points: vec![point(vec![2.0], true)],
+        };
+        assert_eq!(FrontChart::from(&drawn).figure().unwrap(), None);
+        drawn = Front {
+            objectives: vec![objective("k"), objective("glm")],
+            points: vec![],
+        };
+        assert_eq!(FrontChart::from(&drawn).figure().unwrap(), None);
+        drawn.points = vec![point(vec![2.0, 0.5], true), point(vec![2.0, 0.5], false)];
+        let svg = FrontChart::from(&drawn).figure().unwrap().unwrap().svg;
+        // Two points, and the ring of the one that was released.
+        assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
     }
 }

@@ -9,8 +9,9 @@
 //! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques, 0829/14/EN WP216;
 //! ISO/IEC 20889:2018, Privacy enhancing data de-identification terminology and classification of techniques.
 
+mod bars;
 mod block;
-mod chart;
+mod drawing;
 mod exposure;
 mod facts;
 mod front;

@@ -4,7 +4,7 @@ use super::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::{count, counted, grouped, number};
-use crate::report::{Front, Report, chart};
+use crate::report::{Front, FrontChart, Report};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "choice",
@@ -81,7 +81,7 @@ fn pareto(front: &Front) -> Result<Vec<Block>> {
         }));
         table.row(cells);
     }
-    blocks.push(match chart::front(front)? {
+    blocks.push(match FrontChart::from(front).figure()? {
         Some(figure) => Block::Evidence(figure, table),
         None => Block::Table(table),
     });

@@ -2,8 +2,8 @@
 
 use super::{Entry, nothing_released};
 use crate::error::Result;
+use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Answer, Block, Line, Table, Tone};
-use crate::report::chart::{Bars, Layout};
 use crate::report::number::percent;
 use crate::report::{Attacker, Measure, Report, Role};
 

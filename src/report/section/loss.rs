@@ -2,8 +2,8 @@
 
 use super::Entry;
 use crate::error::Result;
+use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Block, Line, Table};
-use crate::report::chart::{Bars, Layout};
 use crate::report::number::{count, counted, percent, share};
 use crate::report::{Report, Role};
 

@@ -51,9 +51,9 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let width = (2 * columns.saturating_sub(LABEL)).clamp(LEAST_WIDTH, SIZE.0);
     let (low, high) = (x.range.0 as f32, x.range.1 as f32);
     let mut chart = Chart::new_with_y_range(width, SIZE.1, low, high, y.range.0 as f32, y.range.1 as f32);
-    let knee: Vec<(f32, f32)> = points
-        .get(front.knee)
-        .copied()
+    let knee: Vec<(f32, f32)> = front
+        .knee
+        .and_then(|node| points.get(node).copied())
         .into_iter()
         .flat_map(|at| ring(at, &x, &y, width))
         .collect();
@@ -66,12 +66,13 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
         .y_label_format(LabelFormat::Custom(Box::new(move |v| ticks_y.end(f64::from(v)))));
     chart.borders();
     chart.figures();
-    let knee = |axis: &Axis| axis.places.get(front.knee).map_or(String::new(), |p| axis.tick(*p));
+    let place = |axis: &Axis| front.knee.and_then(|node| axis.places.get(node).copied());
+    let knee = |axis: &Axis| place(axis).map_or(String::new(), |p| axis.tick(p));
     Ok(format!(
         "{}\n{chart}across: {}, upwards: {}; the ring is the knee: {} and {}",
         front.note,
-        x.label,
-        y.label,
+        x.label(),
+        y.label(),
         knee(&x),
         knee(&y)
     ))
@@ -112,7 +113,8 @@ mod tests {
         FrontChart {
             axes: vec![(true, "k".into()), (true, "l_job".into()), (false, "glm".into())],
             points: vec![vec![10.0, 3.0, 1.0], vec![5.0, 3.0, 0.2], vec![1.0, 1.0, 0.0]],
-            knee: 1,
+            knee: Some(1),
+            released: None,
             note: "3 nodes: the true front".into(),
         }
     }

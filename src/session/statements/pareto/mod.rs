@@ -311,7 +311,8 @@ fn chart(front: &Front, objectives: &[ObjectiveClause]) -> FrontChart {
     FrontChart {
         axes: objectives.iter().map(|o| (o.max, column_of(o))).collect(),
         points: front.rows.iter().map(|r| r.values.clone()).collect(),
-        knee: front.knee,
+        knee: Some(front.knee),
+        released: None,
         note: format!("{} nodes: {}", front.rows.len(), proof(front)),
     }
 }

@@ -1,0 +1,83 @@
+//! What every picture of a report is drawn with.
+//!
+//! A picture is as wide as a phone, so that its letters are never scaled down to nothing there. Marks have two greys of
+//! blue that stand out on white and on black; lines and letters take the colour of the text around them, so one picture
+//! serves a light page, a dark one and paper.
+
+use crate::error::{Error, Result};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// The width of a picture on a page.
+pub(super) const WIDTH: u32 = 380;
+/// Stands for the colour of the text; no other colour is close to it.
+pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
+/// What the first of two series is drawn in.
+pub(super) const FIRST: RGBColor = RGBColor(0x8a, 0x94, 0xa6);
+/// What the second is drawn in, or what stands out.
+pub(super) const SECOND: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
+/// Letters of a label; the table beside a picture has all of them.
+const LABEL: usize = 18;
+/// The backend divides the size of a font by this.
+const FONT_SCALE: f64 = 1.24;
+
+/// What is drawn on.
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What drawing returns.
+pub(super) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// An `svg` element for a page: it fits its column and is read out as `title`.
+pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
+    let drawn = svg((WIDTH, height), "currentColor", draw)?;
+    let body = drawn.split_once('>').map_or("", |(_, body)| body);
+    Ok(format!(
+        "<svg role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {WIDTH} {height}\">{}",
+        super::html::escape(title),
+        body.trim_end()
+    ))
+}
+
+/// A drawing of this size as SVG, with `ink` for the colour of the text.
+pub(super) fn svg(size: (u32, u32), ink: &str, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
+    let mut drawn = String::new();
+    {
+        let area = SVGBackend::with_string(&mut drawn, size).into_drawing_area();
+        draw(&area)
+            .and_then(|()| area.present())
+            .map_err(|e| Error::internal(format!("a picture of the report cannot be drawn: {e}")))?;
+    }
+    let own = format!("#{:02X}{:02X}{:02X}", INK.0, INK.1, INK.2);
+    Ok(drawn.replace(&own, ink))
+}
+
+/// Says what each colour means.
+pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
+    let mut left = 8;
+    for (name, color) in series {
+        area.draw(&Rectangle::new([(left, 8), (left + 11, 19)], color.filled()))?;
+        area.draw(&Text::new(
+            name.to_string(),
+            (left + 17, 13),
+            font(12.0, HPos::Left, VPos::Center),
+        ))?;
+        left += 40 + name.len() as i32 * 7;
+    }
+    Ok(())
+}
+
+/// Letters of so many pixels, anchored at this side.
+pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> {
+    ("sans-serif", pixels * FONT_SCALE)
+        .into_font()
+        .color(&INK)
+        .pos(Pos::new(across, down))
+}
+
+/// A label that has room beside a picture.
+pub(super) fn shortened(label: &str) -> String {
+    match label.chars().count() > LABEL {
+        true => label.chars().take(LABEL - 1).chain(['…']).collect(),
+        false => label.to_string(),
+    }
+}
