@@ -1,6 +1,6 @@
 //! How the levels were chosen, and which alternatives there were.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::{count, counted, grouped, number};

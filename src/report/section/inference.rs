@@ -1,6 +1,6 @@
 //! Inference: what a class reveals of the sensitive attributes.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Answer, Block, Line, Table, Tone};

@@ -1,6 +1,6 @@
 //! Linkability: the re-identification risk by attacker.
 
-use super::{Entry, nothing_released};
+use super::entry::{Entry, nothing_released};
 use crate::error::Result;
 use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Answer, Block, Line, Table, Tone};

@@ -1,6 +1,6 @@
 //! What was lost by generalization, and what was left out.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Block, Line, Table};

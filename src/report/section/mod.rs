@@ -4,6 +4,7 @@
 //! what was counted: the quasi-identifiers that were named. What was not looked at is open.
 
 mod choice;
+mod entry;
 mod inference;
 mod linkability;
 mod loss;
@@ -13,20 +14,10 @@ mod requirements;
 mod singling_out;
 mod terms;
 
-use super::Report;
-use super::block::{Answer, Block, Section, Tile, Tone};
+use super::block::{Block, Section, Tile};
+use super::facts::Report;
 use crate::error::Result;
-
-/// A section of every report.
-struct Entry {
-    /// A name for links, of letters and hyphens.
-    id: &'static str,
-    heading: &'static str,
-    /// The short answer, where the heading is a question.
-    answer: Option<fn(&Report) -> Answer>,
-    /// What stands under the heading and the answer.
-    blocks: fn(&Report) -> Result<Vec<Block>>,
-}
+use entry::Entry;
 
 /// Every section, in the order of the page.
 const SECTIONS: &[Entry] = &[
@@ -65,12 +56,4 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
         })
     };
     SECTIONS.iter().filter_map(tile).collect()
-}
-
-fn nothing_released() -> Answer {
-    Answer {
-        tone: Tone::Good,
-        verdict: "No",
-        text: "No record was released with its quasi-identifiers.".into(),
-    }
 }

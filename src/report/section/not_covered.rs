@@ -1,6 +1,6 @@
 //! What the report does not cover.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Block, Line};

@@ -1,6 +1,6 @@
 //! What was released, and how: the source, the target, every column with its role.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::{bytes, counted};

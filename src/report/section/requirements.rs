@@ -1,6 +1,6 @@
 //! What was required, and what holds: the privacy models, recounted.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::block::{Block, Line, Table};
 use crate::report::number::number;

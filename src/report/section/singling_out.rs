@@ -1,6 +1,6 @@
 //! Singling out: equivalence classes by size.
 
-use super::{Entry, nothing_released};
+use super::entry::{Entry, nothing_released};
 use crate::error::Result;
 use crate::report::bars::{Bars, Layout};
 use crate::report::block::{Answer, Block, Line, Table, Tone};

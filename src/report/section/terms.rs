@@ -1,6 +1,6 @@
 //! The words of the page, as ISO/IEC 20889 has them.
 
-use super::Entry;
+use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Block, Line};
