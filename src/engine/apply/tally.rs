@@ -2,7 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Scratch;
-use crate::recode::randomize::{Drawn, Grouped, Interner, Joint, Order, Sequence, Source, Spread, mutual_information};
+use crate::recode::randomize::{
+    ContingencyTable, Drawn, Grouped, Interner, Order, Sequence, Source, Spread, mutual_information,
+};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::Schema;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -13,9 +15,9 @@ pub(super) struct Tally {
     values: Interner,
     counts: Vec<u64>,
     /// By class, where classes matter.
-    pub(super) classes: Option<Joint>,
+    pub(super) classes: Option<ContingencyTable>,
     /// By group of other columns.
-    groups: Option<(Interner, Joint)>,
+    groups: Option<(Interner, ContingencyTable)>,
     reservation: MemoryReservation,
     pub(super) column: String,
 }
@@ -33,10 +35,10 @@ impl Tally {
         Ok(Self {
             values: Interner::new([data_type(column)?])?,
             counts: vec![],
-            classes: by_class.then(|| Joint::new(scratch)),
+            classes: by_class.then(|| ContingencyTable::new(scratch)),
             groups: match within.is_empty() {
                 true => None,
-                false => Some((Interner::new(types)?, Joint::new(scratch))),
+                false => Some((Interner::new(types)?, ContingencyTable::new(scratch))),
             },
             reservation: scratch.reservation("anonsql permutation"),
             column: column.into(),
@@ -48,12 +50,12 @@ impl Tally {
         let codes = self.values.intern(std::slice::from_ref(values))?;
         self.counts.resize(self.values.len(), 0);
         codes.iter().for_each(|code| self.counts[*code as usize] += 1);
-        if let Some(joint) = &mut self.classes {
-            joint.add(classes, &codes)?;
+        if let Some(table) = &mut self.classes {
+            table.add(classes, &codes)?;
         }
         let mut held = self.values.bytes() + self.counts.capacity() * 8;
-        if let Some((interner, joint)) = &mut self.groups {
-            joint.add(&interner.intern(within)?, &codes)?;
+        if let Some((interner, table)) = &mut self.groups {
+            table.add(&interner.intern(within)?, &codes)?;
             held += interner.bytes();
         }
         self.reservation.try_resize(held).map_err(|_| {
@@ -77,8 +79,8 @@ pub(super) struct Counted {
     values: ArrayRef,
     counts: Vec<u64>,
     pub(super) ranks: Vec<u32>,
-    classes: Option<Joint>,
-    groups: Option<(Interner, Joint)>,
+    classes: Option<ContingencyTable>,
+    groups: Option<(Interner, ContingencyTable)>,
     before: Option<f64>,
     held: MemoryReservation,
 }
@@ -116,9 +118,9 @@ impl Counted {
     }
 
     pub(super) fn drawn(mut self, order: Order) -> Result<Drawn> {
-        if let Some(joint) = self.classes.take() {
-            let (classes, mut pairs) = (Spread::of(joint.groups()), Spread::default());
-            joint.pairs(|_, _, n| pairs.add(n))?;
+        if let Some(table) = self.classes.take() {
+            let (classes, mut pairs) = (Spread::of(table.groups()), Spread::default());
+            table.pairs(|_, _, n| pairs.add(n))?;
             self.measure(&classes, &pairs);
         }
         Ok(Drawn {
@@ -142,16 +144,16 @@ pub(super) fn finish(
 ) -> Result<Drawn> {
     let mut counted = Counted::of(tally)?;
     let values = counted.values.len();
-    if let (Some(classes), Some(joint)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
+    if let (Some(classes), Some(table)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
         let same: Vec<u32> = (0..classes as u32).collect();
-        let spread = Spread::of(joint.groups());
-        let (grouped, pairs) = Grouped::draw(joint, &same, &counted.ranks, values, source, scratch)?;
+        let spread = Spread::of(table.groups());
+        let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, values, source, scratch)?;
         counted.measure(&spread, &pairs);
         return counted.drawn(Order::Classes(Arc::new(grouped)));
     }
-    if let Some((interner, joint)) = counted.groups.take() {
+    if let Some((interner, table)) = counted.groups.take() {
         let (keys, ranks) = interner.finish()?;
-        let (grouped, _) = Grouped::draw(joint, &ranks, &counted.ranks, values, source, scratch)?;
+        let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, scratch)?;
         return counted.drawn(Order::Groups {
             columns,
             keys: Arc::new(keys),

@@ -1,8 +1,8 @@
 //! The operator that puts randomized columns beside the others.
 
+use super::contingency::{ContingencyTable, Spread, mutual_information};
 use super::grouped;
 use super::interner::Interner;
-use super::joint::{Joint, Spread, mutual_information};
 use super::numbering::Numbering;
 use super::sequence;
 use super::{Drawn, Order};
@@ -93,17 +93,17 @@ impl Operator for Randomize {
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let scratch = Scratch::of(context);
         let readers = self.drawn.iter().map(|d| Reader::new(d)).collect::<Result<Vec<_>>>()?;
-        let joints = self
+        let tables = self
             .drawn
             .iter()
             .filter(|_| self.measured.is_some())
-            .map(|_| Joint::new(&scratch));
+            .map(|_| ContingencyTable::new(&scratch));
         let run = Run {
             drawn: Arc::clone(&self.drawn),
             columns: Arc::clone(&self.columns),
             numbering: Arc::clone(&self.numbering),
             schema,
-            joints: joints.collect(),
+            tables: tables.collect(),
             readers,
             measured: self.measured.clone(),
         };
@@ -190,7 +190,7 @@ struct Run {
     numbering: Arc<Numbering>,
     schema: SchemaRef,
     readers: Vec<Reader>,
-    joints: Vec<Joint>,
+    tables: Vec<ContingencyTable>,
     measured: Option<Measured>,
 }
 
@@ -204,8 +204,8 @@ impl Run {
         let mut randomized = vec![];
         for (i, drawn) in self.drawn.iter().enumerate() {
             let codes = self.readers[i].next(batch, live.as_ref(), &classes)?;
-            if let Some(joint) = self.joints.get_mut(i) {
-                joint.add(&classes, &codes)?;
+            if let Some(table) = self.tables.get_mut(i) {
+                table.add(&classes, &codes)?;
             }
             let places: UInt32Array = match &live {
                 None => codes.into(),
@@ -231,10 +231,10 @@ impl Run {
             return Ok(());
         };
         let mut bits = vec![];
-        for (joint, drawn) in self.joints.into_iter().zip(self.drawn.iter()) {
-            let groups = Spread::of(joint.groups());
+        for (table, drawn) in self.tables.into_iter().zip(self.drawn.iter()) {
+            let groups = Spread::of(table.groups());
             let mut pairs = Spread::default();
-            joint.pairs(|_, _, n| pairs.add(n))?;
+            table.pairs(|_, _, n| pairs.add(n))?;
             bits.push(mutual_information(&groups, &Spread::of(&drawn.counts), &pairs));
         }
         *measured.lock() = bits;

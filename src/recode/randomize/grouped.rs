@@ -1,7 +1,7 @@
 //! A uniform random permutation of a column inside each group: the values of a group stay in it.
 
 use super::codes::Codes;
-use super::joint::{Joint, Spread};
+use super::contingency::{ContingencyTable, Spread};
 use super::sequence::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Scratch;
@@ -18,11 +18,11 @@ pub struct Grouped {
 }
 
 impl Grouped {
-    /// Permutes the values of `joint` inside each group: groups are renumbered by `group_ranks` and codes by `ranks`, of
+    /// Permutes the values of `table` inside each group: groups are renumbered by `group_ranks` and codes by `ranks`, of
     /// which there are `values`; what is drawn depends on those alone. Also answers how often pairs of a group and a code
     /// occur.
     pub fn draw(
-        joint: Joint,
+        table: ContingencyTable,
         group_ranks: &[u32],
         ranks: &[u32],
         values: usize,
@@ -30,7 +30,7 @@ impl Grouped {
         scratch: &Scratch,
     ) -> Result<(Self, Spread)> {
         let mut sizes = vec![0u64; group_ranks.len()];
-        for (group, rows) in joint.groups().iter().enumerate() {
+        for (group, rows) in table.groups().iter().enumerate() {
             sizes[group_ranks[group] as usize] = *rows;
         }
         let mut starts = Vec::with_capacity(sizes.len() + 1);
@@ -47,7 +47,7 @@ impl Grouped {
         let mut codes = width.zeros(at);
         let mut next = starts.clone();
         let mut spread = Spread::default();
-        joint.pairs(|group, code, count| {
+        table.pairs(|group, code, count| {
             spread.add(count);
             let place = &mut next[group_ranks[group as usize] as usize];
             for _ in 0..count {
@@ -118,11 +118,11 @@ mod tests {
     fn drawn(rows: &[(u32, u32)], seed: u64) -> Vec<(u32, u32)> {
         let scratch = Scratch::unlimited();
         let (groups, codes): (Vec<u32>, Vec<u32>) = rows.iter().copied().unzip();
-        let mut joint = Joint::new(&scratch);
-        joint.add(&groups, &codes).unwrap();
+        let mut table = ContingencyTable::new(&scratch);
+        table.add(&groups, &codes).unwrap();
         let ranks: Vec<u32> = (0..100).collect();
         let source = Source { seed, column: 0 };
-        let (grouped, _) = Grouped::draw(joint, &ranks[..10], &ranks, 100, source, &scratch).unwrap();
+        let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, 100, source, &scratch).unwrap();
         let mut reader = Reader::new(Arc::new(grouped));
         let codes = reader.next(&groups).unwrap();
         assert!(

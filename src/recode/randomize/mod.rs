@@ -11,18 +11,18 @@
 //! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving, 2015.
 
 mod codes;
+mod contingency;
 mod exec;
 mod grouped;
 mod interner;
-mod joint;
 mod matrix;
 mod numbering;
 mod sequence;
 
+pub use contingency::{ContingencyTable, Spread, mutual_information};
 pub use exec::{Measured, RandomizeExec};
 pub use grouped::Grouped;
 pub use interner::Interner;
-pub use joint::{Joint, Spread, mutual_information};
 pub use matrix::order;
 pub use numbering::Numbering;
 pub use sequence::{Sequence, Source};

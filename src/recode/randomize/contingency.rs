@@ -14,7 +14,7 @@ const STEP: usize = 1 << 17;
 
 /// How often each pair of a group and a code occurs.
 #[derive(Debug)]
-pub struct Joint {
+pub struct ContingencyTable {
     cells: Cells,
     groups: Vec<u64>,
     scratch: Scratch,
@@ -33,7 +33,7 @@ enum Cells {
     },
 }
 
-impl Joint {
+impl ContingencyTable {
     /// No pairs so far.
     pub fn new(scratch: &Scratch) -> Self {
         Self {
@@ -243,16 +243,16 @@ mod tests {
         ) {
             let rows: Vec<(u32, u32)> = rows.into_iter().map(|(g, c)| if small { (g % 7, c % 5) } else { (g, c) }).collect();
             let scratch = if limited { Scratch::limited(0) } else { Scratch::unlimited() };
-            let mut joint = Joint::new(&scratch);
+            let mut table = ContingencyTable::new(&scratch);
             for rows in rows.chunks(50) {
                 let (groups, codes): (Vec<u32>, Vec<u32>) = rows.iter().copied().unzip();
-                joint.add(&groups, &codes).unwrap();
+                table.add(&groups, &codes).unwrap();
             }
             let mut expected: HashMap<(u32, u32), u64> = HashMap::new();
             rows.iter().for_each(|r| *expected.entry(*r).or_default() += 1);
-            let groups = Spread::of(joint.groups());
+            let groups = Spread::of(table.groups());
             let (mut found, mut order, mut spread) = (HashMap::new(), vec![], Spread::default());
-            joint.pairs(|g, c, n| {
+            table.pairs(|g, c, n| {
                 assert!(found.insert((g, c), n).is_none());
                 order.push(g);
                 spread.add(n);
