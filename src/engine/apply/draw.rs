@@ -7,7 +7,7 @@ use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::Scratch;
 use crate::job::{Job, Randomization};
-use crate::recode::randomize::{Drawn, Numbering, Order, Sequence, Source, order};
+use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
 use crate::recode::{Recipe, Released, SUPPRESSED, Treatment};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches, filter_record_batch, not};
@@ -29,19 +29,24 @@ pub(super) async fn draw(
     decision: &Decision,
     first: &[String],
     measure: bool,
-) -> Result<Arc<Vec<Arc<Drawn>>>> {
-    let mut drawn = survey(job, decision, measure).await?;
+) -> Result<Arc<Vec<Arc<Permutation>>>> {
+    let mut permutations = survey(job, decision, measure).await?;
     for (place, sensitive) in job.sensitive.iter().enumerate() {
         if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
             let matrix = read_matrix(name, rows, decision.verdict.released).await?;
-            drawn.push((
+            permutations.push((
                 place,
                 draw_by_matrix(job, decision, &sensitive.column, &matrix, first, measure).await?,
             ));
         }
     }
-    drawn.sort_by_key(|(place, _)| *place);
-    Ok(Arc::new(drawn.into_iter().map(|(_, drawn)| Arc::new(drawn)).collect()))
+    permutations.sort_by_key(|(place, _)| *place);
+    Ok(Arc::new(
+        permutations
+            .into_iter()
+            .map(|(_, permutation)| Arc::new(permutation))
+            .collect(),
+    ))
 }
 
 fn scratch(job: &Job) -> Scratch {
@@ -49,7 +54,7 @@ fn scratch(job: &Job) -> Scratch {
 }
 
 /// Counts the columns that are permuted at random in one scan of the rows that are released, and draws them.
-async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Drawn)>> {
+async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Permutation)>> {
     let named = job.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
         .filter_map(|(place, s)| Some((place, s.column.as_str(), s.randomization.as_ref()?)))
@@ -103,14 +108,14 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
         };
         tasks.push((place, tokio::task::spawn_blocking(finish)));
     }
-    let mut drawn = vec![];
+    let mut permutations = vec![];
     for (place, task) in tasks {
         let one = task
             .await
             .map_err(|e| Error::from_task("drawing a permutation", &e))??;
-        drawn.push((place, one));
+        permutations.push((place, one));
     }
-    Ok(drawn)
+    Ok(permutations)
 }
 
 /// The numbers of the classes of rows.
@@ -126,7 +131,7 @@ async fn draw_by_matrix(
     matrix: &[Vec<f64>],
     first: &[String],
     measure: bool,
-) -> Result<Drawn> {
+) -> Result<Permutation> {
     // The other columns decide the order; rows that are alike in them are ordered by the column itself.
     let is_other = |c: &Released| job.randomization(&c.name).is_none();
     let mut columns: Vec<Released> = treatments(job, &[])?.into_iter().filter(is_other).collect();
@@ -153,7 +158,7 @@ async fn draw_by_matrix(
     let counted = Counted::of(tally)?;
     let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
     let sequence = Sequence::given(&permuted, &scratch);
-    counted.drawn(Order::Rows(Arc::new(sequence)))
+    counted.permuted(Order::Rows(Arc::new(sequence)))
 }
 
 /// The rows that are permuted: suppressed rows that stay have no value in a sensitive column.

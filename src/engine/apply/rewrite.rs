@@ -9,7 +9,7 @@ use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
 use crate::recode::personal::Outcome;
-use crate::recode::randomize::{Drawn, Measured, RandomizeExec};
+use crate::recode::randomize::{Measured, Permutation, RandomizeExec};
 use crate::recode::{Classes, Recipe};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(in crate::engine) struct Rewrite {
     /// What becomes of every column but the randomized ones.
     pub(in crate::engine) recipe: Arc<Recipe>,
     /// The randomized columns.
-    pub(in crate::engine) drawn: Arc<Vec<Arc<Drawn>>>,
+    pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// The columns that are recounted and do not leave: the entity, where it is not released.
     pub(in crate::engine) hidden: Vec<String>,
     limits: Option<Limits>,
@@ -34,29 +34,42 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let measured = job.target.as_ref().map(|_| Measured::default());
     let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();
-    let drawn = draw(job, decision, first, measured.is_some()).await?;
+    let permutations = draw(job, decision, first, measured.is_some()).await?;
     let limits = Limits::of(job).await?;
     let recipe = Arc::new(recipe(job, decision, &hidden)?);
 
     let source = job.source.rows.schema().as_arrow();
     let (classes, kept) = (&decision.classes, &decision.verdict.kept);
-    let ordered = match Classes::try_new(Arc::clone(&recipe), source, classes, kept, first, !drawn.is_empty())? {
+    let ordered = match Classes::try_new(
+        Arc::clone(&recipe),
+        source,
+        classes,
+        kept,
+        first,
+        !permutations.is_empty(),
+    )? {
         Some(classes) => classes.into_plan(),
         None => plan::plan(&job.source.rows, Arc::clone(&recipe), first, &hidden).await?,
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {
         Some(limits) => limits.kept(ordered),
-        None if drawn.is_empty() => ordered,
+        None if permutations.is_empty() => ordered,
         None => {
-            let (drawn, numbering) = (Arc::clone(&drawn), Arc::new(numbering(decision, &recipe)));
+            let (permutations, numbering) = (Arc::clone(&permutations), Arc::new(numbering(decision, &recipe)));
             let measured = measured.clone();
-            Arc::new(RandomizeExec::over_ordered(ordered, source, drawn, numbering, measured))
+            Arc::new(RandomizeExec::over_ordered(
+                ordered,
+                source,
+                permutations,
+                numbering,
+                measured,
+            ))
         }
     };
     Ok(Rewrite {
         plan: in_order(job, plan, first, &hidden)?,
         recipe,
-        drawn,
+        permutations,
         hidden,
         limits,
         measured,

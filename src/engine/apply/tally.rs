@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Scratch;
 use crate::recode::randomize::{
-    ContingencyTable, Drawn, Grouped, Interner, Order, Sequence, Source, Spread, mutual_information,
+    ContingencyTable, Grouped, Interner, Order, Permutation, Sequence, Source, Spread, mutual_information,
 };
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::Schema;
@@ -117,13 +117,13 @@ impl Counted {
         self.before = Some(mutual_information(classes, &Spread::of(&self.counts), pairs));
     }
 
-    pub(super) fn drawn(mut self, order: Order) -> Result<Drawn> {
+    pub(super) fn permuted(mut self, order: Order) -> Result<Permutation> {
         if let Some(table) = self.classes.take() {
             let (classes, mut pairs) = (Spread::of(table.groups()), Spread::default());
             table.pairs(|_, _, n| pairs.add(n))?;
             self.measure(&classes, &pairs);
         }
-        Ok(Drawn {
+        Ok(Permutation {
             column: self.column,
             values: self.values,
             counts: self.counts,
@@ -141,7 +141,7 @@ pub(super) fn finish(
     in_classes: Option<usize>,
     source: Source,
     scratch: &Scratch,
-) -> Result<Drawn> {
+) -> Result<Permutation> {
     let mut counted = Counted::of(tally)?;
     let values = counted.values.len();
     if let (Some(classes), Some(table)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
@@ -149,17 +149,17 @@ pub(super) fn finish(
         let spread = Spread::of(table.groups());
         let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, values, source, scratch)?;
         counted.measure(&spread, &pairs);
-        return counted.drawn(Order::Classes(Arc::new(grouped)));
+        return counted.permuted(Order::Classes(Arc::new(grouped)));
     }
     if let Some((interner, table)) = counted.groups.take() {
         let (keys, ranks) = interner.finish()?;
         let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, scratch)?;
-        return counted.drawn(Order::Groups {
+        return counted.permuted(Order::Groups {
             columns,
             keys: Arc::new(keys),
             grouped: Arc::new(grouped),
         });
     }
     let sequence = Sequence::draw(&counted.counts, source, scratch)?;
-    counted.drawn(Order::Rows(Arc::new(sequence)))
+    counted.permuted(Order::Rows(Arc::new(sequence)))
 }

@@ -6,7 +6,7 @@ use crate::engine::write::Written;
 use crate::error::{Error, Result};
 use crate::folder::{Check, PersonalSummary, RandomizedColumn};
 use crate::job::Job;
-use crate::recode::randomize::Drawn;
+use crate::recode::randomize::Permutation;
 use crate::search::{Counters, Oracle};
 use std::sync::Arc;
 
@@ -84,17 +84,17 @@ fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
 
 /// What the manifest says of the randomized columns; they are measured where there is a target.
 fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
-    let one = |(drawn, after): (&Arc<Drawn>, &f64)| RandomizedColumn {
-        column: drawn.column.clone(),
+    let one = |(permutation, after): (&Arc<Permutation>, &f64)| RandomizedColumn {
+        column: permutation.column.clone(),
         within: job
-            .randomization(&drawn.column)
+            .randomization(&permutation.column)
             .map(ToString::to_string)
             .unwrap_or_default(),
-        values: drawn.counts.len() as u64,
-        information_before: drawn.before.unwrap_or_default(),
+        values: permutation.counts.len() as u64,
+        information_before: permutation.before.unwrap_or_default(),
         information_after: *after,
     };
-    written.drawn.iter().zip(&written.measured).map(one).collect()
+    written.permutations.iter().zip(&written.measured).map(one).collect()
 }
 
 /// What the manifest says of the promise to each row.

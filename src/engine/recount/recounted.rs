@@ -152,7 +152,7 @@ impl Recount<'_> {
         }
         if tell {
             let starred = self.decision.starred_rows(job);
-            checks.extend(check_marginals(self.session, &self.written.drawn, &released.name, starred).await?);
+            checks.extend(check_marginals(self.session, &self.written.permutations, &released.name, starred).await?);
         }
         Ok(Recounted {
             rows,

@@ -13,7 +13,7 @@ use crate::frequency::Scratch;
 use crate::job::{Format, Job, Target};
 use crate::recode::SUPPRESSED;
 use crate::recode::personal::Outcome;
-use crate::recode::randomize::Drawn;
+use crate::recode::randomize::Permutation;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
@@ -35,7 +35,7 @@ pub(in crate::engine) struct Written {
     /// The decided classes as they were released.
     pub(in crate::engine) settled: Settled,
     /// The randomized columns.
-    pub(in crate::engine) drawn: Arc<Vec<Arc<Drawn>>>,
+    pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// The mutual information of each with the classes, as it is released, where there is a target.
     pub(in crate::engine) measured: Vec<f64>,
     /// What came of rows with limits of their own.
@@ -52,7 +52,7 @@ impl Written {
             beside,
             settled: Settled::new(decision, &rewrite.recipe, outcome.as_ref()),
             measured: rewrite.measured(),
-            drawn: rewrite.drawn,
+            permutations: rewrite.permutations,
             outcome,
         }
     }

@@ -5,7 +5,7 @@ use super::grouped;
 use super::interner::Interner;
 use super::numbering::Numbering;
 use super::sequence;
-use super::{Drawn, Order};
+use super::{Order, Permutation};
 use crate::error::{Error, Result};
 use crate::frequency::Scratch;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
@@ -26,7 +26,7 @@ pub type Measured = Arc<Mutex<Vec<f64>>>;
 /// Rows without the randomized columns, in the order of the release, to rows with them.
 #[derive(Debug)]
 pub struct Randomize {
-    drawn: Arc<Vec<Arc<Drawn>>>,
+    permutations: Arc<Vec<Arc<Permutation>>>,
     /// Where each released column comes from.
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
@@ -39,25 +39,29 @@ pub type RandomizeExec = OperatorExec<Randomize>;
 #[derive(Debug, Clone, Copy)]
 enum From {
     Input(usize),
-    Drawn(usize),
+    Permutation(usize),
 }
 
 impl RandomizeExec {
-    /// Adds the columns of `drawn` to `input`, which has one partition and the columns of the order key; `source` says
+    /// Adds the columns of `permutations` to `input`, which has one partition and the columns of the order key; `source` says
     /// in which order columns are released.
     pub fn over_ordered(
         input: Arc<dyn ExecutionPlan>,
         source: &Schema,
-        drawn: Arc<Vec<Arc<Drawn>>>,
+        permutations: Arc<Vec<Arc<Permutation>>>,
         numbering: Arc<Numbering>,
         measured: Option<Measured>,
     ) -> Self {
         let schema = input.schema();
         let (mut fields, mut columns) = (vec![], vec![]);
         for field in source.fields() {
-            if let Some(i) = drawn.iter().position(|d| d.column == *field.name()) {
-                fields.push(Field::new(field.name(), drawn[i].values.data_type().clone(), true));
-                columns.push(From::Drawn(i));
+            if let Some(i) = permutations.iter().position(|d| d.column == *field.name()) {
+                fields.push(Field::new(
+                    field.name(),
+                    permutations[i].values.data_type().clone(),
+                    true,
+                ));
+                columns.push(From::Permutation(i));
             } else if let Ok(i) = schema.index_of(field.name()) {
                 fields.push(schema.field(i).clone());
                 columns.push(From::Input(i));
@@ -70,7 +74,7 @@ impl RandomizeExec {
             }
         }
         let step = Randomize {
-            drawn,
+            permutations,
             columns: Arc::new(columns),
             numbering,
             measured,
@@ -81,7 +85,7 @@ impl RandomizeExec {
 
 impl fmt::Display for Randomize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<&str> = self.drawn.iter().map(|d| d.column.as_str()).collect();
+        let columns: Vec<&str> = self.permutations.iter().map(|d| d.column.as_str()).collect();
         write!(f, "columns=[{}]", columns.join(", "))
     }
 }
@@ -92,14 +96,18 @@ impl Operator for Randomize {
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let scratch = Scratch::of(context);
-        let readers = self.drawn.iter().map(|d| Reader::new(d)).collect::<Result<Vec<_>>>()?;
+        let readers = self
+            .permutations
+            .iter()
+            .map(|d| Reader::new(d))
+            .collect::<Result<Vec<_>>>()?;
         let tables = self
-            .drawn
+            .permutations
             .iter()
             .filter(|_| self.measured.is_some())
             .map(|_| ContingencyTable::new(&scratch));
         let run = Run {
-            drawn: Arc::clone(&self.drawn),
+            permutations: Arc::clone(&self.permutations),
             columns: Arc::clone(&self.columns),
             numbering: Arc::clone(&self.numbering),
             schema,
@@ -142,8 +150,8 @@ enum Reader {
 }
 
 impl Reader {
-    fn new(drawn: &Drawn) -> Result<Self> {
-        Ok(match &drawn.order {
+    fn new(permutation: &Permutation) -> Result<Self> {
+        Ok(match &permutation.order {
             Order::Rows(sequence) => Reader::Rows(sequence::Reader::new(Arc::clone(sequence))),
             Order::Classes(grouped) => Reader::Classes(grouped::Reader::new(Arc::clone(grouped))),
             Order::Groups { columns, keys, grouped } => {
@@ -185,7 +193,7 @@ impl Reader {
 
 /// One execution.
 struct Run {
-    drawn: Arc<Vec<Arc<Drawn>>>,
+    permutations: Arc<Vec<Arc<Permutation>>>,
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
     schema: SchemaRef,
@@ -202,7 +210,7 @@ impl Run {
         let live = (classes.len() < numbers.len())
             .then(|| numbers.iter().map(|n| Some(n.is_some())).collect::<BooleanArray>());
         let mut randomized = vec![];
-        for (i, drawn) in self.drawn.iter().enumerate() {
+        for (i, permutation) in self.permutations.iter().enumerate() {
             let codes = self.readers[i].next(batch, live.as_ref(), &classes)?;
             if let Some(table) = self.tables.get_mut(i) {
                 table.add(&classes, &codes)?;
@@ -217,11 +225,11 @@ impl Run {
                         .collect()
                 }
             };
-            randomized.push(take(&drawn.values, &places, None)?);
+            randomized.push(take(&permutation.values, &places, None)?);
         }
         let columns = self.columns.iter().map(|from| match from {
             From::Input(i) => Arc::clone(batch.column(*i)),
-            From::Drawn(i) => Arc::clone(&randomized[*i]),
+            From::Permutation(i) => Arc::clone(&randomized[*i]),
         });
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns.collect())?)
     }
@@ -231,11 +239,11 @@ impl Run {
             return Ok(());
         };
         let mut bits = vec![];
-        for (table, drawn) in self.tables.into_iter().zip(self.drawn.iter()) {
+        for (table, permutation) in self.tables.into_iter().zip(self.permutations.iter()) {
             let groups = Spread::of(table.groups());
             let mut pairs = Spread::default();
             table.pairs(|_, _, n| pairs.add(n))?;
-            bits.push(mutual_information(&groups, &Spread::of(&drawn.counts), &pairs));
+            bits.push(mutual_information(&groups, &Spread::of(&permutation.counts), &pairs));
         }
         *measured.lock() = bits;
         Ok(())

@@ -1,6 +1,6 @@
 //! Randomized sensitive attributes: each is permuted on its own among the released rows (MADARS, section 3.4).
 //!
-//! A [`Drawn`] column is the distinct values of the released rows and a random order of them; [`RandomizeExec`] puts it
+//! A [`Permutation`] column is the distinct values of the released rows and a random order of them; [`RandomizeExec`] puts it
 //! beside the other columns, which come in an order that its values have no part in. Who holds a class of rows then
 //! knows of the column what the whole table (or the group that it was permuted in) tells, and no more.
 //!
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 /// A sensitive column whose values were put into random order.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct Permutation {
     /// The column.
     pub column: String,
     /// The distinct values of the released rows, ascending, NULL last.
