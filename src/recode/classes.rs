@@ -3,7 +3,7 @@
 //! Where only quasi-identifiers are released, the rows of a class are all alike: its labels, as often as it has rows.
 //! The classes of the chosen node are then the release, and writing them in order is the whole second scan.
 
-use super::{Recipe, Released, Treatment};
+use super::{RecodingPlan, Released, Treatment};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::frequency::parallel::{concat, map};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The rows of the kept classes, in the order of a release.
 #[derive(Debug)]
 pub struct Classes {
-    recipe: Arc<Recipe>,
+    recoding: Arc<RecodingPlan>,
     /// For each released column the places of its labels by class; classes in order, with their rows.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
@@ -36,7 +36,7 @@ impl Classes {
     /// quasi-identifiers. `None` when the classes do not tell the release: other columns are in it, or suppressed rows.
     /// With `keys` the columns of the order key come after the released ones.
     pub fn try_new(
-        recipe: Arc<Recipe>,
+        recoding: Arc<RecodingPlan>,
         source: &Schema,
         classes: &FrequencySet,
         kept: &[bool],
@@ -47,20 +47,20 @@ impl Classes {
             Treatment::Generalize(i) => Some(*i),
             _ => None,
         };
-        let columns: Option<Vec<usize>> = recipe.columns.iter().map(position).collect();
-        let Some(columns) = columns.filter(|_| !recipe.starred) else {
+        let columns: Option<Vec<usize>> = recoding.columns.iter().map(position).collect();
+        let Some(columns) = columns.filter(|_| !recoding.starred) else {
             return Ok(None);
         };
-        let label = |class: usize, column: usize| recipe.place_of_class(classes, class, column);
-        let mut order: Vec<usize> = recipe
+        let label = |class: usize, column: usize| recoding.place_of_class(classes, class, column);
+        let mut order: Vec<usize> = recoding
             .columns
             .iter()
             .enumerate()
             .filter(|(_, c)| first.contains(&c.name))
             .map(|(i, _)| columns[i])
             .collect();
-        order.sort_by_key(|i| first.iter().position(|f| *f == recipe.quasi_identifiers[*i]));
-        order.extend(0..recipe.quasi_identifiers.len());
+        order.sort_by_key(|i| first.iter().position(|f| *f == recoding.quasi_identifiers[*i]));
+        order.extend(0..recoding.quasi_identifiers.len());
         let released: Vec<usize> = (0..classes.len()).filter(|i| kept[*i]).collect();
         let sort_keys = concat(released.len(), |piece| {
             let key = |class: &usize| order.iter().map(|column| label(*class, *column)).collect::<Vec<u32>>();
@@ -75,14 +75,14 @@ impl Classes {
             sorted.iter().map(|class| label(*class, columns[i])).collect()
         });
         let rows = sorted.iter().map(|class| classes.counts()[*class]).collect();
-        let key = |class: &usize| recipe.order_key(classes, *class);
+        let key = |class: &usize| recoding.order_key(classes, *class);
         let keys = keys.then(|| Arc::new(sorted.iter().map(key).collect::<Vec<_>>()));
         let schema = match &keys {
-            Some(_) => recipe.ordered_schema(source)?,
-            None => recipe.schema(source)?,
+            Some(_) => recoding.ordered_schema(source)?,
+            None => recoding.schema(source)?,
         };
         Ok(Some(Self {
-            recipe,
+            recoding,
             codes: Arc::new(codes),
             rows: Arc::new(rows),
             keys,
@@ -108,7 +108,7 @@ impl Operator for Classes {
 
     fn run(&self, _: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let mut place = Place {
-            recipe: Arc::clone(&self.recipe),
+            recoding: Arc::clone(&self.recoding),
             codes: Arc::clone(&self.codes),
             counts: Arc::clone(&self.rows),
             keys: self.keys.clone(),
@@ -128,7 +128,7 @@ impl Operator for Classes {
 
 /// Where a stream is: `done` rows of class `class` were handed out.
 struct Place {
-    recipe: Arc<Recipe>,
+    recoding: Arc<RecodingPlan>,
     codes: Arc<Vec<Vec<u32>>>,
     counts: Arc<Vec<u64>>,
     keys: Option<Arc<Vec<Vec<u64>>>>,
@@ -157,7 +157,7 @@ impl Place {
         }
         let mut columns: Vec<ArrayRef> = vec![];
         for ((released, codes), field) in self
-            .recipe
+            .recoding
             .columns
             .iter()
             .zip(self.codes.iter())
@@ -166,12 +166,12 @@ impl Place {
             let Treatment::Generalize(i) = released.treatment else {
                 continue;
             };
-            let labels = &self.recipe.labels[i].values;
+            let labels = &self.recoding.labels[i].values;
             let mut expanded: Vec<u32> = Vec::with_capacity(size);
             for (class, run) in &runs {
                 expanded.extend(std::iter::repeat_n(codes[*class], *run));
             }
-            columns.push(match self.recipe.labels[i].is_text {
+            columns.push(match self.recoding.labels[i].is_text {
                 true => {
                     let is_label = |code: &u32| labels.is_valid(*code as usize);
                     let nulls = labels.logical_null_count() > 0;
@@ -183,7 +183,7 @@ impl Place {
                 false => cast(&take(labels, &UInt32Array::from(expanded), None)?, field.data_type())?,
             });
         }
-        for word in 0..self.keys.as_ref().map_or(0, |_| self.recipe.order_words()) {
+        for word in 0..self.keys.as_ref().map_or(0, |_| self.recoding.order_words()) {
             let keys = self.keys.iter().flat_map(|keys| {
                 let run = |(class, run): &(usize, usize)| std::iter::repeat_n(keys[*class][word], *run);
                 runs.iter().flat_map(run)

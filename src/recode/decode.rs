@@ -4,7 +4,7 @@
 //! are most of what a row holds, and get them when they are in order.
 
 use super::exec::ORDER_PREFIX;
-use super::{Recipe, Treatment};
+use super::{RecodingPlan, Treatment};
 use crate::error::{Error, Result};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
@@ -18,9 +18,9 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows without the columns that [`Recipe::is_in_order_key`] names, to rows with them.
+/// Rows without the columns that [`RecodingPlan::is_in_order_key`] names, to rows with them.
 #[derive(Debug)]
-pub struct Decode(Arc<Recipe>);
+pub struct Decode(Arc<RecodingPlan>);
 
 /// `Decode` as an operator.
 pub type DecodeExec = OperatorExec<Decode>;
@@ -29,11 +29,11 @@ impl DecodeExec {
     /// Makes the columns of `schema` that `input` lacks from the order key. Whoever takes the rows may rely on `order`.
     pub fn over_sorted(
         input: Arc<dyn ExecutionPlan>,
-        recipe: Arc<Recipe>,
+        recoding: Arc<RecodingPlan>,
         order: LexOrdering,
         schema: SchemaRef,
     ) -> Self {
-        Self::ordered(input, Decode(recipe), order, schema)
+        Self::ordered(input, Decode(recoding), order, schema)
     }
 }
 
@@ -48,8 +48,8 @@ impl Operator for Decode {
     const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        let recipe = Arc::clone(&self.0);
-        Ok(input.map(move |batch| Ok(decode(&recipe, &schema, &batch?)?)).boxed())
+        let recoding = Arc::clone(&self.0);
+        Ok(input.map(move |batch| Ok(decode(&recoding, &schema, &batch?)?)).boxed())
     }
 
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
@@ -57,8 +57,8 @@ impl Operator for Decode {
     }
 }
 
-fn decode(recipe: &Recipe, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
-    let words = recipe.order_words();
+fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
+    let words = recoding.order_words();
     // The order key has its most significant word first, and the layout its least.
     let key = (0..words).rev().map(|word| {
         let name = format!("{ORDER_PREFIX}{word}");
@@ -77,18 +77,18 @@ fn decode(recipe: &Recipe, schema: &SchemaRef, batch: &RecordBatch) -> Result<Re
             columns.push(Arc::clone(column));
             continue;
         }
-        let Some(Treatment::Generalize(i)) = recipe.columns.get(position).map(|c| &c.treatment) else {
+        let Some(Treatment::Generalize(i)) = recoding.columns.get(position).map(|c| &c.treatment) else {
             return Err(Error::internal(format!("sorted rows lack {}", field.name())));
         };
-        let place = recipe.quasi_identifiers.len() - 1 - i;
+        let place = recoding.quasi_identifiers.len() - 1 - i;
         let indices = (0..batch.num_rows()).map(|row| {
             row_key
                 .iter_mut()
                 .zip(&key)
                 .for_each(|(word, column)| *word = column[row]);
-            recipe.order.code(&row_key, place)
+            recoding.order.code(&row_key, place)
         });
-        columns.push(spell(&recipe.labels[*i].values, indices, field.data_type())?);
+        columns.push(spell(&recoding.labels[*i].values, indices, field.data_type())?);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(

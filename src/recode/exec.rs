@@ -1,7 +1,7 @@
-//! The operator that applies a recipe.
+//! The operator that applies a recoding plan.
 
 use super::labelling::Labelled;
-use super::{Recipe, Treatment};
+use super::{RecodingPlan, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Encoder, one_zero};
 use crate::hierarchy::{Cover, OnUnmapped, Proven};
@@ -26,16 +26,16 @@ pub const SUPPRESSED: &str = "__anonsql_order_suppressed";
 
 /// Rows of the source to released rows, with the order key.
 #[derive(Debug)]
-pub struct Recode(Arc<Recipe>);
+pub struct Recode(Arc<RecodingPlan>);
 
 /// `Recode` as an operator.
 pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
-    /// Applies `recipe` to `input`, which has the columns of [`Recipe::reads`], to rows of `schema`: one of
-    /// `Recipe::ordered_schema`, or the same with columns that are kept as they are read.
-    pub fn over_source(input: Arc<dyn ExecutionPlan>, recipe: Arc<Recipe>, schema: SchemaRef) -> Self {
-        Self::over(input, Recode(recipe), schema)
+    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`], to rows of `schema`: one of
+    /// `RecodingPlan::ordered_schema`, or the same with columns that are kept as they are read.
+    pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
+        Self::over(input, Recode(recoding), schema)
     }
 }
 
@@ -53,7 +53,7 @@ impl Operator for Recode {
         let mut recoder = Recoder {
             encoders: self.0.encoders()?,
             proven: self.0.covers.iter().map(proven).collect(),
-            recipe: Arc::clone(&self.0),
+            recoding: Arc::clone(&self.0),
             schema,
         };
         Ok(input.map(move |batch| Ok(recoder.recode(&batch?)?)).boxed())
@@ -66,7 +66,7 @@ impl Operator for Recode {
 
 /// The state of one stream.
 struct Recoder {
-    recipe: Arc<Recipe>,
+    recoding: Arc<RecodingPlan>,
     encoders: Vec<Encoder>,
     proven: Vec<Option<Proven>>,
     schema: SchemaRef,
@@ -74,27 +74,27 @@ struct Recoder {
 
 impl Recoder {
     fn recode(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let recipe = Arc::clone(&self.recipe);
+        let recoding = Arc::clone(&self.recoding);
         let mut codes = vec![];
-        for (encoder, name) in self.encoders.iter_mut().zip(&recipe.quasi_identifiers) {
+        for (encoder, name) in self.encoders.iter_mut().zip(&recoding.quasi_identifiers) {
             codes.push(encoder.encode(column(batch, name)?)?);
         }
         let unmapped = self.unmapped(&codes, batch.num_rows());
-        let Labelled { mut labels, suppressed } = recipe.labelling.label(&recipe.space, &codes, unmapped)?;
-        let released = recipe.labels.iter().zip(&mut labels);
+        let Labelled { mut labels, suppressed } = recoding.labelling.label(&recoding.space, &codes, unmapped)?;
+        let released = recoding.labels.iter().zip(&mut labels);
         released.for_each(|(released, labels)| released.place_all(labels));
         self.prove(&codes, &labels, &suppressed)?;
         let suppressed = BooleanArray::from(suppressed);
         let mut columns: Vec<ArrayRef> = vec![];
-        for (released, field) in recipe.columns.iter().zip(self.schema.fields()) {
+        for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
-                Treatment::Generalize(i) if recipe.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
+                Treatment::Generalize(i) if recoding.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
                 Treatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 Treatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 Treatment::Protect => {
                     let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;
-                    if recipe.starred {
+                    if recoding.starred {
                         nullif(&values, &suppressed)?
                     } else {
                         values
@@ -103,12 +103,12 @@ impl Recoder {
             });
         }
         columns.extend(self.order_key(&labels, &suppressed));
-        if recipe.starred {
+        if recoding.starred {
             columns.push(Arc::new(suppressed.clone()));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let recoded = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
-        if recipe.starred {
+        if recoding.starred {
             return Ok(recoded);
         }
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
@@ -128,7 +128,7 @@ impl Recoder {
                     format!(
                         "a label of column {} does not cover the value of a row that it would be released for; nothing \
                          was published",
-                        self.recipe.quasi_identifiers[i]
+                        self.recoding.quasi_identifiers[i]
                     ),
                 ));
             }
@@ -139,9 +139,9 @@ impl Recoder {
     /// For each row whether it has a value that suppresses it.
     fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
         let mut unmapped = vec![false; rows];
-        let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recipe.unmapped[*i] == OnUnmapped::Suppress;
+        let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;
         for (i, codes) in codes.iter().enumerate().filter(suppresses) {
-            let lookup = self.recipe.space.lookup(i);
+            let lookup = self.recoding.space.lookup(i);
             let rows = unmapped.iter_mut().zip(codes);
             rows.for_each(|(unmapped, code)| *unmapped |= lookup.is_unmapped(*code as usize));
         }
@@ -150,7 +150,7 @@ impl Recoder {
 
     /// The labels of a quasi-identifier.
     fn labels(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
-        let released = &self.recipe.labels[i];
+        let released = &self.recoding.labels[i];
         let labels = &released.values;
         let key = |(row, label): (usize, &u32)| {
             if suppressed.value(row) {
@@ -167,15 +167,15 @@ impl Recoder {
 
     /// The words of the order key, most significant first.
     fn order_key(&self, labels: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
-        let recipe = &self.recipe;
-        let words = recipe.order.words();
+        let recoding = &self.recoding;
+        let words = recoding.order.words();
         let mut key = vec![vec![0u64; suppressed.len()]; words];
         for (i, labels) in labels.iter().enumerate() {
-            let star = recipe.labels[i].star;
-            let place = recipe.quasi_identifiers.len() - 1 - i;
+            let star = recoding.labels[i].star;
+            let place = recoding.quasi_identifiers.len() - 1 - i;
             for (row, label) in labels.iter().enumerate() {
                 let shown = star.filter(|_| suppressed.value(row)).unwrap_or(*label);
-                let (word, bits) = recipe.order.place(place, shown);
+                let (word, bits) = recoding.order.place(place, shown);
                 key[words - 1 - word][row] |= bits;
             }
         }

@@ -7,7 +7,7 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// The choice that a recipe applies.
+/// The choice that a recoding plan applies.
 #[derive(Debug)]
 pub(super) enum Labelling {
     /// One level per column, and every class by its key, those that are released first: a class that is not known never

@@ -1,6 +1,6 @@
 //! Applying a choice: from the source's rows to released rows.
 //!
-//! A [`Recipe`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
+//! A [`RecodingPlan`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
 //! DataFusion plan, so that the second scan streams like the first. Which label a row gets is said by the node of the
 //! lattice, or by the group of a partition that the row's combination is in.
 
@@ -53,7 +53,7 @@ pub struct Released {
 
 /// Everything needed to make the release from the source's rows.
 #[derive(Debug)]
-pub struct Recipe {
+pub struct RecodingPlan {
     space: Arc<Space>,
     labelling: Labelling,
     quasi_identifiers: Vec<String>,
@@ -68,8 +68,8 @@ pub struct Recipe {
     order: Layout,
 }
 
-impl Recipe {
-    /// The recipe that generalizes to the node of `classes` and suppresses those that are not `kept`.
+impl RecodingPlan {
+    /// The recoding plan that generalizes to the node of `classes` and suppresses those that are not `kept`.
     pub fn new(
         space: Arc<Space>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
@@ -85,7 +85,7 @@ impl Recipe {
         Self::assemble(space, quasi_identifiers, labelling, labels, starred, columns)
     }
 
-    /// The recipe that gives each row the labels of its group. Every quasi-identifier is released as a string.
+    /// The recoding plan that gives each row the labels of its group. Every quasi-identifier is released as a string.
     pub fn partitioned(
         space: Arc<Space>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,

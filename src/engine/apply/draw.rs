@@ -1,14 +1,14 @@
 //! Drawing the randomized columns of a release.
 
 use super::plan;
-use super::recipe::{recipe_of, treatments};
+use super::recoding_plan::{recoding_of, treatments};
 use super::tally::{Counted, Tally, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::Scratch;
 use crate::job::{Job, Randomization};
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
-use crate::recode::{Recipe, Released, SUPPRESSED, Treatment};
+use crate::recode::{RecodingPlan, Released, SUPPRESSED, Treatment};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches, filter_record_batch, not};
 use arrow::datatypes::{DataType, Float64Type};
@@ -73,9 +73,15 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
         .into_iter()
         .filter(|c| needed.contains(&c.name))
         .collect();
-    let recipe = Arc::new(recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)?);
-    let numbering = Arc::new(numbering(decision, &recipe));
-    let rows = plan::recoded(&job.source.rows, recipe).await?;
+    let recoding = Arc::new(recoding_of(
+        job,
+        decision,
+        &decision.verdict.kept,
+        job.starred,
+        columns,
+    )?);
+    let numbering = Arc::new(numbering(decision, &recoding));
+    let rows = plan::recoded(&job.source.rows, recoding).await?;
     let (schema, scratch) = (rows.schema(), scratch(job));
     let tallies = randomized.iter().map(|(_, column, r)| {
         let by_class = measure || matches!(r, Randomization::Class);
@@ -119,8 +125,8 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
 }
 
 /// The numbers of the classes of rows.
-pub(super) fn numbering(decision: &Decision, recipe: &Recipe) -> Numbering {
-    Numbering::new(recipe, &decision.classes, &decision.verdict.kept)
+pub(super) fn numbering(decision: &Decision, recoding: &RecodingPlan) -> Numbering {
+    Numbering::new(recoding, &decision.classes, &decision.verdict.kept)
 }
 
 /// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
@@ -139,9 +145,15 @@ async fn draw_by_matrix(
         name: column.into(),
         treatment: Treatment::Protect,
     });
-    let recipe = Arc::new(recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)?);
-    let numbering = numbering(decision, &recipe);
-    let rows = plan::plan(&job.source.rows, recipe, first, &[]).await?;
+    let recoding = Arc::new(recoding_of(
+        job,
+        decision,
+        &decision.verdict.kept,
+        job.starred,
+        columns,
+    )?);
+    let numbering = numbering(decision, &recoding);
+    let rows = plan::plan(&job.source.rows, recoding, first, &[]).await?;
     let (schema, scratch) = (rows.schema(), scratch(job));
     let mut tally = Tally::new(column, &schema, &[], measure, &scratch)?;
     let mut codes = vec![];
@@ -176,7 +188,7 @@ fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     numbers.map(known).collect()
 }
 
-/// Counts the rows of `plan`, a recipe over `rows`, each partition on a task of its own.
+/// Counts the rows of `plan`, a recoding plan over `rows`, each partition on a task of its own.
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,

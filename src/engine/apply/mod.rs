@@ -4,11 +4,11 @@ mod draw;
 mod limits;
 mod order;
 pub(in crate::engine) mod plan;
-mod recipe;
+mod recoding_plan;
 mod rewrite;
 mod tally;
 
-pub(in crate::engine) use recipe::recipe_of;
+pub(in crate::engine) use recoding_plan::recoding_of;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};
 
 #[cfg(test)]

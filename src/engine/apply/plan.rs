@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::operator::{ComputedTable, Operator, Rows, project};
 use crate::recode::{
-    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, Recipe, RecodeExec, RepeatExec, SUPPRESSED, is_foldable, set_aside,
+    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, RecodeExec, RecodingPlan, RepeatExec, SUPPRESSED, is_foldable, set_aside,
     with_rows,
 };
 use crate::source::{select_columns, source_plan};
@@ -30,14 +30,14 @@ use std::sync::Arc;
 /// depend on the input's. [`super::order`] proves it.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
-    recipe: Arc<Recipe>,
+    recoding: Arc<RecodingPlan>,
     first: &[String],
     last: &[String],
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let source = read(source, &recipe).await?;
+    let source = read(source, &recoding).await?;
     let released = Arc::clone(&source.released);
     // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
-    let is_told = |name: &str| recipe.is_in_order_key(name) && !first.iter().any(|f| f == name);
+    let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
     let carried: Vec<usize> = (0..released.fields().len())
         .filter(|i| !is_told(released.field(*i).name()))
         .collect();
@@ -45,10 +45,10 @@ pub(in crate::engine) async fn plan(
     let is_folded = is_foldable(&carried_schema);
     let rows = match is_folded {
         true => {
-            let recoded = project(source.recoded(Arc::clone(&recipe), Strings::AsRead), &carried)?;
+            let recoded = project(source.recoded(Arc::clone(&recoding), Strings::AsRead), &carried)?;
             Arc::new(FoldExec::over_rows(recoded, &carried_schema))
         }
-        false => project(source.recoded(Arc::clone(&recipe), Strings::Plain), &carried)?,
+        false => project(source.recoded(Arc::clone(&recoding), Strings::Plain), &carried)?,
     };
     let schema = rows.schema();
     let ascending = SortOptions {
@@ -94,9 +94,9 @@ pub(in crate::engine) async fn plan(
         false => Arc::new(sort),
     };
     if !is_folded {
-        return Ok(Arc::new(DecodeExec::over_sorted(ordered, recipe, ordering, released)));
+        return Ok(Arc::new(DecodeExec::over_sorted(ordered, recoding, ordering, released)));
     }
-    let decoded = DecodeExec::over_sorted(ordered, recipe, ordering, with_rows(&released));
+    let decoded = DecodeExec::over_sorted(ordered, recoding, ordering, with_rows(&released));
     Ok(Arc::new(RepeatExec::over_ordered(Arc::new(decoded), released)))
 }
 
@@ -114,8 +114,11 @@ pub(in crate::engine) fn sorting_context(state: &SessionState, plan: &dyn Execut
 }
 
 /// The rows of a release in no order, with the columns of the order key last, and strings that are kept as they are read.
-pub(in crate::engine) async fn recoded(rows: &DataFrame, recipe: Arc<Recipe>) -> Result<Arc<dyn ExecutionPlan>> {
-    Ok(read(rows, &recipe).await?.recoded(recipe, Strings::AsRead))
+pub(in crate::engine) async fn recoded(
+    rows: &DataFrame,
+    recoding: Arc<RecodingPlan>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(read(rows, &recoding).await?.recoded(recoding, Strings::AsRead))
 }
 
 /// The second scan.
@@ -125,27 +128,27 @@ struct Read {
     released: SchemaRef,
 }
 
-async fn read(rows: &DataFrame, recipe: &Recipe) -> Result<Read> {
+async fn read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Read> {
     let mut names: Vec<&str> = vec![];
-    for name in recipe.reads() {
+    for name in recoding.reads() {
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let rows = select_columns(rows, &names)?.create_physical_plan().await?;
     Ok(Read {
-        released: recipe.ordered_schema(&rows.schema())?,
+        released: recoding.ordered_schema(&rows.schema())?,
         rows: source_plan(rows).await?,
     })
 }
 
 impl Read {
-    fn recoded(self, recipe: Arc<Recipe>, strings: Strings) -> Arc<dyn ExecutionPlan> {
+    fn recoded(self, recoding: Arc<RecodingPlan>, strings: Strings) -> Arc<dyn ExecutionPlan> {
         let schema = match strings {
             Strings::Plain => self.released,
-            Strings::AsRead => recipe.as_read(&self.released, &self.rows.schema()),
+            Strings::AsRead => recoding.as_read(&self.released, &self.rows.schema()),
         };
-        Arc::new(RecodeExec::over_source(self.rows, recipe, schema))
+        Arc::new(RecodeExec::over_source(self.rows, recoding, schema))
     }
 }
 

@@ -4,13 +4,13 @@ use super::draw::{draw, numbering};
 use super::limits::Limits;
 use super::order::in_order;
 use super::plan;
-use super::recipe::recipe;
+use super::recoding_plan::recoding;
 use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::{Measured, Permutation, RandomizeExec};
-use crate::recode::{Classes, Recipe};
+use crate::recode::{Classes, RecodingPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(in crate::engine) struct Rewrite {
     /// The released rows in order, with the hidden columns and those of the order key.
     pub(in crate::engine) plan: Arc<dyn ExecutionPlan>,
     /// What becomes of every column but the randomized ones.
-    pub(in crate::engine) recipe: Arc<Recipe>,
+    pub(in crate::engine) recoding: Arc<RecodingPlan>,
     /// The randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// The columns that are recounted and do not leave: the entity, where it is not released.
@@ -36,12 +36,12 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
     let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();
     let permutations = draw(job, decision, first, measured.is_some()).await?;
     let limits = Limits::of(job).await?;
-    let recipe = Arc::new(recipe(job, decision, &hidden)?);
+    let recoding = Arc::new(recoding(job, decision, &hidden)?);
 
     let source = job.source.rows.schema().as_arrow();
     let (classes, kept) = (&decision.classes, &decision.verdict.kept);
     let ordered = match Classes::try_new(
-        Arc::clone(&recipe),
+        Arc::clone(&recoding),
         source,
         classes,
         kept,
@@ -49,13 +49,13 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
         !permutations.is_empty(),
     )? {
         Some(classes) => classes.into_plan(),
-        None => plan::plan(&job.source.rows, Arc::clone(&recipe), first, &hidden).await?,
+        None => plan::plan(&job.source.rows, Arc::clone(&recoding), first, &hidden).await?,
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {
         Some(limits) => limits.kept(ordered),
         None if permutations.is_empty() => ordered,
         None => {
-            let (permutations, numbering) = (Arc::clone(&permutations), Arc::new(numbering(decision, &recipe)));
+            let (permutations, numbering) = (Arc::clone(&permutations), Arc::new(numbering(decision, &recoding)));
             let measured = measured.clone();
             Arc::new(RandomizeExec::over_ordered(
                 ordered,
@@ -68,7 +68,7 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
     };
     Ok(Rewrite {
         plan: in_order(job, plan, first, &hidden)?,
-        recipe,
+        recoding,
         permutations,
         hidden,
         limits,

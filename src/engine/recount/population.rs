@@ -1,7 +1,7 @@
 //! The population as the release would have it, for models that count in it.
 
 use crate::engine::apply::plan::{plan, table_over};
-use crate::engine::apply::recipe_of;
+use crate::engine::apply::recoding_of;
 use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
@@ -30,10 +30,10 @@ pub(super) async fn generalized_population(
         treatment: Treatment::Generalize(i),
     });
     let everything = vec![true; decision.classes.len()];
-    let recipe = recipe_of(job, decision, &everything, false, columns.collect())?;
+    let recoding = recoding_of(job, decision, &everything, false, columns.collect())?;
     let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
     let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
-    let plan = plan(&rows, Arc::new(recipe), &[], &[]).await?;
+    let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
     // Beside suppressed rows that stay, every released quasi-identifier is text.

@@ -3,7 +3,7 @@
 use crate::engine::decide::{Decision, Verdict};
 use crate::frequency::FrequencySet;
 use crate::metric::Metric;
-use crate::recode::Recipe;
+use crate::recode::RecodingPlan;
 use crate::recode::personal::Outcome;
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ pub(in crate::engine) struct Settled {
 }
 
 impl Settled {
-    /// The classes of `decision`, labelled by `recipe`, after what came of rows with limits of their own.
-    pub(super) fn new(decision: &Decision, recipe: &Recipe, outcome: Option<&Outcome>) -> Self {
+    /// The classes of `decision`, labelled by `recoding`, after what came of rows with limits of their own.
+    pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&Outcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
             return Self {
@@ -32,7 +32,7 @@ impl Settled {
         let mut counts = classes.counts().to_vec();
         for (class, count) in counts.iter_mut().enumerate().filter(|(class, _)| verdict.kept[*class]) {
             // Groups with the same labels were one class when rows were suppressed: each row is taken off once.
-            if let Some(left) = lost.get_mut(&recipe.order_key(classes, class)) {
+            if let Some(left) = lost.get_mut(&recoding.order_key(classes, class)) {
                 let taken = (*left).min(*count);
                 *left -= taken;
                 *count -= taken;

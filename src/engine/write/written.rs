@@ -50,7 +50,7 @@ impl Written {
             rows: None,
             schema,
             beside,
-            settled: Settled::new(decision, &rewrite.recipe, outcome.as_ref()),
+            settled: Settled::new(decision, &rewrite.recoding, outcome.as_ref()),
             measured: rewrite.measured(),
             permutations: rewrite.permutations,
             outcome,

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Grouper};
-use crate::recode::{ORDER_PREFIX, Recipe, SUPPRESSED};
+use crate::recode::{ORDER_PREFIX, RecodingPlan, SUPPRESSED};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 
@@ -15,13 +15,13 @@ pub struct Numbering {
 
 impl Numbering {
     /// Numbers the classes that are `kept`, ascending by their labels.
-    pub fn new(recipe: &Recipe, classes: &FrequencySet, kept: &[bool]) -> Self {
+    pub fn new(recoding: &RecodingPlan, classes: &FrequencySet, kept: &[bool]) -> Self {
         let mut keys: Vec<Vec<u64>> = (0..classes.len())
             .filter(|i| kept[*i])
-            .map(|i| recipe.order_key(classes, i))
+            .map(|i| recoding.order_key(classes, i))
             .collect();
         keys.sort_unstable();
-        let words = recipe.order_words();
+        let words = recoding.order_words();
         let mut grouper = Grouper::new(words);
         grouper.group(&keys.concat(), &mut vec![]);
         Self { grouper, words }

@@ -1,19 +1,19 @@
-//! What becomes of every column of the source: the recipe of a decision.
+//! What becomes of every column of the source: the recoding plan of a decision.
 
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier, Secret};
-use crate::recode::{Grouped, Pseudonym, Recipe, Released, Treatment};
+use crate::recode::{Grouped, Pseudonym, RecodingPlan, Released, Treatment};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
-pub(super) fn recipe(job: &Job, decision: &Decision, extra: &[String]) -> Result<Recipe> {
+pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
     let mut columns = treatments(job, &extra)?;
     columns.retain(|c| job.randomization(&c.name).is_none());
-    recipe_of(job, decision, &decision.verdict.kept, job.starred, columns)
+    recoding_of(job, decision, &decision.verdict.kept, job.starred, columns)
 }
 
 /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
@@ -45,20 +45,20 @@ pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
     Ok(columns)
 }
 
-/// The recipe of these columns, where the classes that are `kept` have labels.
-pub(in crate::engine) fn recipe_of(
+/// The recoding plan of these columns, where the classes that are `kept` have labels.
+pub(in crate::engine) fn recoding_of(
     job: &Job,
     decision: &Decision,
     kept: &[bool],
     starred: bool,
     columns: Vec<Released>,
-) -> Result<Recipe> {
+) -> Result<RecodingPlan> {
     let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
     let rules = job.quasi_identifiers.iter().map(rule).collect();
     let base = decision.evaluator.sets().base();
     let space = Arc::clone(&base.space);
     match (&decision.verdict.partition, &decision.combinations) {
-        (None, None) => Recipe::new(space, rules, &decision.classes, kept, starred, columns),
+        (None, None) => RecodingPlan::new(space, rules, &decision.classes, kept, starred, columns),
         (Some(partition), Some(combinations)) => {
             let grouped = Grouped {
                 bottom: base.bottom().clone(),
@@ -66,7 +66,7 @@ pub(in crate::engine) fn recipe_of(
                 partition: Arc::clone(partition),
                 kept: kept.to_vec(),
             };
-            Recipe::partitioned(space, rules, grouped, starred, columns)
+            RecodingPlan::partitioned(space, rules, grouped, starred, columns)
         }
         _ => Err(Error::internal("a partition without its index")),
     }
