@@ -3,7 +3,7 @@
 //! Where only quasi-identifiers are released, the rows of a class are all alike: its labels, as often as it has rows.
 //! The classes of the chosen node are then the release, and writing them in order is the whole second scan.
 
-use super::{RecodingPlan, Released, Treatment};
+use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::frequency::parallel::{concat, map};
@@ -44,7 +44,7 @@ impl Classes {
         keys: bool,
     ) -> Result<Option<Self>> {
         let position = |c: &Released| match &c.treatment {
-            Treatment::Generalize(i) => Some(*i),
+            ColumnTreatment::Generalize(i) => Some(*i),
             _ => None,
         };
         let columns: Option<Vec<usize>> = recoding.columns.iter().map(position).collect();
@@ -163,7 +163,7 @@ impl Place {
             .zip(self.codes.iter())
             .zip(self.schema.fields())
         {
-            let Treatment::Generalize(i) = released.treatment else {
+            let ColumnTreatment::Generalize(i) = released.treatment else {
                 continue;
             };
             let labels = &self.recoding.labels[i].values;

@@ -4,7 +4,7 @@
 //! are most of what a row holds, and get them when they are in order.
 
 use super::exec::ORDER_PREFIX;
-use super::{RecodingPlan, Treatment};
+use super::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, Result};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
@@ -77,7 +77,7 @@ fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> R
             columns.push(Arc::clone(column));
             continue;
         }
-        let Some(Treatment::Generalize(i)) = recoding.columns.get(position).map(|c| &c.treatment) else {
+        let Some(ColumnTreatment::Generalize(i)) = recoding.columns.get(position).map(|c| &c.treatment) else {
             return Err(Error::internal(format!("sorted rows lack {}", field.name())));
         };
         let place = recoding.quasi_identifiers.len() - 1 - i;

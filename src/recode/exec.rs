@@ -1,7 +1,7 @@
 //! The operator that applies a recoding plan.
 
 use super::labelling::Labelled;
-use super::{RecodingPlan, Treatment};
+use super::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Encoder, one_zero};
 use crate::hierarchy::{Cover, OnUnmapped, Proven};
@@ -88,11 +88,13 @@ impl Recoder {
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
-                Treatment::Generalize(i) if recoding.labels[*i].is_text => self.labels(*i, &labels[*i], &suppressed)?,
-                Treatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                Treatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                Treatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
-                Treatment::Protect => {
+                ColumnTreatment::Generalize(i) if recoding.labels[*i].is_text => {
+                    self.labels(*i, &labels[*i], &suppressed)?
+                }
+                ColumnTreatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
+                ColumnTreatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
+                ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
+                ColumnTreatment::Protect => {
                     let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;
                     if recoding.starred {
                         nullif(&values, &suppressed)?

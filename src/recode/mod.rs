@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// What becomes of one released column.
 #[derive(Debug, Clone)]
-pub enum Treatment {
+pub enum ColumnTreatment {
     /// Quasi-identifier number `.0`, as its label.
     Generalize(usize),
     /// Replaced by a keyed hash.
@@ -48,7 +48,7 @@ pub struct Released {
     /// Its name in the source and in the release.
     pub name: String,
     /// What becomes of it.
-    pub treatment: Treatment,
+    pub treatment: ColumnTreatment,
 }
 
 /// Everything needed to make the release from the source's rows.
@@ -138,7 +138,7 @@ impl RecodingPlan {
         names.extend(
             self.columns
                 .iter()
-                .filter(|c| !matches!(c.treatment, Treatment::Generalize(_)))
+                .filter(|c| !matches!(c.treatment, ColumnTreatment::Generalize(_)))
                 .map(|c| c.name.as_str()),
         );
         names
@@ -155,10 +155,10 @@ impl RecodingPlan {
         let mut fields = vec![];
         for column in &self.columns {
             let data_type = match &column.treatment {
-                Treatment::Generalize(i) if self.labels[*i].is_text => {
+                ColumnTreatment::Generalize(i) if self.labels[*i].is_text => {
                     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
                 }
-                Treatment::Hash(_) => DataType::Utf8,
+                ColumnTreatment::Hash(_) => DataType::Utf8,
                 _ => plain(source.field_with_name(&column.name)?.data_type()),
             };
             fields.push(Field::new(&column.name, data_type, true));
@@ -169,7 +169,7 @@ impl RecodingPlan {
     /// Whether the order key tells the value of a released column: it tells those of quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
-        released.is_some_and(|c| matches!(c.treatment, Treatment::Generalize(_)))
+        released.is_some_and(|c| matches!(c.treatment, ColumnTreatment::Generalize(_)))
     }
 
     /// The place of the released value of class `class` in a column among that column's.
@@ -218,7 +218,7 @@ impl RecodingPlan {
             let mut kept = self
                 .columns
                 .iter()
-                .filter(|c| matches!(c.treatment, Treatment::Keep | Treatment::Protect));
+                .filter(|c| matches!(c.treatment, ColumnTreatment::Keep | ColumnTreatment::Protect));
             kept.any(|c| c.name == name)
         };
         let field = |f: &Arc<Field>| match read.field_with_name(f.name()) {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::frequency::Scratch;
 use crate::job::{Job, Randomization};
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
-use crate::recode::{RecodingPlan, Released, SUPPRESSED, Treatment};
+use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches, filter_record_batch, not};
 use arrow::datatypes::{DataType, Float64Type};
@@ -143,7 +143,7 @@ async fn draw_by_matrix(
     let mut columns: Vec<Released> = treatments(job, &[])?.into_iter().filter(is_other).collect();
     columns.push(Released {
         name: column.into(),
-        treatment: Treatment::Protect,
+        treatment: ColumnTreatment::Protect,
     });
     let recoding = Arc::new(recoding_of(
         job,

@@ -3,7 +3,7 @@
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier, Secret};
-use crate::recode::{Grouped, Pseudonym, RecodingPlan, Released, Treatment};
+use crate::recode::{ColumnTreatment, Grouped, Pseudonym, RecodingPlan, Released};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
     for field in job.source.rows.schema().fields() {
         let name = field.name();
         let treatment = if let Some(i) = job.quasi_identifier(name) {
-            Treatment::Generalize(i)
+            ColumnTreatment::Generalize(i)
         } else if let Some(secret) = job
             .identifiers
             .iter()
             .find(|i| i.column == *name)
             .and_then(|i| i.secret.as_ref())
         {
-            Treatment::Hash(Arc::new(Pseudonym::new(&read(secret)?)?))
+            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&read(secret)?)?))
         } else if job.sensitive.iter().any(|s| s.column == *name) {
-            Treatment::Protect
+            ColumnTreatment::Protect
         } else if job.releases(name) || extra.contains(name) {
-            Treatment::Keep
+            ColumnTreatment::Keep
         } else {
             continue;
         };

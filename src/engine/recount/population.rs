@@ -5,7 +5,7 @@ use crate::engine::apply::recoding_of;
 use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
-use crate::recode::{Released, Treatment};
+use crate::recode::{ColumnTreatment, Released};
 use crate::source::{same_types, select_columns};
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::{cast, ident};
@@ -27,7 +27,7 @@ pub(super) async fn generalized_population(
     let columns = job.quasi_identifiers.iter().enumerate();
     let columns = columns.map(|(i, q)| Released {
         name: q.column.clone(),
-        treatment: Treatment::Generalize(i),
+        treatment: ColumnTreatment::Generalize(i),
     });
     let everything = vec![true; decision.classes.len()];
     let recoding = recoding_of(job, decision, &everything, false, columns.collect())?;
