@@ -11,8 +11,8 @@
 
 mod bars;
 mod block;
+mod class_sizes;
 mod drawing;
-mod exposure;
 mod facts;
 mod front;
 mod gaps;
@@ -26,7 +26,7 @@ mod section;
 #[cfg(test)]
 mod tests;
 
-pub use exposure::{class_sizes, risks};
+pub use class_sizes::{class_sizes, risks};
 pub use facts::{
     Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization, Measure,
     Objective, Point, Promise, Released, Report, Risk, Role, Suppression, VERSION,

@@ -1,7 +1,7 @@
 //! Stage 5: what was written is counted again, by SQL that shares no code with the search.
 
+mod class_sizes;
 mod classes;
-mod exposure;
 mod marginals;
 mod population;
 mod promises;
