@@ -1,7 +1,7 @@
 //! The operator that applies a recoding plan.
 
 use super::labelling::Labelled;
-use super::{ColumnTreatment, RecodingPlan};
+use super::recoding_plan::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Encoder, one_zero};
 use crate::hierarchy::{Cover, OnUnmapped, Proven};
@@ -15,14 +15,6 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
-
-/// The columns of the order key come last and have names that start with this: sorting by them, most significant
-/// first, is sorting by the labels of the quasi-identifiers.
-pub const ORDER_PREFIX: &str = "__anonsql_order_";
-
-/// The column beside those of the order key that says of a row that stays whether it is suppressed: it looks like the
-/// rows of a class that is `*` in every quasi-identifier. Rows are not ordered by it.
-pub const SUPPRESSED: &str = "__anonsql_order_suppressed";
 
 /// Rows of the source to released rows, with the order key.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ impl Labels {
     /// Those of a level. Text is released as labels and indices at level 0 too: it is copied once a value, not once a row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
-        if level > 0 || starred || super::plain(labels.data_type()) == DataType::Utf8 {
+        if level > 0 || starred || super::plain_type::plain(labels.data_type()) == DataType::Utf8 {
             return Ok(Self::of_texts(cast(labels, &DataType::Utf8)?.as_string(), starred));
         }
         Ok(Self {

@@ -34,7 +34,7 @@ impl Pseudonym {
 
     /// The hash of every value; values that are equal have one.
     pub fn hash(&self, values: &ArrayRef) -> Result<ArrayRef> {
-        let values = cast(values, &super::plain(values.data_type()))?;
+        let values = cast(values, &super::plain_type::plain(values.data_type()))?;
         let text = cast(&one_zero(&values)?, &DataType::Utf8)?;
         let hashed: StringArray = text
             .as_string::<i32>()

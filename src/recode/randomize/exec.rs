@@ -178,7 +178,7 @@ impl Reader {
                 reader,
             } => {
                 let column = |name: &String| {
-                    let column = batch.column_by_name(name).ok_or_else(super::changed)?;
+                    let column = batch.column_by_name(name).ok_or_else(super::sequence::changed)?;
                     Ok::<_, Error>(match live {
                         Some(live) => filter(column, live)?,
                         None => Arc::clone(column),

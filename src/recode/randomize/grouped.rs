@@ -98,10 +98,14 @@ impl Reader {
     pub(super) fn next(&mut self, groups: &[u32]) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(groups.len());
         for group in groups.iter().map(|g| *g as usize) {
-            let end = self.grouped.starts.get(group + 1).ok_or_else(super::changed)?;
+            let end = self
+                .grouped
+                .starts
+                .get(group + 1)
+                .ok_or_else(super::sequence::changed)?;
             let at = &mut self.next[group];
             if *at >= *end {
-                return Err(super::changed());
+                return Err(super::sequence::changed());
             }
             out.push(self.grouped.codes.get(*at));
             *at += 1;

@@ -17,6 +17,7 @@ mod grouped;
 mod interner;
 mod matrix;
 mod numbering;
+mod permutation;
 mod sequence;
 
 pub use contingency::{ContingencyTable, Spread, mutual_information};
@@ -25,49 +26,5 @@ pub use grouped::Grouped;
 pub use interner::Interner;
 pub use matrix::order;
 pub use numbering::Numbering;
+pub use permutation::{Order, Permutation};
 pub use sequence::{Sequence, Source};
-
-use crate::error::Error;
-use arrow::array::ArrayRef;
-use datafusion::execution::memory_pool::MemoryReservation;
-use std::sync::Arc;
-
-/// A sensitive column whose values were put into random order.
-#[derive(Debug)]
-pub struct Permutation {
-    /// The column.
-    pub column: String,
-    /// The distinct values of the released rows, ascending, NULL last.
-    pub values: ArrayRef,
-    /// The rows of each.
-    pub counts: Vec<u64>,
-    /// Their order.
-    pub order: Order,
-    /// The mutual information of the released classes and the column as it was, in bits, where it was measured.
-    pub before: Option<f64>,
-    /// The memory of the values.
-    pub held: MemoryReservation,
-}
-
-/// Which row gets which value.
-#[derive(Debug, Clone)]
-pub enum Order {
-    /// By position.
-    Rows(Arc<Sequence>),
-    /// By position among the rows of a class.
-    Classes(Arc<Grouped>),
-    /// By position among the rows with equal values in other released columns.
-    Groups {
-        /// Those columns.
-        columns: Vec<String>,
-        /// The values of each group in them.
-        keys: Arc<Vec<ArrayRef>>,
-        /// The values by group.
-        grouped: Arc<Grouped>,
-    },
-}
-
-/// The error of a second scan that does not find what the first one counted.
-fn changed() -> Error {
-    Error::data("the second scan has other rows than the first: the source changed during the run")
-}

@@ -152,7 +152,7 @@ impl Reader {
         let mut out = Vec::with_capacity(rows);
         while out.len() < rows {
             let Some(bucket) = self.sequence.buckets.get(self.bucket) else {
-                return Err(super::changed());
+                return Err(changed());
             };
             if matches!(bucket, Bucket::Spilled(_)) && self.loaded.is_none() {
                 self.loaded = self.sequence.load(self.bucket)?;
@@ -170,6 +170,11 @@ impl Reader {
         }
         Ok(out)
     }
+}
+
+/// The error of a second scan that does not find what the first one counted.
+pub(super) fn changed() -> Error {
+    Error::data("the second scan has other rows than the first: the source changed during the run")
 }
 
 #[cfg(test)]
