@@ -1,6 +1,10 @@
 //! What an error says to a person.
 
+use super::log::Log;
+use super::output;
 use crate::error::Error;
+use crate::plain;
+use std::io::Write;
 
 /// Prefixes by which DataFusion names the part of it that failed, which is of no help to who typed the SQL.
 const PREFIXES: &[&str] = &[
@@ -48,6 +52,28 @@ fn lower_first(text: &str) -> String {
         }
         _ => text.to_string(),
     }
+}
+
+/// Says what went wrong on standard error.
+pub fn report(error: &Error, log: Log) {
+    if output::reader_gone() {
+        return;
+    }
+    let message = readable(error);
+    if log.enabled() {
+        log.event(
+            "error",
+            [
+                ("kind", format!("{:?}", error.kind()).into()),
+                ("message", message.into()),
+                ("exit_code", error.exit_code().into()),
+            ],
+        );
+        return;
+    }
+    let label = console::style("error:").red().bold().for_stderr();
+    // Whoever closed standard error does not want to know.
+    let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 
 #[cfg(test)]

@@ -10,18 +10,20 @@ mod output;
 mod panic;
 mod repl;
 mod runner;
+mod script;
 mod watch;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::plain;
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
 use log::Log;
 use memory::Guard;
+use message::report;
 use output::Printing;
 use runner::Runner;
+use script::{run_file, text};
 use std::io::{IsTerminal, Read, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,63 +129,4 @@ fn scripts(runner: &mut Runner, inputs: Vec<Input>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Runs one script.
-fn run_file(runner: &Runner, path: &Path) -> Result<()> {
-    let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
-    runner
-        .run_text(&text(sql, path.display())?)
-        .map_err(|e| match e.kind() {
-            ErrorKind::Interrupted => e,
-            _ => e.context(path.display()),
-        })
-}
-
-/// The text of a script.
-fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
-    let text = String::from_utf8(bytes).map_err(|e| {
-        Error::usage(format!(
-            "{from}: not UTF-8 at byte {}",
-            e.utf8_error().valid_up_to() + 1
-        ))
-    })?;
-    // A byte order mark, which some editors write, is no part of the SQL.
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map_or_else(|| text.clone(), str::to_string))
-}
-
-/// Says what went wrong on standard error.
-fn report(error: &Error, log: Log) {
-    if output::reader_gone() {
-        return;
-    }
-    let message = message::readable(error);
-    if log.enabled() {
-        log.event(
-            "error",
-            [
-                ("kind", format!("{:?}", error.kind()).into()),
-                ("message", message.into()),
-                ("exit_code", error.exit_code().into()),
-            ],
-        );
-        return;
-    }
-    let label = console::style("error:").red().bold().for_stderr();
-    // Whoever closed standard error does not want to know.
-    let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_are_utf_8() {
-        assert_eq!(text("\u{feff}SELECT 1".into(), "a.sql").unwrap(), "SELECT 1");
-        let error = text(vec![b'a', 0xff], "a.sql").unwrap_err();
-        assert_eq!(error.to_string(), "a.sql: not UTF-8 at byte 2");
-    }
 }

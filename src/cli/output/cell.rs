@@ -19,7 +19,7 @@ pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Array
     let format = |column: &'a dyn Array| {
         // A fault of a value, such as a date out of range, is shown in its place.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
-        ArrayFormatter::try_new(column, &options).map_err(super::unshown)
+        ArrayFormatter::try_new(column, &options).map_err(super::sink::unshown)
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }

@@ -1,6 +1,7 @@
 //! Comma-separated values.
 
-use super::{Out, Sink, cell, unshown, unwritable};
+use super::cell;
+use super::sink::{Out, Sink, unshown, unwritable};
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::csv::Writer;

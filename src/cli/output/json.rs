@@ -1,6 +1,6 @@
 //! JSON: an array of objects, or one object a line.
 
-use super::{Out, Sink, unshown, unwritable};
+use super::sink::{Out, Sink, unshown, unwritable};
 use crate::error::Result;
 use arrow::json::WriterBuilder;
 use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer};

@@ -1,6 +1,7 @@
 //! A Markdown table.
 
-use super::{Out, Sink, cell, unwritable};
+use super::cell;
+use super::sink::{Out, Sink, unwritable};
 use crate::error::Result;
 use crate::plain;
 use arrow::datatypes::SchemaRef;

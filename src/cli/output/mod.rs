@@ -2,35 +2,22 @@
 
 mod cell;
 mod csv;
+mod format;
 mod json;
 mod markdown;
+mod sink;
 mod table;
 mod terminal;
+
+pub use format::Format;
 
 use crate::error::{Error, Result};
 use crate::session::Answer;
 use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
-use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
 use futures::StreamExt;
+use sink::{Out, Sink};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A table for people
-    Table,
-    /// Comma-separated values with a header
-    Csv,
-    /// An array of objects
-    Json,
-    /// One object a line
-    Ndjson,
-    /// A Markdown table
-    Markdown,
-}
 
 /// How much is printed, and where.
 #[derive(Debug, Clone, Copy)]
@@ -44,17 +31,6 @@ pub struct Printing {
     /// Whether errors met while reading may quote the data.
     pub show_values: bool,
 }
-
-/// Takes the batches of one result.
-trait Sink: Send {
-    /// The next rows.
-    fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// There are no more rows.
-    fn finish(self: Box<Self>) -> Result<()>;
-}
-
-/// Where results go.
-type Out = Box<dyn Write + Send>;
 
 impl Printing {
     /// Prints an answer as it is computed, and answers its rows.
@@ -133,24 +109,12 @@ impl Write for StandardOutput {
     }
 }
 
-/// The error of a write to standard output.
-fn unwritable(error: std::io::Error) -> Error {
-    Error::io("standard output", error)
-}
-
-/// The error of an Arrow writer: a failed write, or a column it cannot show.
-fn unshown(error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(_, e) => unwritable(e),
-        other => Error::from(other),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, StringArray};
     use arrow::datatypes::Int32Type;
+    use arrow::record_batch::RecordBatch;
     use std::sync::Arc;
 
     /// Output kept in memory.

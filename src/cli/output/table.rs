@@ -1,6 +1,7 @@
 //! A table for people: aligned columns, or one line a value where a terminal is too narrow for that.
 
-use super::{Out, Sink, cell, unwritable};
+use super::cell;
+use super::sink::{Out, Sink, unwritable};
 use crate::error::Result;
 use crate::plain;
 use arrow::datatypes::SchemaRef;

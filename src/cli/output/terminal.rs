@@ -1,6 +1,6 @@
 //! A terminal, which obeys some of what it is sent: formats for machines write values as they are.
 
-use super::Format;
+use super::format::Format;
 use crate::plain;
 use std::io::{Result, Write};
 

@@ -3,13 +3,10 @@
 use super::command::{self, Argument};
 use super::highlight;
 use super::lex::{Class, Piece, pieces};
+use super::names::Names;
 use crate::plain;
 use crate::quoting::ident;
-use crate::session::AnonContext;
-use datafusion::catalog::SchemaProvider;
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use tokio::runtime::Handle;
 
 /// What can stand at the cursor.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,47 +15,6 @@ pub enum Candidate {
     Files,
     /// One of these words, which begin at a byte of the line.
     Words(usize, Vec<String>),
-}
-
-/// The names of a session.
-pub struct Names {
-    context: AnonContext,
-    handle: Handle,
-}
-
-impl Names {
-    /// Asks `context`, on the runtime of `handle`.
-    pub fn new(context: AnonContext, handle: Handle) -> Self {
-        Self { context, handle }
-    }
-
-    fn hierarchies(&self) -> Vec<String> {
-        self.context.hierarchies()
-    }
-
-    fn schema(&self) -> Option<Arc<dyn SchemaProvider>> {
-        let session = self.context.session();
-        let names = session.copied_config().options().catalog.clone();
-        session.catalog(&names.default_catalog)?.schema(&names.default_schema)
-    }
-
-    /// The tables of the default schema.
-    pub fn tables(&self) -> Vec<String> {
-        let mut names = self.schema().map(|s| s.table_names()).unwrap_or_default();
-        names.sort();
-        names
-    }
-
-    /// The columns of a table; none if there is no such table.
-    fn columns(&self, table: &str) -> Vec<String> {
-        let Some(schema) = self.schema().filter(|s| s.table_exist(table)) else {
-            return vec![];
-        };
-        match self.handle.block_on(schema.table(table)) {
-            Ok(Some(table)) => table.schema().fields().iter().map(|f| f.name().clone()).collect(),
-            _ => vec![],
-        }
-    }
 }
 
 /// What can stand at byte `pos` of `line`.
@@ -70,7 +26,7 @@ pub fn candidates(names: &Names, line: &str, pos: usize) -> Candidate {
             Some(entry) if text.trim_start().len() > name.len() => match entry.argument {
                 Argument::File => Candidate::Files,
                 Argument::Name => words(start, argument, [names.tables(), names.hierarchies()].concat()),
-                Argument::Topic => words(start, argument, strings(command::topics(&names.context.registry()))),
+                Argument::Topic => words(start, argument, strings(command::topics(&names.registry()))),
                 Argument::Words(all) => words(start, argument, all.iter().map(|w| w.to_string()).collect()),
                 Argument::None => Candidate::Words(pos, vec![]),
             },
@@ -118,7 +74,7 @@ fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
             .map(|w| w.to_ascii_uppercase())
             .unwrap_or_default()
     };
-    let registry = names.context.registry();
+    let registry = names.registry();
     match (last(1).as_str(), last(0).as_str()) {
         (_, "MINIMIZING") => Some(strings(registry.metrics.names())),
         (_, "SATISFYING") => Some(strings(registry.models.names())),
@@ -151,7 +107,7 @@ fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
     all.extend(quoted(
         [names.tables(), mentioned_columns(names, line), names.hierarchies()].concat(),
     ));
-    let registry = names.context.registry();
+    let registry = names.registry();
     all.extend(strings(registry.models.names()));
     all.extend(strings(registry.metrics.names()));
     all.extend(strings(registry.searches.names().chain(registry.partitioners.names())));
@@ -203,6 +159,7 @@ fn words(start: usize, typed: &str, all: Vec<String>) -> Candidate {
 mod tests {
     use super::*;
     use crate::metric::METRICS;
+    use crate::session::AnonContext;
     use datafusion::prelude::SessionContext;
     use tokio::runtime::Runtime;
 

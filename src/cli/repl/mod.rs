@@ -6,28 +6,21 @@ mod complete;
 mod highlight;
 mod history;
 mod lex;
+mod names;
 
+use super::message::report;
+use super::panic;
 use super::runner::Runner;
-use super::{panic, report};
 use crate::error::{Error, Result};
 use assistant::Assistant;
-use command::Flow;
-use complete::Names;
+use command::{COMMANDS, Flow, Shell};
+use names::Names;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 use std::time::Instant;
 
 const PROMPT: &str = "anonsql> ";
-
-/// What the backslash commands act on.
-pub struct Shell<'a> {
-    runner: &'a mut Runner,
-    /// What there is in the session.
-    names: Names,
-    /// Whether the time of each statement is shown.
-    timing: bool,
-}
 
 /// Reads and runs statements until the end of input.
 pub fn run(runner: &mut Runner) -> Result<()> {
@@ -54,6 +47,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
         runner,
         names,
         timing: false,
+        commands: COMMANDS,
     };
     loop {
         match editor.readline(PROMPT) {
@@ -62,7 +56,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
                 if let Some(file) = &history {
                     history::keep(&mut editor, file);
                 }
-                let outcome = panic::caught(|| shell.take(&text));
+                let outcome = panic::caught(|| take(&mut shell, &text));
                 match outcome {
                     Ok(Flow::Go) => {}
                     Ok(Flow::Quit) => return Ok(()),
@@ -77,22 +71,21 @@ pub fn run(runner: &mut Runner) -> Result<()> {
     }
 }
 
-impl Shell<'_> {
-    /// Carries out what was typed: a command or statements.
-    fn take(&mut self, text: &str) -> Result<Flow> {
-        let started = Instant::now();
-        let columns = console::Term::stdout()
-            .size_checked()
-            .map(|(_, columns)| columns.into());
-        self.runner.set_width(columns);
-        if let Some((command, argument)) = command::read(text) {
-            return command::find(command)?.run(self, argument);
-        }
-        let done = self.runner.run_text(text);
-        if self.timing && !text.trim().is_empty() {
-            self.runner
-                .note(&format!("Time: {:.3} s", started.elapsed().as_secs_f64()));
-        }
-        done.map(|()| Flow::Go)
+/// Carries out what was typed: a command or statements.
+fn take(shell: &mut Shell, text: &str) -> Result<Flow> {
+    let started = Instant::now();
+    let columns = console::Term::stdout()
+        .size_checked()
+        .map(|(_, columns)| columns.into());
+    shell.runner.set_width(columns);
+    if let Some((command, argument)) = command::read(text) {
+        return command::find(command)?.run(shell, argument);
     }
+    let done = shell.runner.run_text(text);
+    if shell.timing && !text.trim().is_empty() {
+        shell
+            .runner
+            .note(&format!("Time: {:.3} s", started.elapsed().as_secs_f64()));
+    }
+    done.map(|()| Flow::Go)
 }

@@ -1,6 +1,6 @@
 //! `\d`: what there is, and what it looks like.
 
-use super::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 use crate::quoting::{ident, literal};
 

@@ -1,6 +1,6 @@
 //! `\format`: how results are printed.
 
-use super::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::cli::output::Format;
 use crate::error::{Error, Result};
 use clap::ValueEnum;

@@ -1,6 +1,6 @@
 //! `\?`: what can be typed.
 
-use super::{Argument, COMMANDS, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::session::{Registry, STATEMENTS};
@@ -19,7 +19,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let topic = bare(argument);
     let registry = shell.runner.context().registry();
     let text = match topic {
-        "" => overview(&registry),
+        "" => overview(&registry, shell.commands),
         _ => on(&registry, topic)?,
     };
     shell.runner.say(text.trim_end())?;
@@ -31,8 +31,8 @@ pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
     STATEMENTS.iter().map(|s| s.name).chain(named).collect()
 }
 
-fn overview(registry: &Registry) -> String {
-    let commands = COMMANDS.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
+fn overview(registry: &Registry, commands: &[Entry]) -> String {
+    let commands = commands.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
     let statements = STATEMENTS.iter().map(|s| (s.name.to_string(), s.summary));
     let mut text = String::new();
     section(&mut text, "Commands", commands.collect());
@@ -102,11 +102,12 @@ fn on_info(info: &Info) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::repl::command::COMMANDS;
 
     #[test]
     fn help_lists_everything_and_knows_more_about_it() {
         let registry = Registry::default();
-        let all = overview(&registry);
+        let all = overview(&registry, COMMANDS);
         for command in COMMANDS {
             assert!(
                 all.contains(command.name) && all.contains(command.summary),

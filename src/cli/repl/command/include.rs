@@ -1,7 +1,7 @@
 //! `\i`: runs a script.
 
-use super::{Argument, Entry, Flow, Shell, bare};
-use crate::cli;
+use super::entry::{Argument, Entry, Flow, Shell, bare};
+use crate::cli::script::run_file;
 use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -22,6 +22,6 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     if path.is_empty() {
         return Err(Error::usage("\\i needs a file"));
     }
-    cli::run_file(shell.runner, path.as_ref())?;
+    run_file(shell.runner, path.as_ref())?;
     Ok(Flow::Go)
 }

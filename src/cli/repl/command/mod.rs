@@ -1,6 +1,7 @@
 //! The backslash commands, each one file and one line here.
 
 mod describe;
+mod entry;
 mod format;
 mod help;
 mod include;
@@ -9,48 +10,10 @@ mod quit;
 mod rows;
 mod timing;
 
-use super::Shell;
+pub use entry::{Argument, Entry, Flow, Shell};
+
 use crate::error::{Error, Result};
 use crate::session::Registry;
-
-/// Whether the session goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// It goes on.
-    Go,
-    /// It ends.
-    Quit,
-}
-
-/// What a command takes, for completion.
-#[derive(Debug, Clone, Copy)]
-pub enum Argument {
-    /// Nothing.
-    None,
-    /// A table or a hierarchy.
-    Name,
-    /// A file.
-    File,
-    /// A word that help knows.
-    Topic,
-    /// One of these words.
-    Words(&'static [&'static str]),
-}
-
-/// A command.
-pub struct Entry {
-    /// Its name, with the backslash.
-    pub name: &'static str,
-    /// A word that does the same where it stands alone.
-    word: Option<&'static str>,
-    /// What follows it, for help.
-    usage: &'static str,
-    /// One line for people.
-    summary: &'static str,
-    /// What it takes.
-    pub argument: Argument,
-    run: fn(&mut Shell, &str) -> Result<Flow>,
-}
 
 /// Every command.
 pub const COMMANDS: &[Entry] = &[
@@ -63,13 +26,6 @@ pub const COMMANDS: &[Entry] = &[
     timing::ENTRY,
     quit::ENTRY,
 ];
-
-impl Entry {
-    /// Carries the command out.
-    pub fn run(&self, shell: &mut Shell, argument: &str) -> Result<Flow> {
-        (self.run)(shell, argument)
-    }
-}
 
 /// The command in what was typed and its argument; `None` if it is no command.
 pub fn read(text: &str) -> Option<(&str, &str)> {
@@ -95,11 +51,6 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// What help can be asked about.
 pub fn topics(registry: &Registry) -> Vec<&'static str> {
     help::topics(registry)
-}
-
-/// An argument without blanks and a `;` out of habit.
-fn bare(argument: &str) -> &str {
-    argument.trim().trim_end_matches(';').trim_end()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `\plot`: two objectives of the last Pareto front.
 
-use super::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 use crate::report::{Axis, FrontChart};
 use textplots::{Chart, LabelBuilder, LabelFormat, Plot, Shape};

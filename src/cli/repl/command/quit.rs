@@ -1,6 +1,6 @@
 //! `\q`: ends the session.
 
-use super::{Argument, Entry, Flow};
+use super::entry::{Argument, Entry, Flow};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\q",

@@ -1,6 +1,6 @@
 //! `\rows`: how many rows of a table are shown.
 
-use super::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {

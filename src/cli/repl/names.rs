@@ -1,0 +1,53 @@
+//! The names that a session knows.
+
+use crate::session::{AnonContext, Registry};
+use datafusion::catalog::SchemaProvider;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// The names of a session.
+pub struct Names {
+    context: AnonContext,
+    handle: Handle,
+}
+
+impl Names {
+    /// Asks `context`, on the runtime of `handle`.
+    pub fn new(context: AnonContext, handle: Handle) -> Self {
+        Self { context, handle }
+    }
+
+    /// All that statements can name.
+    pub(super) fn registry(&self) -> Registry {
+        self.context.registry()
+    }
+
+    /// The hierarchies of the session.
+    pub(super) fn hierarchies(&self) -> Vec<String> {
+        self.context.hierarchies()
+    }
+
+    pub(super) fn schema(&self) -> Option<Arc<dyn SchemaProvider>> {
+        let session = self.context.session();
+        let names = session.copied_config().options().catalog.clone();
+        session.catalog(&names.default_catalog)?.schema(&names.default_schema)
+    }
+
+    /// The tables of the default schema.
+    pub fn tables(&self) -> Vec<String> {
+        let mut names = self.schema().map(|s| s.table_names()).unwrap_or_default();
+        names.sort();
+        names
+    }
+
+    /// The columns of a table; none if there is no such table.
+    pub(super) fn columns(&self, table: &str) -> Vec<String> {
+        let Some(schema) = self.schema().filter(|s| s.table_exist(table)) else {
+            return vec![];
+        };
+        match self.handle.block_on(schema.table(table)) {
+            Ok(Some(table)) => table.schema().fields().iter().map(|f| f.name().clone()).collect(),
+            _ => vec![],
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Scripts: statements in a file.
+
+use super::runner::Runner;
+use crate::error::{Error, ErrorKind, Result};
+use std::path::Path;
+
+/// Runs one script.
+pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
+    let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
+    runner
+        .run_text(&text(sql, path.display())?)
+        .map_err(|e| match e.kind() {
+            ErrorKind::Interrupted => e,
+            _ => e.context(path.display()),
+        })
+}
+
+/// The text of a script.
+pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Error::usage(format!(
+            "{from}: not UTF-8 at byte {}",
+            e.utf8_error().valid_up_to() + 1
+        ))
+    })?;
+    // A byte order mark, which some editors write, is no part of the SQL.
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map_or_else(|| text.clone(), str::to_string))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_utf_8() {
+        assert_eq!(text("\u{feff}SELECT 1".into(), "a.sql").unwrap(), "SELECT 1");
+        let error = text(vec![b'a', 0xff], "a.sql").unwrap_err();
+        assert_eq!(error.to_string(), "a.sql: not UTF-8 at byte 2");
+    }
+}
