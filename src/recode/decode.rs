@@ -3,7 +3,7 @@
 //! The order key of a row tells every label of its quasi-identifiers. So rows are sorted without those columns, which
 //! are most of what a row holds, and get them when they are in order.
 
-use super::exec::ORDER_PREFIX;
+use super::order_key::ORDER_PREFIX;
 use super::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, Result};
 use crate::operator::{Input, Operator, OperatorExec, Rows};

@@ -1,6 +1,7 @@
 //! What the line editor asks for: completion, colours, and whether a text is complete.
 
-use super::complete::{self, Candidate, Names};
+use super::complete::{self, Candidate};
+use super::names::Names;
 use super::{command, highlight};
 use crate::plain;
 use crate::sql;
