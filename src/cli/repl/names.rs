@@ -18,7 +18,7 @@ impl Names {
     }
 
     /// All that statements can name.
-    pub(super) fn registry(&self) -> Registry {
+    pub(super) fn registry(&self) -> Arc<Registry> {
         self.context.registry()
     }
 
