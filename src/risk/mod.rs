@@ -23,6 +23,7 @@
 //! # Ok::<(), anonsql::error::Error>(())
 //! ```
 
+mod class_estimate;
 mod histogram;
 mod pitman;
 mod snb;
@@ -32,6 +33,7 @@ mod tests;
 mod uniqueness;
 mod zayatz;
 
+pub use class_estimate::ClassEstimate;
 pub use histogram::{Histogram, InPopulation, PopulationHistogram, subsets};
 pub use uniqueness::{Estimate, Estimator, Uniqueness};
 
@@ -41,20 +43,6 @@ use serde::Serialize;
 
 /// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency policy 0070 takes 0.09).
 pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
-
-/// How the classes of the population are counted for the SNB estimator, by Shlosser's estimator
-/// K = u + s_1 (A / B) (C / E)^2 with A = sum i f^2 (1 - f^2)^(i-1) s_i, C = sum (1 - f)^i s_i,
-/// E = sum i f (1 - f)^(i-1) s_i.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClassEstimate {
-    /// **Reading**: B = sum over sizes of (s_i (1 - f^2)^i - 1), as the field's reference implementation (ARX 3.9) has
-    /// it, so that figures compare with its.
-    #[default]
-    Peer,
-    /// B = sum of (1 - f)^i ((1 + f)^i - 1) s_i, as in Haas and Stokes 1998.
-    HaasStokes,
-}
 
 /// What is asked beside the figures that are always there.
 #[derive(Debug, Clone, PartialEq, Serialize)]

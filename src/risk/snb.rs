@@ -19,8 +19,9 @@
 //! 14(1), 1998; Haas and Stokes, Estimating the number of classes in a finite population, JASA 93(444), 1998,
 //! doi:10.1080/01621459.1998.10473807.
 
+use super::Histogram;
+use super::class_estimate::ClassEstimate;
 use super::special::bisect;
-use super::{ClassEstimate, Histogram};
 
 /// ln(beta / (1 - beta)) is looked for between minus and plus this ...
 const LOGIT: f64 = 30.0;

@@ -1,6 +1,7 @@
 //! How many rows are expected to be unique in the population that the table is a sample of.
 
-use super::{ClassEstimate, Histogram, pitman, snb, zayatz};
+use super::class_estimate::ClassEstimate;
+use super::{Histogram, pitman, snb, zayatz};
 use serde::Serialize;
 
 /// Expected population uniques.
