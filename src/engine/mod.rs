@@ -1,4 +1,4 @@
-//! The one path of every front end, from a [`Job`](crate::job::Job) to its [`Release`]: [`run`] is its table of contents,
+//! The one path of every front end, from a [`Job`](crate::job::Job) to its [`Release`]: `run` is its table of contents,
 //! and each stage a folder.
 
 pub(crate) mod apply;

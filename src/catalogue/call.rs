@@ -1,0 +1,88 @@
+//! A name with its arguments, as a statement has them.
+
+use crate::quoting::literal;
+use std::fmt;
+
+/// A literal as it stands in a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Real(f64),
+    /// A quoted string.
+    Text(String),
+    /// A bare word.
+    Word(String),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Integer(v) => write!(f, "{v}"),
+            Value::Real(v) => write!(f, "{v:?}"),
+            Value::Text(v) => f.write_str(&literal(v)),
+            Value::Word(v) => f.write_str(v),
+            Value::Boolean(v) => write!(f, "{v}"),
+        }
+    }
+}
+
+/// One argument as it stands in a statement: `5` or `rounds => 300`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Argument {
+    /// Its name, when it was given by name.
+    pub name: Option<String>,
+    /// Its value.
+    pub value: Value,
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "{name} => ")?;
+        }
+        self.value.fmt(f)
+    }
+}
+
+/// A name with its arguments: `k_anonymity(5)`, `tabu (rounds => 300)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The name.
+    pub name: String,
+    /// The arguments, in the order they were given.
+    pub args: Vec<Argument>,
+}
+
+impl Call {
+    /// A call without arguments.
+    pub fn bare(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            args: vec![],
+        }
+    }
+
+    /// A call with arguments by position.
+    pub fn of(name: impl Into<String>, values: Vec<Value>) -> Self {
+        let args = values.into_iter().map(|value| Argument { name: None, value });
+        Self {
+            name: name.into(),
+            args: args.collect(),
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.args.is_empty() {
+            let args: Vec<String> = self.args.iter().map(ToString::to_string).collect();
+            write!(f, "({})", args.join(", "))?;
+        }
+        Ok(())
+    }
+}

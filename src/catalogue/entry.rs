@@ -1,0 +1,96 @@
+//! What an open set has of each thing: a description and a constructor.
+
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// What a parameter takes, with its range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// A whole number from `min` to `max`, both included.
+    Integer {
+        /// The least value.
+        min: i64,
+        /// The greatest value.
+        max: i64,
+    },
+    /// A number from `min` to `max`; `open` excludes `min` itself.
+    Real {
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+        /// Whether `min` itself is out of range.
+        open: bool,
+    },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Any name: a column or a table.
+    Name,
+    /// True or false.
+    Boolean,
+    /// A time such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
+    Duration,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Integer { min, max } if *max == i64::MAX => write!(f, "a whole number of at least {min}"),
+            Kind::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Kind::Real { min, max, open } if max.is_infinite() => {
+                write!(f, "a number {} {min}", if *open { "above" } else { "of at least" })
+            }
+            Kind::Real { min, max, open: true } => write!(f, "a number above {min} and at most {max}"),
+            Kind::Real { min, max, open: false } => write!(f, "a number from {min} to {max}"),
+            Kind::Word(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Name => f.write_str("a name"),
+            Kind::Boolean => f.write_str("true or false"),
+            Kind::Duration => f.write_str("a time such as '60s' or '5m'"),
+        }
+    }
+}
+
+/// One parameter of an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name in SQL.
+    pub name: &'static str,
+    /// What it does, in half a line.
+    pub summary: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its default as SQL; `None` when it must be given.
+    pub default: Option<&'static str>,
+}
+
+/// What is said of an entry everywhere: help, completion, SHOW lists, README tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// The SQL name, in lower case.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// The parameters, in positional order.
+    pub params: &'static [Param],
+    /// An example of its use in SQL.
+    pub example: &'static str,
+    /// Where it comes from: authors, year, DOI or section.
+    pub reference: &'static str,
+}
+
+/// A description and the function that makes the object from checked arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<B> {
+    /// The description.
+    pub info: Info,
+    /// The constructor.
+    pub build: B,
+}
+
+/// The entry of `slice` called `name` (case-insensitive). `what` is the kind of thing, for the error.
+pub fn find<'a, B>(what: &str, slice: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
+    slice
+        .iter()
+        .find(|e| e.info.name.eq_ignore_ascii_case(name))
+        .ok_or_else(|| Error::unknown(what, name, slice.iter().map(|e| e.info.name)))
+}

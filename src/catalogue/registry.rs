@@ -1,0 +1,114 @@
+//! An open set as a value, to which things of one's own are added.
+
+use super::entry::{Entry, Info};
+use crate::error::{Error, Result};
+
+/// What has a description.
+pub trait Described {
+    /// The description.
+    fn info(&self) -> &Info;
+}
+
+impl<B> Described for Entry<B> {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+}
+
+/// An open set, in the order of help: what this crate has, then what was registered.
+#[derive(Debug, Clone)]
+pub struct Catalogue<E> {
+    what: &'static str,
+    entries: Vec<E>,
+}
+
+impl<E: Described + Copy> Catalogue<E> {
+    /// The set that begins with these entries. `what` is the kind of thing, for errors.
+    pub fn new(what: &'static str, entries: &[E]) -> Self {
+        Self {
+            what,
+            entries: entries.to_vec(),
+        }
+    }
+
+    /// Every entry.
+    pub fn entries(&self) -> &[E] {
+        &self.entries
+    }
+
+    /// Every description.
+    pub fn infos(&self) -> impl Iterator<Item = Info> {
+        self.entries.iter().map(|e| *e.info())
+    }
+
+    /// Every name.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.infos().map(|info| info.name)
+    }
+
+    /// The entry called `name` (case-insensitive).
+    pub fn get(&self, name: &str) -> Option<E> {
+        let found = self.entries.iter().find(|e| e.info().name.eq_ignore_ascii_case(name));
+        found.copied()
+    }
+
+    /// The entry called `name`; the error proposes the nearest name.
+    pub fn find(&self, name: &str) -> Result<E> {
+        self.get(name)
+            .ok_or_else(|| Error::unknown(self.what, name, self.names()))
+    }
+
+    /// An error when the name is taken.
+    pub fn is_free(&self, name: &str) -> Result<()> {
+        match self.get(name) {
+            Some(_) => Err(Error::usage(format!("{} {name} is there already", self.what))),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds an entry. Its name must be one that needs no quotes in SQL and is not taken.
+    pub fn add(&mut self, entry: E) -> Result<()> {
+        let name = entry.info().name;
+        let fits = |(i, b): (usize, u8)| b.is_ascii_lowercase() || b == b'_' || (i > 0 && b.is_ascii_digit());
+        if name.is_empty() || !name.bytes().enumerate().all(fits) {
+            return Err(Error::usage(format!(
+                "{} {name:?} cannot be named in SQL: use lower-case letters, digits and _",
+                self.what
+            )));
+        }
+        self.is_free(name)?;
+        self.entries.push(entry);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: Info = Info {
+        name: "tabu",
+        summary: "",
+        params: &[],
+        example: "tabu",
+        reference: "",
+    };
+
+    #[test]
+    fn a_name_is_taken_once() {
+        let entry = |name| Entry {
+            info: Info { name, ..INFO },
+            build: (),
+        };
+        let mut searches = Catalogue::new("search", &[entry("tabu")]);
+        searches.add(entry("mine_2")).unwrap();
+        assert_eq!(searches.names().collect::<Vec<_>>(), ["tabu", "mine_2"]);
+        assert_eq!(searches.find("MINE_2").unwrap().info.name, "mine_2");
+        let said = |e: Error| e.to_string();
+        assert!(said(searches.add(entry("tabu")).unwrap_err()).contains("search tabu is there already"));
+        for name in ["", "2nd", "Mine", "a b"] {
+            assert!(said(searches.add(entry(name)).unwrap_err()).contains("cannot be named"));
+        }
+        assert!(said(searches.find("mine").unwrap_err()).contains("did you mean \"mine_2\""));
+    }
+}
