@@ -118,18 +118,9 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
 
 /// The models of a claim, to be recounted.
 fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
-    let column = |i: usize| claim.quasi_identifiers[i].column.clone();
     let promises = claim.constraints.iter().map(|c| {
-        Ok(Promise {
-            name: c.describe(&claim.quasi_identifiers),
-            model: c.model.as_ref(),
-            group: match &c.subset {
-                Some(subset) => subset.iter().copied().map(column).collect(),
-                None => (0..claim.quasi_identifiers.len()).map(column).collect(),
-            },
-            attribute: c.attribute.clone(),
-            hierarchy: attribute_hierarchy(claim, c)?,
-        })
+        let hierarchy = attribute_hierarchy(claim, c)?;
+        Ok(Promise::of(c, &claim.quasi_identifiers, hierarchy))
     });
     promises.collect()
 }

@@ -12,6 +12,7 @@ mod target;
 pub(crate) mod testing;
 
 pub use check::Purpose;
+pub(crate) use check::check_population;
 pub use choice::Choice;
 pub use constraint::{Constraint, SuppressionLimit};
 pub use report_file::ReportFile;

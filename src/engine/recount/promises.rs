@@ -16,27 +16,9 @@ fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarc
 
 /// The promises of a job that are recounted on the rows.
 pub(super) fn promises(job: &Job) -> Vec<Promise<'_>> {
-    let quasi_identifiers = &job.quasi_identifiers;
-    let promise = |c: &'_ Constraint| {
-        let columns = |subset: &Vec<usize>| subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect();
-        let all = || quasi_identifiers.iter().map(|q| q.column.clone()).collect();
-        (
-            c.describe(quasi_identifiers),
-            c.subset.as_ref().map_or_else(all, columns),
-        )
-    };
     // A promise to each row is recounted while rows are handed out: the files hold neither limits nor own values.
     let constraints = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
     constraints
-        .map(|c| {
-            let (name, group) = promise(c);
-            Promise {
-                name,
-                model: c.model.as_ref(),
-                group,
-                attribute: c.attribute.clone(),
-                hierarchy: attribute_hierarchy(job, c),
-            }
-        })
+        .map(|c| Promise::of(c, &job.quasi_identifiers, attribute_hierarchy(job, c)))
         .collect()
 }

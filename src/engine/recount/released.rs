@@ -7,6 +7,7 @@ use super::sql::{count, number, with_one_zero};
 use crate::error::{Error, Result};
 use crate::folder::Check;
 use crate::hierarchy::{Hierarchy, TOP};
+use crate::job::{Constraint, QuasiIdentifier};
 use crate::model::{PrivacyModel, Relation, Tree};
 use crate::quoting::quote;
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
@@ -29,6 +30,28 @@ pub struct Promise<'a> {
     pub attribute: Option<String>,
     /// Its hierarchy, for a model that measures distances in it.
     pub hierarchy: Option<Arc<Hierarchy>>,
+}
+
+impl<'a> Promise<'a> {
+    /// What a constraint promises of these quasi-identifiers; `hierarchy` is that of its attribute.
+    pub(crate) fn of(
+        constraint: &'a Constraint,
+        quasi_identifiers: &[QuasiIdentifier],
+        hierarchy: Option<Arc<Hierarchy>>,
+    ) -> Self {
+        let column = |q: &QuasiIdentifier| q.column.clone();
+        let group = match &constraint.subset {
+            Some(subset) => subset.iter().map(|i| column(&quasi_identifiers[*i])).collect(),
+            None => quasi_identifiers.iter().map(column).collect(),
+        };
+        Self {
+            name: constraint.describe(quasi_identifiers),
+            model: constraint.model.as_ref(),
+            group,
+            attribute: constraint.attribute.clone(),
+            hierarchy,
+        }
+    }
 }
 
 /// The released rows, as a table of a session.

@@ -1,4 +1,4 @@
-//! Questions to DataFusion whose answer is one number, and how names are written in them.
+//! Questions to DataFusion whose answer is one number, and what its answers need.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;

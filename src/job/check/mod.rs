@@ -9,6 +9,7 @@ mod report;
 mod roles;
 mod target;
 
+pub(crate) use models::check_population;
 pub use purpose::Purpose;
 
 use super::Job;

@@ -2,17 +2,11 @@
 
 use super::Purpose;
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::{Constraint, Job};
 
 /// Refuses a population that nothing counts in, a model without one, a release without a model, and weights without effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
-    let counts_population = job.constraints.iter().any(|c| c.model.reads().population);
-    if job.population.is_some() != counts_population {
-        return Err(Error::usage(match counts_population {
-            true => "k_map counts in a population table: name it with POPULATION table",
-            false => "POPULATION is named, but no model counts in it; k_map does",
-        }));
-    }
+    check_population(&job.constraints, job.population.is_some())?;
     if purpose == Purpose::Front {
         // What is optimized may take the place of models, and weights are those of its metrics.
         return Ok(());
@@ -29,4 +23,16 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Refuses a population that no model counts in, and a model that counts in one where none is named.
+pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
+    let counts = constraints.iter().any(|c| c.model.reads().population);
+    if is_named == counts {
+        return Ok(());
+    }
+    Err(Error::usage(match counts {
+        true => "k_map counts in a population table: name it with POPULATION table",
+        false => "POPULATION is named, but no model counts in it; k_map does",
+    }))
 }

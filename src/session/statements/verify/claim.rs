@@ -4,7 +4,7 @@ use super::spec::Verify;
 use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
 use crate::folder::Role;
-use crate::job::{Constraint, QuasiIdentifier};
+use crate::job::{Constraint, QuasiIdentifier, check_population};
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
 use crate::session::sources::source::{partition_columns, released_folder};
@@ -83,14 +83,7 @@ fn check(
             c.describe(quasi_identifiers)
         )));
     }
-    let counts_population = constraints.iter().any(|c| c.model.reads().population);
-    if verify.population.is_some() != counts_population {
-        return Err(Error::usage(match counts_population {
-            true => "k_map counts in a population table: name it with POPULATION table",
-            false => "POPULATION is named, but no model counts in it; k_map does",
-        }));
-    }
-    Ok(())
+    check_population(constraints, verify.population.is_some())
 }
 
 /// What the statement of a manifest says of the columns that it releases; `None` where it is no ANONYMIZE.
