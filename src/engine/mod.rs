@@ -1,7 +1,7 @@
 //! The one path of every front end, from a [`Job`](crate::job::Job) to its [`Release`]: `run` is its table of contents,
 //! and each stage a folder.
 
-pub(crate) mod apply;
+mod apply;
 mod decide;
 mod observe;
 mod publish;

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::metric::Metric;
 use std::sync::Arc;
 
-/// Anonymizes to the job's target. `None` when the target was there and is to be kept.
+/// Anonymizes to the target of a job that was checked ([`Job::check`]). `None` when the target was there and is to be kept.
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
@@ -33,7 +33,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     Ok(Some(release))
 }
 
-/// Anonymizes to rows: the same release, recounted, as a table to query.
+/// Anonymizes a job that was checked to rows: the same release, recounted, as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
     let rewrite = rewrite(job, &decision).await?;

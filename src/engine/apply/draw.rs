@@ -73,13 +73,7 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
         .into_iter()
         .filter(|c| needed.contains(&c.name))
         .collect();
-    let recoding = Arc::new(recoding_of(
-        job,
-        decision,
-        &decision.verdict.kept,
-        job.starred,
-        columns,
-    )?);
+    let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = Arc::new(numbering(decision, &recoding));
     let rows = plan::recoded(&job.source.rows, recoding).await?;
     let (schema, scratch) = (rows.schema(), scratch(job));
@@ -145,13 +139,7 @@ async fn draw_by_matrix(
         name: column.into(),
         treatment: ColumnTreatment::Protect,
     });
-    let recoding = Arc::new(recoding_of(
-        job,
-        decision,
-        &decision.verdict.kept,
-        job.starred,
-        columns,
-    )?);
+    let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding);
     let rows = plan::plan(&job.source.rows, recoding, first, &[]).await?;
     let (schema, scratch) = (rows.schema(), scratch(job));

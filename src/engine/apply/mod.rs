@@ -8,7 +8,7 @@ mod recoding_plan;
 mod rewrite;
 mod tally;
 
-pub(in crate::engine) use recoding_plan::recoding_of;
+pub(in crate::engine) use recoding_plan::recoding_among;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};
 
 #[cfg(test)]

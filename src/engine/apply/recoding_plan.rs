@@ -13,7 +13,7 @@ pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Resu
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
     let mut columns = treatments(job, &extra)?;
     columns.retain(|c| job.randomization(&c.name).is_none());
-    recoding_of(job, decision, &decision.verdict.kept, job.starred, columns)
+    recoding_of(job, decision, columns)
 }
 
 /// What becomes of every released column, and of columns of `extra`, but for being put into random order.
@@ -45,8 +45,13 @@ pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
     Ok(columns)
 }
 
-/// The recoding plan of these columns, where the classes that are `kept` have labels.
-pub(in crate::engine) fn recoding_of(
+/// The recoding plan of these columns, as it was decided which classes have labels and whether others stay.
+pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
+    recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
+}
+
+/// The recoding plan of these columns, where the classes that are `kept` have labels, and others stay where it is `starred`.
+pub(in crate::engine) fn recoding_among(
     job: &Job,
     decision: &Decision,
     kept: &[bool],

@@ -1,17 +1,12 @@
 use super::rewrite;
-use crate::engine::decide::{Decision, Evaluator, decide};
-use crate::engine::testing::{job, scanned, silent};
+use crate::engine::decide::Decision;
+use crate::engine::testing::{constraint, decided, job};
 use crate::job::{Job, SuppressionLimit};
 use arrow::array::AsArray;
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::DataType;
 use datafusion::physical_plan::collect;
 use std::sync::Arc;
-
-async fn decision(job: &Arc<Job>) -> Decision {
-    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
-    decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
-}
 
 /// The rewritten rows by the texts of these columns.
 async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
@@ -36,7 +31,7 @@ async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
 #[tokio::test]
 async fn rows_leave_with_their_labels_in_the_order_of_what_is_released() {
     let job = Arc::new(job());
-    let decision = decision(&job).await;
+    let decision = decided(&job).await;
     assert_eq!(
         rows(&job, &decision, &["age", "zip", "illness"]).await,
         [
@@ -53,7 +48,7 @@ async fn rows_leave_with_their_labels_in_the_order_of_what_is_released() {
 #[tokio::test]
 async fn a_class_that_is_not_kept_does_not_leave() {
     let job = Arc::new(job());
-    let mut decision = decision(&job).await;
+    let mut decision = decided(&job).await;
     let smaller = decision.classes.counts().iter().position(|n| *n == 2).unwrap();
     decision.verdict.kept[smaller] = false;
     let left = rows(&job, &decision, &["age"]).await;
@@ -66,9 +61,9 @@ async fn suppressed_rows_that_stay_have_neither_labels_nor_values() {
     job.starred = true;
     job.suppression = SuppressionLimit::Rows(2);
     job.constraints.truncate(1);
-    job.constraints[0] = crate::engine::testing::constraint("k_anonymity", 3, None);
+    job.constraints[0] = constraint("k_anonymity", 3, None);
     let job = Arc::new(job);
-    let decision = decision(&job).await;
+    let decision = decided(&job).await;
     let rows = rows(&job, &decision, &["age", "zip", "illness"]).await;
     assert_eq!(rows.iter().filter(|row| *row == "* * NULL").count(), 2, "{rows:?}");
     assert_eq!(rows.len(), 6);
@@ -81,7 +76,7 @@ async fn the_entity_is_recounted_and_hidden() {
     job.sensitive.clear();
     job.constraints.truncate(1);
     let job = Arc::new(job);
-    let decision = decision(&job).await;
+    let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision).await.unwrap();
     assert_eq!(rewrite.hidden, ["illness"]);
     assert!(rewrite.plan.schema().column_with_name("illness").is_some());

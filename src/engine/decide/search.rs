@@ -2,11 +2,12 @@
 
 use super::cover::check_partition;
 use super::decision::{Alternatives, Decision, Proof, describe};
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Verdict};
 use super::groups::{Combinations, Groups, reserve};
 use super::infeasible::{found_nothing, infeasible, models};
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
+use crate::frequency::FrequencySet;
 use crate::job::{Choice, Job};
 use crate::lattice::Node;
 use crate::metric::Metric;
@@ -64,18 +65,25 @@ fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decisio
             }
         }));
     }
-    let value = evaluator.measure(&classes, &verdict)[0];
     Ok(Decision {
+        nodes: 1,
+        ..chosen(evaluator, (classes, verdict), Proof::Given)
+    })
+}
+
+/// The decision for these classes, measured, with nothing else to say of it.
+fn chosen(evaluator: &Arc<Evaluator>, (classes, verdict): (Arc<FrequencySet>, Verdict), proof: Proof) -> Decision {
+    Decision {
         evaluator: Arc::clone(evaluator),
+        value: evaluator.measure(&classes, &verdict)[0],
         classes,
         verdict,
-        value,
-        proof: Proof::Given,
-        nodes: 1,
+        proof,
+        nodes: 0,
         stopped: None,
         combinations: None,
         alternatives: None,
-    })
+    }
 }
 
 fn budget(job: &Job, observer: &dyn Observer) -> Budget {
@@ -122,17 +130,10 @@ fn partitioned(
             evaluator.suppression_limit()
         )));
     }
-    let value = evaluator.measure(&classes, &verdict)[0];
     Ok(Decision {
-        evaluator: Arc::clone(evaluator),
-        classes,
-        verdict,
-        value,
-        proof: Proof::None,
-        nodes: 0,
         stopped,
         combinations: Some(combinations),
-        alternatives: None,
+        ..chosen(evaluator, (classes, verdict), Proof::None)
     })
 }
 
@@ -156,8 +157,6 @@ fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    let (classes, verdict) = evaluator.judge(&node)?;
-    let value = evaluator.measure(&classes, &verdict)[0];
     // What is known of the bottom without looking at it bounds every node, whatever the search proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
@@ -168,15 +167,10 @@ fn searched(
         Proof::None
     };
     Ok(Decision {
-        evaluator: Arc::clone(evaluator),
-        classes,
-        verdict,
-        value,
-        proof,
         nodes: context.assessed(),
         stopped,
-        combinations: None,
         alternatives: weighs.then(|| alternatives(job, &context)).flatten(),
+        ..chosen(evaluator, evaluator.judge(&node)?, proof)
     })
 }
 

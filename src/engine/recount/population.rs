@@ -1,7 +1,7 @@
 //! The population as the release would have it, for models that count in it.
 
 use crate::engine::apply::plan::{plan, table_over};
-use crate::engine::apply::recoding_of;
+use crate::engine::apply::recoding_among;
 use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::job::Job;
@@ -30,7 +30,7 @@ pub(super) async fn generalized_population(
         treatment: ColumnTreatment::Generalize(i),
     });
     let everything = vec![true; decision.classes.len()];
-    let recoding = recoding_of(job, decision, &everything, false, columns.collect())?;
+    let recoding = recoding_among(job, decision, &everything, false, columns.collect())?;
     let names: Vec<&str> = job.quasi_identifiers.iter().map(|q| q.column.as_str()).collect();
     let rows = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;

@@ -29,15 +29,16 @@ impl FrequencySet {
         details: Vec<(Detail, usize)>,
     ) -> Self {
         let (details, cardinalities) = details.into_iter().unzip();
-        Self {
+        let populations = populations.map(Into::into);
+        Self::from_parts(
             node,
             words,
-            keys: keys.into(),
-            counts: counts.into(),
-            populations: populations.map(Into::into),
+            keys.into(),
+            counts.into(),
+            populations,
             details,
             cardinalities,
-        }
+        )
     }
 
     pub(crate) fn from_parts(
