@@ -1,7 +1,8 @@
 //! What the tests of single stages begin with.
 
-pub(super) use crate::job::testing::{PEOPLE, batch, constraint, job, source};
+pub(super) use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
 
+use super::decide::{Decision, Evaluator, decide};
 use super::observe::{Observer, Silent};
 use super::scan::{Scanned, detail_requests, scan};
 use crate::job::Job;
@@ -15,4 +16,10 @@ pub(super) async fn scanned(job: &Job) -> Scanned {
 /// Nobody who watches.
 pub(super) fn silent() -> Arc<dyn Observer> {
     Arc::new(Silent)
+}
+
+/// What is decided of a job.
+pub(super) async fn decided(job: &Arc<Job>) -> Decision {
+    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
+    decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
 }

@@ -2,11 +2,14 @@
 
 use crate::catalogue::{Argument, Call, Value};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
-use crate::job::{Choice, Constraint, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit};
+use crate::job::{
+    Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit, Target,
+};
 use crate::source::Pins;
 use crate::{metric, model};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use datafusion::prelude::SessionContext;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Age, zip and illness of each.
@@ -122,5 +125,17 @@ pub(crate) fn job() -> Job {
         node_limit: None,
         target: None,
         report: None,
+    }
+}
+
+/// A new folder of Parquet.
+pub(crate) fn target(path: &Path) -> Target {
+    Target {
+        path: path.into(),
+        format: Format::Parquet,
+        partitioned_by: vec![],
+        existing: Existing::Fail,
+        rows_per_file: None,
+        full_statement: false,
     }
 }

@@ -1,33 +1,21 @@
 use super::{Inputs, publish, publish_rows};
 use crate::engine::apply::rewrite;
-use crate::engine::decide::{Decision, Evaluator, decide};
+use crate::engine::decide::Decision;
 use crate::engine::recount::{Recounted, recount};
-use crate::engine::testing::{job, scanned, silent};
+use crate::engine::testing::{decided, job, silent, target};
 use crate::engine::write::{Stage, Written, keep_rows, write_files};
 use crate::folder::Manifest;
-use crate::job::{Existing, Format, Job, Target};
+use crate::job::Job;
 use std::path::Path;
 use std::sync::Arc;
-
-async fn decision(job: &Arc<Job>) -> Decision {
-    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
-    decide(job, &Arc::new(evaluator), &silent()).await.unwrap()
-}
 
 /// Everything before the last stage, for the files of `folder`.
 async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Stage) {
     let mut job = job();
-    let target = Target {
-        path: folder.join("out"),
-        format: Format::Parquet,
-        partitioned_by: vec![],
-        existing: Existing::Fail,
-        rows_per_file: None,
-        full_statement: false,
-    };
+    let target = target(&folder.join("out"));
     job.target = Some(target.clone());
     let job = Arc::new(job);
-    let decision = decision(&job).await;
+    let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision).await.unwrap();
     let stage = Stage::open(&target.path).unwrap();
     let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
@@ -79,7 +67,7 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     job.sensitive.clear();
     job.constraints.truncate(1);
     let job = Arc::new(job);
-    let decision = decision(&job).await;
+    let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision).await.unwrap();
     let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();

@@ -1,7 +1,7 @@
 use super::recount;
 use crate::engine::apply::rewrite;
-use crate::engine::decide::{Decision, Evaluator, decide};
-use crate::engine::testing::{job, scanned, silent};
+use crate::engine::decide::Decision;
+use crate::engine::testing::{decided, job, silent};
 use crate::engine::write::{Written, keep_rows};
 use crate::error::ErrorKind;
 use crate::job::Job;
@@ -13,8 +13,7 @@ use std::sync::Arc;
 
 /// The rows of the job as they would be written, changed by `lie`.
 async fn written(job: &Arc<Job>, lie: impl FnOnce(RecordBatch) -> RecordBatch) -> (Decision, Written) {
-    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
-    let decision = decide(job, &Arc::new(evaluator), &silent()).await.unwrap();
+    let decision = decided(job).await;
     let mut rewrite = rewrite(job, &decision).await.unwrap();
     let schema = rewrite.plan.schema();
     let rows = collect(Arc::clone(&rewrite.plan), job.source.state().task_ctx())

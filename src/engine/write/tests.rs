@@ -1,15 +1,14 @@
 use super::{Stage, Written, keep_rows, write_files};
 use crate::engine::apply::{Rewrite, rewrite};
-use crate::engine::decide::{Decision, Evaluator, decide};
-use crate::engine::testing::{batch, job, scanned, silent};
-use crate::job::{Existing, Format, Job, Target};
+use crate::engine::decide::Decision;
+use crate::engine::testing::{batch, decided, job, silent, target};
+use crate::job::{Format, Job, Target};
 use datafusion::datasource::memory::MemorySourceConfig;
 use std::path::Path;
 use std::sync::Arc;
 
 async fn rewritten(job: &Arc<Job>) -> (Decision, Rewrite) {
-    let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
-    let decision = decide(job, &Arc::new(evaluator), &silent()).await.unwrap();
+    let decision = decided(job).await;
     let mut rewrite = rewrite(job, &decision).await.unwrap();
     // Whatever rows the plan makes are written, in its order.
     let rows = batch(&[(1, "x", "flu"), (2, "x", "cold"), (3, "y", "flu")]);
@@ -20,12 +19,8 @@ async fn rewritten(job: &Arc<Job>) -> (Decision, Rewrite) {
 async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Stage, Written) {
     let mut job = job();
     let mut target = Target {
-        path: folder.join("out"),
         format: Format::Csv,
-        partitioned_by: vec![],
-        existing: Existing::Fail,
-        rows_per_file: None,
-        full_statement: false,
+        ..target(&folder.join("out"))
     };
     change(&mut target);
     job.constraints.truncate(1);

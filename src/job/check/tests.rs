@@ -1,23 +1,11 @@
 use super::Purpose;
 use crate::catalogue::Call;
-use crate::job::testing::{PEOPLE, batch, constraint, job, source};
-use crate::job::{Choice, Existing, Format, Identifier, Job, Randomization, ReportFile, Target};
+use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
+use crate::job::{Choice, Identifier, Job, Randomization, ReportFile};
 use crate::{metric, partition};
-use std::path::Path;
 
 /// A change of the job, and what is refused of it.
 type Case = (fn(&mut Job), &'static str);
-
-fn target(path: &Path) -> Target {
-    Target {
-        path: path.into(),
-        format: Format::Parquet,
-        partitioned_by: vec![],
-        existing: Existing::Fail,
-        rows_per_file: None,
-        full_statement: false,
-    }
-}
 
 /// What is refused of a job that was changed.
 fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
