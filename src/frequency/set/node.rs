@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::frequency::testing::{Groups, Row, table};
     use crate::frequency::{Base, testing::Table};
+    use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
     use datafusion::execution::memory_pool::FairSpillPool;
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use proptest::prelude::*;
@@ -165,10 +166,24 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_node_that_memory_does_not_hold_is_spilled() {
         let base = tokio::task::spawn_blocking(|| wide(16).bare_base()).await.unwrap();
-        let pool = Arc::new(FairSpillPool::new(3_000_000));
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap();
-        let context = Arc::new(TaskContext::default().with_runtime(runtime));
-        let check = move || both_ways_agree(&base, &context, [Node::new(vec![0; 70])].into_iter());
+        let base = Arc::new(base);
+        let context = |disk: DiskManagerMode| {
+            let runtime = RuntimeEnvBuilder::new()
+                .with_memory_pool(Arc::new(FairSpillPool::new(3_000_000)))
+                .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(disk));
+            Arc::new(TaskContext::default().with_runtime(runtime.build_arc().unwrap()))
+        };
+        let bottom = Node::new(vec![0; 70]);
+        // Without files the node does not fit.
+        let (held, without, node) = (Arc::clone(&base), context(DiskManagerMode::Disabled), bottom.clone());
+        let refused = move || {
+            Planned::new(&without)
+                .roll_up(held.held().unwrap(), &held.space, &node)
+                .is_err()
+        };
+        assert!(tokio::task::spawn_blocking(refused).await.unwrap());
+        let with_files = context(DiskManagerMode::OsTmpDirectory);
+        let check = move || both_ways_agree(&base, &with_files, [bottom].into_iter());
         tokio::task::spawn_blocking(check).await.unwrap();
     }
 
