@@ -5,7 +5,7 @@ mod support {
     pub mod run;
 }
 
-use anonsql::frequency::{Columns, Scan, Scratch};
+use anonsql::frequency::{Columns, Scan, SpillSpace};
 use anonsql::generate::{BenchShape, Table, generate};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -74,9 +74,9 @@ fn numbers(batches: &Batches) -> Batches {
 /// Answers the rows that were counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
-    let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
+    let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
     let columns = Columns::new(schema, &names, &[]).expect("flat columns");
-    let scan = runtime.block_on(Scan::read(&columns, streams, &scratch, Arc::default()));
+    let scan = runtime.block_on(Scan::read(&columns, streams, &spill_space, Arc::default()));
     scan.expect("the rows are counted").rows()
 }
 

@@ -33,7 +33,7 @@ pub fn by_product(sets: &FrequencySets, node: &Node) -> usize {
 /// AggregateExec over a memory source of generalized keys.
 pub fn by_aggregate(adult: &Adult, schema: &Arc<Schema>, node: &Node) -> usize {
     let set = adult.base.held().expect("Adult is in memory");
-    let keys = adult.base.space.generalize(set.keys(), set.node(), node);
+    let keys = adult.base.key_schema.generalize(set.keys(), set.node(), node);
     let columns: Vec<ArrayRef> = vec![
         Arc::new(UInt64Array::from(keys)),
         Arc::new(UInt64Array::new(set.counts().clone(), None)),

@@ -24,7 +24,7 @@ pub struct Plain {
 impl Plain {
     /// The keys of `base`, which fit one word.
     pub fn new(base: &Base) -> Self {
-        let lookups = base.space.lookups();
+        let lookups = base.key_schema.lookups();
         let bits: Vec<u32> = lookups
             .iter()
             .map(|l| usize::BITS - (l.values().len() - 1).leading_zeros())
@@ -38,7 +38,7 @@ impl Plain {
                 _ => chunks.push(column..column + 1),
             }
         }
-        let layout = base.space.layout();
+        let layout = base.key_schema.layout();
         let pack = |key: &[u64]| {
             (0..bits.len())
                 .map(|c| u64::from(layout.code(key, c)) << shifts[c])

@@ -19,11 +19,11 @@ mod values;
 pub use encode::Encoder;
 pub(crate) use encode::one_zero;
 pub(crate) use key::{Grouper, bits_for};
-pub use key::{Layout, Space};
+pub use key::{KeySchema, PackedLayout};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{
-    Answer, Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, SetCounters, Spilled,
+    NodeAnswer, Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, SetCounters, Spilled,
 };
-pub use spill::Scratch;
+pub use spill::SpillSpace;
 pub(crate) use spill::{Overflow, TemporaryFolder};
 pub use values::distinct_values;

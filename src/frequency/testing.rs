@@ -3,7 +3,7 @@
 //! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
 //! plain loops; [`Table::base`] goes the way of the product.
 
-use super::{Base, Columns, DetailRequest, FrequencySet, Scan, Scratch, Space};
+use super::{Base, Columns, DetailRequest, FrequencySet, KeySchema, Scan, SpillSpace};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -99,9 +99,9 @@ impl Table {
     pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
         let node = set.node();
         let ground = (0..self.groups.len()).map(|column| {
-            let lookup = base.space.lookup(column);
+            let lookup = base.key_schema.lookup(column);
             let representatives = &lookup.level(node.level(column)).representatives;
-            let least = base.space.layout().code(set.key(class), column);
+            let least = base.key_schema.layout().code(set.key(class), column);
             let alike = |c: &u32| representatives[*c as usize] == least && !lookup.is_unmapped(*c as usize);
             let code = (0..representatives.len() as u32).find(alike).unwrap();
             Self::ground(lookup.values(), code)
@@ -152,53 +152,55 @@ impl Table {
         if self.per_entity {
             details.push(DetailRequest::Distinct("e".into()));
         }
-        let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
+        let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
         let columns = self.columns(&details);
         let (first, second) = self.rows.split_at(self.rows.len() / 2);
         let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
         let (sample, population) = runtime().block_on(async {
             let streams = vec![self.stream(first), self.stream(second)];
-            let mut sample = Scan::read(&columns, streams, &scratch, Arc::default()).await.unwrap();
+            let mut sample = Scan::read(&columns, streams, &spill_space, Arc::default())
+                .await
+                .unwrap();
             let bare = columns.without_details();
-            let population = Scan::read(&bare, vec![self.stream(&people)], &scratch, Arc::default());
+            let population = Scan::read(&bare, vec![self.stream(&people)], &spill_space, Arc::default());
             let population = population.await.unwrap();
             sample.refresh(&columns).unwrap();
             (sample, population)
         });
         let lookups = self.lookups(&population);
-        Base::new(sample, Some(population), lookups, self.bottom(), &scratch).unwrap()
+        Base::new(sample, Some(population), lookups, self.bottom(), &spill_space).unwrap()
     }
 
     /// The base frequency set without details and population, in memory.
     pub(crate) fn bare_base(&self) -> Base {
-        let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
-        let scan = self.bare_scan(&scratch, usize::MAX);
+        let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
+        let scan = self.bare_scan(&spill_space, usize::MAX);
         let lookups = self.lookups(&scan);
-        Base::new(scan, None, lookups, self.bottom(), &scratch).unwrap()
+        Base::new(scan, None, lookups, self.bottom(), &spill_space).unwrap()
     }
 
     /// The same in files, scanned in batches of a few rows where partitions hold `share` bytes of combinations.
     pub(crate) fn spilled_base(&self, share: usize) -> Base {
-        let scratch = Scratch::unlimited();
-        let scan = self.bare_scan(&scratch, share);
+        let spill_space = SpillSpace::unlimited();
+        let scan = self.bare_scan(&spill_space, share);
         let marginals = (0..self.groups.len()).map(|c| scan.value_counts(c)).collect();
         let lookups = self.lookups(&scan).into_iter().map(|(lookup, _)| lookup).collect();
-        let space = Arc::new(Space::new(lookups));
+        let key_schema = Arc::new(KeySchema::new(lookups));
         Base::in_files(
             scan,
             marginals,
-            space,
+            key_schema,
             vec![true; self.groups.len()],
             self.bottom(),
-            &scratch,
+            &spill_space,
         )
     }
 
-    fn bare_scan(&self, scratch: &Scratch, share: usize) -> Scan {
+    fn bare_scan(&self, spill_space: &SpillSpace, share: usize) -> Scan {
         let (first, second) = self.rows.split_at(self.rows.len() / 3);
         let streams = vec![self.stream(first), self.stream(second)];
         let columns = self.columns(&[]);
-        let scan = Scan::within(&columns, streams, scratch, share, Arc::default());
+        let scan = Scan::within(&columns, streams, spill_space, share, Arc::default());
         runtime().block_on(scan).unwrap()
     }
 

@@ -7,7 +7,7 @@
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
-use crate::frequency::Space;
+use crate::frequency::KeySchema;
 use crate::hierarchy::{Label, Lookup};
 use crate::lattice::Node;
 use crate::partition::Partition;
@@ -127,7 +127,7 @@ impl fmt::Debug for Loss {
 /// A prepared sum over cells.
 #[derive(Debug)]
 pub struct CellSum {
-    space: Arc<Space>,
+    key_schema: Arc<KeySchema>,
     unit: Unit,
     loss: Loss,
     weights: Vec<f64>,
@@ -152,9 +152,9 @@ impl CellSum {
         loss: impl Fn(usize, &Lookup, Label) -> f64 + Send + Sync + 'static,
         suppressed: impl Fn(usize) -> f64,
     ) -> Self {
-        let space = Arc::clone(&subject.base.space);
+        let key_schema = Arc::clone(&subject.base.key_schema);
         let (mut losses, mut totals, mut most, mut caps) = (vec![], vec![], vec![], vec![]);
-        for (column, lookup) in space.lookups().iter().enumerate() {
+        for (column, lookup) in key_schema.lookups().iter().enumerate() {
             let weight = subject.weights[column];
             let cap = unit.count(suppressed(column) * weight);
             caps.push(cap);
@@ -183,7 +183,7 @@ impl CellSum {
             losses.push(by_level);
         }
         Self {
-            space,
+            key_schema,
             unit,
             loss: Loss(Box::new(loss)),
             weights: subject.weights.to_vec(),
@@ -198,7 +198,7 @@ impl CellSum {
     /// Units of a row of each class.
     fn units(&self, view: &View) -> Vec<u64> {
         match view.partition {
-            None => self.space.sum_by_key(view.set.keys(), |column, code| {
+            None => self.key_schema.sum_by_key(view.set.keys(), |column, code| {
                 self.losses[column][usize::from(view.node.level(column))][code as usize]
             }),
             Some(partition) => self.units_of_groups(partition),
@@ -207,7 +207,7 @@ impl CellSum {
 
     fn units_of_groups(&self, partition: &Partition) -> Vec<u64> {
         let mut units = vec![0; partition.len()];
-        for (column, lookup) in self.space.lookups().iter().enumerate() {
+        for (column, lookup) in self.key_schema.lookups().iter().enumerate() {
             let of_label = |label: &Label| {
                 let loss = (self.loss.0)(column, lookup, *label) * self.weights[column];
                 self.unit.count(loss).min(self.suppressed[column])

@@ -1,7 +1,7 @@
 //! Discernibility: every row is charged the rows that it cannot be told from.
 //!
 //! The sum over kept classes of f^2, and over suppressed classes of f times the rows of the table.
-//! **Reading**: the tabu papers say once that a bigger DM is better; their fitness 1/DM treats lower as better, as here.
+//! **Interpretation**: the tabu papers say once that a bigger DM is better; their fitness 1/DM treats lower as better, as here.
 //!
 //! Classes only merge along generalization, so the sum of the squares of *all* classes bounds every node above.
 //!
@@ -10,7 +10,7 @@
 use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
-use crate::frequency::Space;
+use crate::frequency::KeySchema;
 use crate::lattice::Node;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Dm;
 impl Metric for Dm {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         Ok(Box::new(Prepared {
-            space: Arc::clone(&subject.base.space),
+            key_schema: Arc::clone(&subject.base.key_schema),
             unmapped: subject.base.unmapped_rows,
             base_classes: subject.base.combinations(),
             rows: subject.base.rows,
@@ -31,7 +31,7 @@ impl Metric for Dm {
 
 #[derive(Debug)]
 struct Prepared {
-    space: Arc<Space>,
+    key_schema: Arc<KeySchema>,
     /// Rows that no node keeps.
     unmapped: u64,
     /// Classes at the bottom, or more.
@@ -56,7 +56,7 @@ impl Measure for Prepared {
     /// each costs all rows, and those that are kept are in classes of at least k; with nothing suppressed k says
     /// nothing, so that the bound is no more than the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
-        let labels = |(column, level): (usize, &u8)| self.space.lookup(column).level(*level).labels.len() as u64;
+        let labels = |(column, level): (usize, &u8)| self.key_schema.lookup(column).level(*level).labels.len() as u64;
         let possible = node
             .levels()
             .iter()

@@ -28,7 +28,7 @@ impl Metric for Entropy {
         let base = subject.base;
         // Column, level, label: rows.
         let by_label: Vec<Vec<Vec<u64>>> = base
-            .space
+            .key_schema
             .lookups()
             .iter()
             .zip(&base.marginals)
@@ -64,7 +64,7 @@ impl Metric for Entropy {
             },
             |_| (base.rows.max(1) as f64).log2(),
         );
-        let ground = CellSum::bound(&cells, base.space.ground(), 0);
+        let ground = CellSum::bound(&cells, base.key_schema.ground(), 0);
         Ok(Box::new(Prepared {
             cells,
             ground,

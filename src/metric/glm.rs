@@ -23,7 +23,7 @@ impl Metric for Glm {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
-        let spans = |column: usize| subject.base.space.lookup(column).total_leaves().saturating_sub(1);
+        let spans = |column: usize| subject.base.key_schema.lookup(column).total_leaves().saturating_sub(1);
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, |c| spans(c).max(1)),

@@ -19,7 +19,7 @@ impl Metric for Height {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
-        let tops = subject.base.space.lookups().iter().map(|l| u32::from(l.top()));
+        let tops = subject.base.key_schema.lookups().iter().map(|l| u32::from(l.top()));
         Ok(Box::new(Prepared { top: tops.sum() }))
     }
 }

@@ -1,7 +1,7 @@
 //! Information left: how much of its hierarchy each released value still excludes. Higher is better.
 //!
 //! ILeft(v) = 1 - (leaves under v - 1) / (leaves of the hierarchy); the mean over rows and quasi-identifiers.
-//! **Reading**: the paper's tuples have the sensitive attribute as one dimension more; a release keeps it as it is, so
+//! **Interpretation**: the paper's tuples have the sensitive attribute as one dimension more; a release keeps it as it is, so
 //! only quasi-identifiers are counted. A suppressed cell is shown as the top, and keeps what the top keeps, 1 / leaves.
 //! WEIGHT multiplies a column's cells; the divisor is then rows times the sum of the weights.
 //!
@@ -30,7 +30,7 @@ impl Metric for ILeft {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
-        let leaves = |column: usize| subject.base.space.lookup(column).total_leaves().max(1);
+        let leaves = |column: usize| subject.base.key_schema.lookup(column).total_leaves().max(1);
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, leaves),

@@ -5,7 +5,7 @@
 //!   under the released value;
 //! - (leaves under v - 1) / (leaves - 1) in any other column.
 //!
-//! From 0 to 1. **Reading**: a suppressed row covers all of every column and costs 1; NULL has no extent; a column
+//! From 0 to 1. **Interpretation**: a suppressed row covers all of every column and costs 1; NULL has no extent; a column
 //! without a range costs 0 where it is kept. Never falls along generalization without suppression, which bounds every
 //! node above.
 //!

@@ -1,6 +1,6 @@
 //! Precision: how low in their hierarchies the released cells are. Higher is better.
 //!
-//! 1 - the sum over cells of level / highest level, divided by rows times quasi-identifiers. **Reading**: a suppressed
+//! 1 - the sum over cells of level / highest level, divided by rows times quasi-identifiers. **Interpretation**: a suppressed
 //! cell is shown as the top, and counts as one. WEIGHT multiplies a column's cells; the divisor is then rows times the
 //! sum of the weights.
 //!
@@ -30,7 +30,7 @@ impl Metric for Precision {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
-        let height = |column: usize| u64::from(subject.base.space.lookup(column).top()).max(1);
+        let height = |column: usize| u64::from(subject.base.key_schema.lookup(column).top()).max(1);
         let cells = CellSum::new(
             subject,
             Unit::of_fractions(subject, height),

@@ -1,7 +1,7 @@
 //! Spread of class sizes, S_k of the property-based generalization paper: the sum over released rows of the size of
 //! their class. Higher is more privacy.
 //!
-//! **Reading**: a suppressed row is in no class and adds nothing; rows are counted, also under ENTITY. `MINIMIZING s_k`
+//! **Interpretation**: a suppressed row is in no class and adds nothing; rows are counted, also under ENTITY. `MINIMIZING s_k`
 //! takes higher as better, so it looks for the most privacy, which is the top; it is meant for Pareto fronts and
 //! weighted sums beside a loss.
 //!

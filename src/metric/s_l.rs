@@ -1,7 +1,7 @@
 //! Spread of sensitive values, S_l of the property-based generalization paper: the sum over released rows of how often
 //! the row's own sensitive value occurs in its class.
 //!
-//! **Reading**: the paper does not say which direction is better; it is a parameter. `minimize`, the default, takes a
+//! **Interpretation**: the paper does not say which direction is better; it is a parameter. `minimize`, the default, takes a
 //! row as better hidden the rarer its value is in its class; `maximize` is the other direction. A suppressed row is in
 //! no class and adds nothing; rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
 //!

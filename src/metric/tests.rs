@@ -107,7 +107,7 @@ impl Request {
     }
 
     fn evaluate(&self, base: &Base, node: &Node) -> Evaluated {
-        let (set, _) = base.held().unwrap().roll_up(&base.space, node);
+        let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
         let keys = (0..set.len()).map(|class| self.table.class_key(base, &set, class));
         let keys: Vec<_> = keys.collect();
         let classes = set.counts().iter().zip(&keys);
@@ -143,12 +143,12 @@ impl Request {
 
 /// The classes of a node as the groups of a partition: the same labels, said one by one.
 fn as_partition(base: &Base, node: &Node) -> Partition {
-    let (set, groups) = base.held().unwrap().roll_up(&base.space, node);
+    let (set, groups) = base.held().unwrap().roll_up(&base.key_schema, node);
     let label = |class: usize, column: usize| {
-        let code = base.space.layout().code(set.key(class), column);
-        Label::at(base.space.lookup(column), node.level(column), code)
+        let code = base.key_schema.layout().code(set.key(class), column);
+        Label::at(base.key_schema.lookup(column), node.level(column), code)
     };
-    let lookups = base.space.lookups().iter().map(AsRef::as_ref);
+    let lookups = base.key_schema.lookups().iter().map(AsRef::as_ref);
     let cells = (0..node.levels().len()).map(|column| (0..set.len()).map(|class| label(class, column)).collect());
     Partition::new(lookups, groups, cells.collect()).unwrap()
 }
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(partition.len(), evaluated.set.len());
         let set = base.held().unwrap().group(partition.groups(), partition.len());
         let mut kept = vec![false; partition.len()];
-        let (_, classes) = base.held().unwrap().roll_up(&base.space, &node);
+        let (_, classes) = base.held().unwrap().roll_up(&base.key_schema, &node);
         for (class, group) in classes.iter().zip(partition.groups()) {
             kept[*group as usize] = evaluated.kept[*class as usize];
         }

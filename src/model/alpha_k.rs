@@ -1,7 +1,7 @@
 //! (alpha, k)-anonymity, in its general form.
 //!
 //! Holds if and only if every released equivalence class has at least k rows and no sensitive value has more than the
-//! share alpha of them. Compared as exact fractions. **Reading**: under ENTITY a value's share is the share of the
+//! share alpha of them. Compared as exact fractions. **Interpretation**: under ENTITY a value's share is the share of the
 //! class's persons that have it, so the shares of a person with several values add up to more than 1.
 //! Monotone as long as nothing may be suppressed: the size only grows, and a mixture's share is at most the greatest
 //! of its parts.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Argument, Value};
-use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scan, Scratch};
+use crate::frequency::{Base, Columns, DetailRequest, FrequencySet, Scan, SpillSpace};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
 use crate::lattice::{Lattice, Node};
 use arrow::array::{ArrayRef, StringArray};
@@ -49,10 +49,15 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     let details = [DetailRequest::Values(SENSITIVE.into())];
     let columns = Columns::new(&schema, &names, &details).unwrap();
     let stream = RecordBatchStreamAdapter::new(Arc::clone(&schema), futures::stream::iter(vec![Ok(batch)]));
-    let scratch = Scratch::memory(Arc::new(UnboundedMemoryPool::default()));
+    let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let scan = runtime
-        .block_on(Scan::read(&columns, vec![Box::pin(stream)], &scratch, Arc::default()))
+        .block_on(Scan::read(
+            &columns,
+            vec![Box::pin(stream)],
+            &spill_space,
+            Arc::default(),
+        ))
         .unwrap();
     let bind = |(i, name): (usize, &String)| {
         let lookup = hierarchy(shared, name).bind(Arc::clone(scan.values(i))).unwrap();
@@ -60,7 +65,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     };
     let lookups = names.iter().enumerate().map(bind).collect();
     let bottom = Node::new(vec![0; names.len()]);
-    let base = Base::new(scan, None, lookups, bottom, &scratch).unwrap();
+    let base = Base::new(scan, None, lookups, bottom, &spill_space).unwrap();
     (names, base)
 }
 
@@ -151,7 +156,10 @@ fn the_optimal_nodes_have_the_given_value_and_suppressed_rows() {
     assert_eq!(lines.len(), 22);
     for line in lines {
         let levels = names.iter().map(|n| line.given["node"][n].as_u64().unwrap() as u8);
-        let (set, _) = base.held().unwrap().roll_up(&base.space, &Node::new(levels.collect()));
+        let (set, _) = base
+            .held()
+            .unwrap()
+            .roll_up(&base.key_schema, &Node::new(levels.collect()));
         assert_eq!(line.evaluate(&base, &set), line.expected(), "{}", line.given);
     }
 }
@@ -163,9 +171,9 @@ fn no_other_node_is_better() {
     let (_, base) = adult(&shared);
     let lines = lines(&shared, &base);
     let mut best = vec![(u128::MAX, 0u64, 0u64, 0u64); lines.len()];
-    let tops: Vec<u8> = base.space.lookups().iter().map(|l| l.top()).collect();
+    let tops: Vec<u8> = base.key_schema.lookups().iter().map(|l| l.top()).collect();
     for node in Lattice::with_tops(&tops).iter() {
-        let (set, _) = base.held().unwrap().roll_up(&base.space, &node);
+        let (set, _) = base.held().unwrap().roll_up(&base.key_schema, &node);
         for (line, best) in lines.iter().zip(&mut best) {
             let limit = (line.given["suppression_limit"].as_f64().unwrap() * base.rows as f64).floor() as u64;
             let (value, suppressed, classes) = line.evaluate(&base, &set);

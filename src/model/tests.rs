@@ -82,7 +82,7 @@ fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
 
 /// The classes of a node by their keys, judged by the predicate.
 fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
-    let (set, _) = base.held().unwrap().roll_up(&base.space, node);
+    let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
     let mut judged = BTreeMap::new();
     for class in (0..set.len()).filter(|i| set.counts()[*i] > 0) {
         let key = table.class_key(base, &set, class);

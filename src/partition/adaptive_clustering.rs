@@ -2,14 +2,14 @@
 //!
 //! The combinations are sorted by the quasi-identifiers as they are named. A group starts with the next rows, as few as
 //! may be released (k rows for k-anonymity). The rows that come next join it when the information left is then at least
-//! what they would keep at the head of the following group. **Reading** of the paper's line 6: join when [sum of ILeft
+//! what they would keep at the head of the following group. **Interpretation** of the paper's line 6: join when [sum of ILeft
 //! over the group with them] - [the same without] >= [sum of their ILeft in the group made of them and the rows after, up
 //! to k]. A tail of fewer than k rows joins the last group. Each group is generalized to the lowest common ancestors in
 //! the hierarchies of its columns (local recoding). ILeft is compared as exact integers: a common multiple of the
 //! hierarchies' leaves stands for 1. WEIGHT multiplies what is lost in a column. The sensitive attribute is one dimension
 //! more in the paper; it is not generalized here and cancels out.
 //!
-//! **Reading**: rows that are alike in every quasi-identifier join or leave a group together, because what is divided
+//! **Interpretation**: rows that are alike in every quasi-identifier join or leave a group together, because what is divided
 //! is the set of distinct combinations; where those are all different this is the paper's algorithm row by row.
 //!
 //! With `personal_privacy` in force, the sensitive values of each class are then generalized until every row's own limit

@@ -72,7 +72,7 @@ impl Recoder {
             codes.push(encoder.encode(column(batch, name)?)?);
         }
         let unmapped = self.unmapped(&codes, batch.num_rows());
-        let Labelled { mut labels, suppressed } = recoding.labelling.label(&recoding.space, &codes, unmapped)?;
+        let Labelled { mut labels, suppressed } = recoding.labelling.label(&recoding.key_schema, &codes, unmapped)?;
         let released = recoding.labels.iter().zip(&mut labels);
         released.for_each(|(released, labels)| released.place_all(labels));
         self.prove(&codes, &labels, &suppressed)?;
@@ -135,7 +135,7 @@ impl Recoder {
         let mut unmapped = vec![false; rows];
         let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;
         for (i, codes) in codes.iter().enumerate().filter(suppresses) {
-            let lookup = self.recoding.space.lookup(i);
+            let lookup = self.recoding.key_schema.lookup(i);
             let rows = unmapped.iter_mut().zip(codes);
             rows.for_each(|(unmapped, code)| *unmapped |= lookup.is_unmapped(*code as usize));
         }

@@ -1,7 +1,7 @@
 //! Which labels a row gets: by the node of the lattice, or by the group that its combination is in.
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeyIndex, Space};
+use crate::frequency::{FrequencySet, KeyIndex, KeySchema};
 use crate::lattice::Node;
 use crate::partition::Partition;
 use std::fmt;
@@ -64,19 +64,19 @@ impl Labelling {
     }
 
     /// The label of class `class` of `classes` in a column.
-    pub(super) fn of_class(&self, space: &Space, classes: &FrequencySet, class: usize, column: usize) -> u32 {
+    pub(super) fn of_class(&self, key_schema: &KeySchema, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
             Labelling::Node { node, .. } => {
-                let level = space.lookup(column).level(node.level(column));
-                level.codes[space.layout().code(classes.key(class), column) as usize]
+                let level = key_schema.lookup(column).level(node.level(column));
+                level.codes[key_schema.layout().code(classes.key(class), column) as usize]
             }
             Labelling::Partition(Grouped { partition, .. }) => partition.cells(column)[class],
         }
     }
 
     /// The labels of rows with these ground codes by column. Rows that `unmapped` says have no combination are suppressed.
-    pub(super) fn label(&self, space: &Space, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
-        let layout = space.layout();
+    pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
+        let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];
         for (i, codes) in codes.iter().enumerate() {
             layout.pack_column(i, codes, &mut keys);
@@ -88,13 +88,13 @@ impl Labelling {
                 classes,
                 released,
             } => {
-                let keys = space.generalize(&keys, space.ground(), node);
+                let keys = key_schema.generalize(&keys, key_schema.ground(), node);
                 let rows = suppressed.iter_mut().zip(keys.chunks_exact(layout.words()));
                 for (suppressed, key) in rows.filter(|(suppressed, _)| !**suppressed) {
                     *suppressed = classes.entry(key).ok_or_else(source_changed)? >= *released;
                 }
                 let label = |(column, codes): (usize, &Vec<u32>)| {
-                    let level = space.lookup(column).level(node.level(column));
+                    let level = key_schema.lookup(column).level(node.level(column));
                     codes.iter().map(|code| level.codes[*code as usize]).collect()
                 };
                 Ok(Labelled {
@@ -108,7 +108,7 @@ impl Labelling {
                 partition,
                 kept,
             }) => {
-                let keys = space.generalize(&keys, space.ground(), bottom);
+                let keys = key_schema.generalize(&keys, key_schema.ground(), bottom);
                 let mut groups = vec![None; suppressed.len()];
                 let rows = groups
                     .iter_mut()

@@ -6,7 +6,7 @@ use super::order_key::{ORDER_PREFIX, SUPPRESSED};
 use super::plain_type::plain;
 use super::pseudonym::Pseudonym;
 use crate::error::Result;
-use crate::frequency::{Encoder, FrequencySet, Layout, Space};
+use crate::frequency::{Encoder, FrequencySet, KeySchema, PackedLayout};
 use crate::hierarchy::{Cover, OnUnmapped};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct Released {
 /// Everything needed to make the release from the source's rows.
 #[derive(Debug)]
 pub struct RecodingPlan {
-    pub(super) space: Arc<Space>,
+    pub(super) key_schema: Arc<KeySchema>,
     pub(super) labelling: Labelling,
     pub(super) quasi_identifiers: Vec<String>,
     pub(super) unmapped: Vec<OnUnmapped>,
@@ -47,29 +47,29 @@ pub struct RecodingPlan {
     /// What says of those that are labels whether they cover a row's own value.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
     /// The layout of the order key: the first quasi-identifier in the highest bits.
-    pub(super) order: Layout,
+    pub(super) order: PackedLayout,
 }
 
 impl RecodingPlan {
     /// The recoding plan that generalizes to the node of `classes` and suppresses those that are not `kept`.
     pub fn new(
-        space: Arc<Space>,
+        key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
         classes: &FrequencySet,
         kept: &[bool],
         starred: bool,
         columns: Vec<Released>,
     ) -> Result<Self> {
-        let levels = space.lookups().iter().zip(classes.node().levels());
+        let levels = key_schema.lookups().iter().zip(classes.node().levels());
         let labels = levels.map(|(lookup, level)| Labels::of_level(lookup, *level, starred));
         let labels = labels.collect::<Result<_>>()?;
         let labelling = Labelling::node(classes, kept);
-        Self::assemble(space, quasi_identifiers, labelling, labels, starred, columns)
+        Self::assemble(key_schema, quasi_identifiers, labelling, labels, starred, columns)
     }
 
     /// The recoding plan that gives each row the labels of its group. Every quasi-identifier is released as a string.
     pub fn partitioned(
-        space: Arc<Space>,
+        key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
         grouped: Grouped,
         starred: bool,
@@ -79,11 +79,11 @@ impl RecodingPlan {
         let labels = (0..width).map(|column| Labels::of_texts(grouped.partition.texts(column), starred));
         let labels = labels.collect();
         let labelling = Labelling::Partition(grouped);
-        Self::assemble(space, quasi_identifiers, labelling, labels, starred, columns)
+        Self::assemble(key_schema, quasi_identifiers, labelling, labels, starred, columns)
     }
 
     pub(super) fn assemble(
-        space: Arc<Space>,
+        key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
         labelling: Labelling,
         labels: Vec<Labels>,
@@ -92,7 +92,7 @@ impl RecodingPlan {
     ) -> Result<Self> {
         let covers = labels
             .iter()
-            .zip(space.lookups())
+            .zip(key_schema.lookups())
             .map(|(labels, lookup)| labels.cover(lookup));
         let covers = covers.collect::<Result<_>>()?;
         let bits: Vec<u32> = labels
@@ -102,8 +102,8 @@ impl RecodingPlan {
             .collect();
         let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
         Ok(Self {
-            order: Layout::new(&bits),
-            space,
+            order: PackedLayout::new(&bits),
+            key_schema,
             labelling,
             quasi_identifiers,
             unmapped,
@@ -156,7 +156,7 @@ impl RecodingPlan {
 
     /// The place of the released value of class `class` in a column among that column's.
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
-        let label = self.labelling.of_class(&self.space, classes, class, column);
+        let label = self.labelling.of_class(&self.key_schema, classes, class, column);
         self.labels[column].place(label)
     }
 
@@ -214,7 +214,7 @@ impl RecodingPlan {
 
     /// One encoder per quasi-identifier and stream.
     pub(super) fn encoders(&self) -> Result<Vec<Encoder>> {
-        let named = self.quasi_identifiers.iter().zip(self.space.lookups());
+        let named = self.quasi_identifiers.iter().zip(self.key_schema.lookups());
         named
             .map(|(name, lookup)| Encoder::new(name, lookup.values()))
             .collect()

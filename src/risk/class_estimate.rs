@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassEstimate {
-    /// **Reading**: B = sum over sizes of (s_i (1 - f^2)^i - 1), as the field's reference implementation (ARX 3.9) has
+    /// **Interpretation**: B = sum over sizes of (s_i (1 - f^2)^i - 1), as the field's reference implementation (ARX 3.9) has
     /// it, so that figures compare with its.
     #[default]
     Peer,

@@ -5,7 +5,7 @@
 //! each box that no other box dominates (box-dominance, Algorithm 1 of the paper); without one it holds every node
 //! that is not dominated, equals included.
 //!
-//! **Reading**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality that is maximised comes here
+//! **Interpretation**: the paper's boxes are floor(I / epsilon) of qualities above 0. A quality that is maximised comes here
 //! as -I and a loss as itself, so the box of a cost is cost / epsilon cut off towards 0, which is the paper's box for
 //! the one and the box of the hypergrid for the other. An epsilon of 0 leaves its objective as it is.
 //!
@@ -123,7 +123,7 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
 /// The knee: the member nearest to the ideal point (the least of every objective), each objective scaled to its span
 /// over the front. Ties go to the first in the order of the nodes.
 ///
-/// **Reading**: an objective that spans three orders of magnitude, as k does from 1 to all rows, is scaled by its
+/// **Interpretation**: an objective that spans three orders of magnitude, as k does from 1 to all rows, is scaled by its
 /// logarithm; else every k that anyone asks for would be as bad as none.
 pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     let width = members.first().map_or(0, |(_, a)| a.costs.len());

@@ -4,7 +4,7 @@
 //! 1 / cost, pairs of them exchange their tails at a random cut between two attributes, and every child undergoes a
 //! single-step mutation. The children replace the population; the best anonymous node ever seen is the answer.
 //!
-//! **Reading**: the paper gives no mutation rate; each attribute moves by one level with probability 1 / attributes,
+//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with probability 1 / attributes,
 //! the rate of the property-based generalization paper. Nodes that are not anonymous have the fitness of their cost.
 //!
 //! **Guarantee**: the answer is anonymous; nothing is said of the optimum. Works for any metric and models, monotone or

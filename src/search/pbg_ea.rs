@@ -5,7 +5,7 @@
 //! that 0 is best), binary tournament over both, one-point crossover of pairs, single-step mutation. Every node goes to
 //! the archive by box-dominance (module `front`).
 //!
-//! **Reading**: population and archive are one set, so a node that is in both counts once. Nodes that are not anonymous
+//! **Interpretation**: population and archive are one set, so a node that is in both counts once. Nodes that are not anonymous
 //! are dominated by every one that is. With an odd population the last of the selected has no partner and is only
 //! mutated.
 //!

@@ -7,7 +7,7 @@
 //! leaves it after its living time, or as the oldest when the list is full. The best anonymous node ever seen is the
 //! answer.
 //!
-//! **Reading** (definitions.md, "Data"): neighbours differ in exactly one attribute by any amount; the lower neighbours
+//! **Interpretation** (definitions.md, "Data"): neighbours differ in exactly one attribute by any amount; the lower neighbours
 //! of the start differ by one level. Lower DM is better. When one group of candidates is empty the other has all the
 //! probability.
 //!

@@ -4,7 +4,7 @@
 //! is the start of a tabu search, which takes mutation's place: its best node takes the child's place in the next
 //! population.
 //!
-//! **Reading**: the rounds of the tabu search draw among 20 candidates; within the anonymous ones and the others the
+//! **Interpretation**: the rounds of the tabu search draw among 20 candidates; within the anonymous ones and the others the
 //! draw is equal, as this paper says, where the tabu paper draws by quality (`draw => quality`). The best node of a
 //! tabu search is its best anonymous one, or the one that costs least where it met none.
 //!

@@ -5,7 +5,7 @@ use super::recoding_plan::{recoding_of, treatments};
 use super::tally::{Counted, Tally, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
-use crate::frequency::Scratch;
+use crate::frequency::SpillSpace;
 use crate::job::{Job, Randomization};
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
 use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
@@ -49,8 +49,8 @@ pub(super) async fn draw(
     ))
 }
 
-fn scratch(job: &Job) -> Scratch {
-    Scratch::of(&job.source.rows.task_ctx())
+fn spill_space(job: &Job) -> SpillSpace {
+    SpillSpace::of(&job.source.rows.task_ctx())
 }
 
 /// Counts the columns that are permuted at random in one scan of the rows that are released, and draws them.
@@ -76,12 +76,12 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = Arc::new(numbering(decision, &recoding));
     let rows = plan::recoded(&job.source.rows, recoding).await?;
-    let (schema, scratch) = (rows.schema(), scratch(job));
+    let (schema, spill_space) = (rows.schema(), spill_space(job));
     let tallies = randomized.iter().map(|(_, column, r)| {
         let by_class = measure || matches!(r, Randomization::Class);
         Ok((
             within(r),
-            Mutex::new(Tally::new(column, &schema, &within(r), by_class, &scratch)?),
+            Mutex::new(Tally::new(column, &schema, &within(r), by_class, &spill_space)?),
         ))
     });
     let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
@@ -96,14 +96,14 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
             column: place as u32,
         };
         let in_class = matches!(randomization, Randomization::Class);
-        let (scratch, classes) = (scratch.clone(), numbering.classes());
+        let (spill_space, classes) = (spill_space.clone(), numbering.classes());
         let finish = move || {
             finish(
                 tally.into_inner(),
                 columns,
                 in_class.then_some(classes),
                 source,
-                &scratch,
+                &spill_space,
             )
         };
         tasks.push((place, tokio::task::spawn_blocking(finish)));
@@ -142,8 +142,8 @@ async fn draw_by_matrix(
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding);
     let rows = plan::plan(&job.source.rows, recoding, first, &[]).await?;
-    let (schema, scratch) = (rows.schema(), scratch(job));
-    let mut tally = Tally::new(column, &schema, &[], measure, &scratch)?;
+    let (schema, spill_space) = (rows.schema(), spill_space(job));
+    let mut tally = Tally::new(column, &schema, &[], measure, &spill_space)?;
     let mut codes = vec![];
     let context = Arc::new(job.source.rows.task_ctx());
     for batch in collect(rows, context).await.map_err(Error::from_data)? {
@@ -157,7 +157,7 @@ async fn draw_by_matrix(
     let taken = order(matrix);
     let counted = Counted::of(tally)?;
     let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
-    let sequence = Sequence::given(&permuted, &scratch);
+    let sequence = Sequence::given(&permuted, &spill_space);
     counted.permuted(Order::Rows(Arc::new(sequence)))
 }
 

@@ -61,9 +61,9 @@ pub(in crate::engine) fn recoding_among(
     let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
     let rules = job.quasi_identifiers.iter().map(rule).collect();
     let base = decision.evaluator.sets().base();
-    let space = Arc::clone(&base.space);
+    let key_schema = Arc::clone(&base.key_schema);
     match (&decision.verdict.partition, &decision.combinations) {
-        (None, None) => RecodingPlan::new(space, rules, &decision.classes, kept, starred, columns),
+        (None, None) => RecodingPlan::new(key_schema, rules, &decision.classes, kept, starred, columns),
         (Some(partition), Some(combinations)) => {
             let grouped = Grouped {
                 bottom: base.bottom().clone(),
@@ -71,7 +71,7 @@ pub(in crate::engine) fn recoding_among(
                 partition: Arc::clone(partition),
                 kept: kept.to_vec(),
             };
-            RecodingPlan::partitioned(space, rules, grouped, starred, columns)
+            RecodingPlan::partitioned(key_schema, rules, grouped, starred, columns)
         }
         _ => Err(Error::internal("a partition without its index")),
     }

@@ -1,7 +1,7 @@
 //! What a scan counts of a column that is to be randomized, and the permutation that is drawn from it.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Scratch;
+use crate::frequency::SpillSpace;
 use crate::recode::randomize::{
     ContingencyTable, Grouped, Interner, Order, Permutation, Sequence, Source, Spread, mutual_information,
 };
@@ -28,19 +28,19 @@ impl Tally {
         schema: &Schema,
         within: &[String],
         by_class: bool,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
     ) -> Result<Self> {
         let data_type = |name: &str| Ok::<_, Error>(schema.field_with_name(name)?.data_type().clone());
         let types = within.iter().map(|name| data_type(name)).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             values: Interner::new([data_type(column)?])?,
             counts: vec![],
-            classes: by_class.then(|| ContingencyTable::new(scratch)),
+            classes: by_class.then(|| ContingencyTable::new(spill_space)),
             groups: match within.is_empty() {
                 true => None,
-                false => Some((Interner::new(types)?, ContingencyTable::new(scratch))),
+                false => Some((Interner::new(types)?, ContingencyTable::new(spill_space))),
             },
-            reservation: scratch.reservation("anonsql permutation"),
+            reservation: spill_space.reservation("anonsql permutation"),
             column: column.into(),
         })
     }
@@ -140,26 +140,26 @@ pub(super) fn finish(
     columns: Vec<String>,
     in_classes: Option<usize>,
     source: Source,
-    scratch: &Scratch,
+    spill_space: &SpillSpace,
 ) -> Result<Permutation> {
     let mut counted = Counted::of(tally)?;
     let values = counted.values.len();
     if let (Some(classes), Some(table)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
         let same: Vec<u32> = (0..classes as u32).collect();
         let spread = Spread::of(table.groups());
-        let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, values, source, scratch)?;
+        let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, values, source, spill_space)?;
         counted.measure(&spread, &pairs);
         return counted.permuted(Order::Classes(Arc::new(grouped)));
     }
     if let Some((interner, table)) = counted.groups.take() {
         let (keys, ranks) = interner.finish()?;
-        let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, scratch)?;
+        let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, spill_space)?;
         return counted.permuted(Order::Groups {
             columns,
             keys: Arc::new(keys),
             grouped: Arc::new(grouped),
         });
     }
-    let sequence = Sequence::draw(&counted.counts, source, scratch)?;
+    let sequence = Sequence::draw(&counted.counts, source, spill_space)?;
     counted.permuted(Order::Rows(Arc::new(sequence)))
 }

@@ -62,12 +62,12 @@ impl Oracle for Evaluator {
     }
 
     fn distinct_values(&self, position: usize, level: u8) -> u64 {
-        self.sets.base().space.lookup(position).level(level).labels.len() as u64
+        self.sets.base().key_schema.lookup(position).level(level).labels.len() as u64
     }
 
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         let base = self.sets.base();
-        let codes = &base.space.lookup(position).level(level).codes;
+        let codes = &base.key_schema.lookup(position).level(level).codes;
         let mut rows = vec![0u64; codes.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
         for (code, n) in codes.iter().zip(&base.marginals[position]) {
             rows[*code as usize] += n;

@@ -4,15 +4,19 @@
 //! from the classes alone gives no row anything, so a partition is held against the distinct combinations before.
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, Space};
+use crate::frequency::{FrequencySet, KeySchema};
 use crate::hierarchy::{Cover, Proven};
 use crate::partition::Partition;
 use std::sync::Arc;
 
 /// Holds every label of a partition against the values of every combination that it is for.
-pub(super) fn check_partition(space: &Space, combinations: &FrequencySet, partition: &Partition) -> Result<()> {
-    let layout = space.layout();
-    for (column, lookup) in space.lookups().iter().enumerate() {
+pub(super) fn check_partition(
+    key_schema: &KeySchema,
+    combinations: &FrequencySet,
+    partition: &Partition,
+) -> Result<()> {
+    let layout = key_schema.layout();
+    for (column, lookup) in key_schema.lookups().iter().enumerate() {
         let labels = partition.texts(column).as_ref().clone();
         let mut proven = Proven::new(Arc::new(Cover::new(Arc::clone(lookup), labels)?));
         let cells = partition.cells(column);

@@ -4,7 +4,7 @@ use crate::engine::scan::Scanned;
 use crate::engine::scan::{attribute_request, class_label_request, fill, measured_attribute, position};
 use crate::error::{Error, Result};
 use crate::frequency::parallel::{map, pieces};
-use crate::frequency::{Answer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{NodeAnswer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
 use crate::hierarchy::Lookup;
 use crate::job::{Constraint, Job};
 use crate::lattice::{Lattice, Node};
@@ -179,11 +179,11 @@ impl Evaluator {
     /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
     pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
         match self.sets.get_if(node, self.demand)? {
-            Answer::Classes(set) => {
+            NodeAnswer::Classes(set) => {
                 let verdict = self.verdict(&set)?;
                 Ok(Ok((set, verdict)))
             }
-            Answer::Fails { suppressed } => Ok(Err(suppressed)),
+            NodeAnswer::Fails { suppressed } => Ok(Err(suppressed)),
         }
     }
 
@@ -293,7 +293,7 @@ impl Evaluator {
                 for (i, lookup) in self
                     .sets
                     .base()
-                    .space
+                    .key_schema
                     .lookups()
                     .iter()
                     .enumerate()
@@ -302,7 +302,7 @@ impl Evaluator {
                     levels[i] = lookup.top();
                 }
                 let (entries, released) = set.filter(kept);
-                let (groups, group_of) = released.roll_up(&self.sets.base().space, &Node::new(levels));
+                let (groups, group_of) = released.roll_up(&self.sets.base().key_schema, &Node::new(levels));
                 let mut holds = vec![true; groups.len()];
                 self.apply(rule, &groups, &mut holds);
                 for (entry, group) in entries.into_iter().zip(group_of) {

@@ -8,7 +8,7 @@
 //! those rows as suppressed, as the property-based generalization paper has it. Without such an objective nothing is
 //! suppressed beyond what the models ask.
 //!
-//! **Reading**: where groups of a subset of the columns (`ON (a, b)`) would fail once those rows are gone, and that
+//! **Interpretation**: where groups of a subset of the columns (`ON (a, b)`) would fail once those rows are gone, and that
 //! takes more rows than the limit allows, they stay.
 //!
 //! So every row of a front is released as measured by `AT NODE`, with its k, l and t under SATISFYING.

@@ -70,7 +70,7 @@ impl<'a> Groups<'a> {
     /// The table of a job.
     pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Result<Self> {
         let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
-        let columns = job.quasi_identifiers.iter().zip(base.space.lookups()).enumerate();
+        let columns = job.quasi_identifiers.iter().zip(base.key_schema.lookups()).enumerate();
         let columns = columns.map(|(i, (q, lookup))| Column {
             lookup: lookup.clone(),
             bottom: lattice.bottom().level(i),
@@ -142,7 +142,7 @@ impl Table for Groups<'_> {
 
     fn code(&self, column: usize, combination: u32) -> u32 {
         self.base()
-            .space
+            .key_schema
             .layout()
             .code(self.set().key(combination as usize), column)
     }

@@ -38,7 +38,7 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     );
     // Where LEVELS caps a column below its hierarchy's top, lifting the cap may help: name the one that helps most.
     let mut best: Option<(u64, usize)> = None;
-    for (i, lookup) in evaluator.sets().base().space.lookups().iter().enumerate() {
+    for (i, lookup) in evaluator.sets().base().key_schema.lookups().iter().enumerate() {
         if top.level(i) < lookup.top() {
             let (_, lifted) = evaluator.judge(&top.with_level(i, lookup.top()))?;
             if best.is_none_or(|(least, _)| lifted.suppressed < least) {

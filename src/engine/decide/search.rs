@@ -117,7 +117,7 @@ fn partitioned(
     let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
     let base = evaluator.sets().base();
-    check_partition(&base.space, base.held()?, &found.partition)?;
+    check_partition(&base.key_schema, base.held()?, &found.partition)?;
     let combinations = Combinations::new(memory, evaluator, &found.partition)?;
     let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
     observer.end(Phase::Search);

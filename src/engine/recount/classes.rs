@@ -5,7 +5,7 @@ use super::released::ReleasedTable;
 use super::sql::{count, with_one_zero};
 use crate::engine::write::Settled;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Space, one_zero};
+use crate::frequency::{KeySchema, one_zero};
 use crate::hierarchy::plain_type;
 use crate::quoting::quote;
 use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
@@ -23,7 +23,7 @@ const DECIDED: &str = "decided";
 pub(super) async fn check_classes(
     session: &SessionContext,
     settled: &Settled,
-    space: &Space,
+    key_schema: &KeySchema,
     released: &ReleasedTable,
     is_csv: bool,
 ) -> Result<()> {
@@ -40,7 +40,7 @@ pub(super) async fn check_classes(
         columns.push(format!("{} AS c{i}", told(&format!("arrow_cast({value}, 'Utf8')"))));
         types.push(field.data_type().clone());
     }
-    let batch = decided(settled, space, &types)?;
+    let batch = decided(settled, key_schema, &types)?;
     session.deregister_table(DECIDED)?;
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
@@ -70,11 +70,11 @@ pub(super) async fn check_classes(
 
 /// The labels of the classes that are kept, as the text of what a column of `types` makes of them, and less than
 /// nothing of their rows.
-fn decided(settled: &Settled, space: &Space, types: &[DataType]) -> Result<RecordBatch> {
+fn decided(settled: &Settled, key_schema: &KeySchema, types: &[DataType]) -> Result<RecordBatch> {
     let (classes, verdict) = (&settled.classes, &settled.verdict);
     let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
     let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
-    for (column, lookup) in space.lookups().iter().enumerate() {
+    for (column, lookup) in key_schema.lookups().iter().enumerate() {
         let (labels, places): (ArrayRef, Vec<u32>) = match &verdict.partition {
             Some(partition) => {
                 let cells = partition.cells(column);
@@ -83,7 +83,7 @@ fn decided(settled: &Settled, space: &Space, types: &[DataType]) -> Result<Recor
             }
             None => {
                 let level = lookup.level(classes.node().level(column));
-                let place = |class: &usize| level.codes[space.layout().code(classes.key(*class), column) as usize];
+                let place = |class: &usize| level.codes[key_schema.layout().code(classes.key(*class), column) as usize];
                 (text(&level.labels, &types[column])?, kept.iter().map(place).collect())
             }
         };

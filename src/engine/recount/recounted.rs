@@ -132,8 +132,8 @@ impl Recount<'_> {
                 format!("{rows} rows were written where {expected} were to be; nothing was published"),
             ));
         }
-        let space = &self.decision.evaluator.sets().base().space;
-        check_classes(self.session, settled, space, &released, is_csv).await?;
+        let key_schema = &self.decision.evaluator.sets().base().key_schema;
+        check_classes(self.session, settled, key_schema, &released, is_csv).await?;
         let promises = if tell { promises(job) } else { vec![] };
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));

@@ -8,7 +8,7 @@ pub(in crate::engine) use details::{attribute_request, class_label_request, fill
 
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, Scratch};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, SpillSpace};
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::job::{Job, SourceTable};
 use crate::lattice::{Lattice, Node};
@@ -50,14 +50,14 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let progress = observer.begin(Phase::Scan);
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
-    let scratch = match &job.population {
+    let spill_space = match &job.population {
         // Classes that count rows of two tables are brought together in memory.
-        Some(_) => Scratch::of(&context).without_files(),
-        None => Scratch::of(&context),
+        Some(_) => SpillSpace::of(&context).without_files(),
+        None => SpillSpace::of(&context),
     };
-    let mut sample = count(&columns, plan, &scratch, Arc::clone(&progress)).await?;
+    let mut sample = count(&columns, plan, &spill_space, Arc::clone(&progress)).await?;
     let population = match &job.population {
-        Some(population) => Some(count_population(job, population, &names, &columns, &scratch, progress).await?),
+        Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, progress).await?),
         None => None,
     };
     if population.is_some() {
@@ -68,7 +68,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let lookups = bind(job, &sample)?;
     let lattice = lattice(job, &lookups)?;
     let bottom = lattice.bottom().clone();
-    let base = Base::new(sample, population, lookups, bottom, &scratch)?;
+    let base = Base::new(sample, population, lookups, bottom, &spill_space)?;
     contains_sample(&base)?;
     let threads = state.config().target_partitions();
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
@@ -113,12 +113,12 @@ fn select(rows: &DataFrame, quasi_identifiers: &[String], details: &[DetailReque
     select_columns(rows, &names)
 }
 
-async fn count(columns: &Columns, rows: DataFrame, scratch: &Scratch, progress: Arc<AtomicU64>) -> Result<Scan> {
+async fn count(columns: &Columns, rows: DataFrame, spill_space: &SpillSpace, progress: Arc<AtomicU64>) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let plan = source_plan(plan).await?;
     let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
-    Scan::read(columns, streams, scratch, progress).await
+    Scan::read(columns, streams, spill_space, progress).await
 }
 
 async fn count_population(
@@ -126,7 +126,7 @@ async fn count_population(
     population: &SourceTable,
     names: &[String],
     columns: &Columns,
-    scratch: &Scratch,
+    spill_space: &SpillSpace,
     progress: Arc<AtomicU64>,
 ) -> Result<Scan> {
     for name in names {
@@ -148,7 +148,7 @@ async fn count_population(
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
-    count(&columns, typed, scratch, progress).await
+    count(&columns, typed, spill_space, progress).await
 }
 
 /// The lookup tables of the quasi-identifiers; unknown values and NULLs that a hierarchy refuses are errors.

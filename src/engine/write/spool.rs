@@ -7,7 +7,7 @@
 use super::alike::{Alike, Seen};
 use super::compact::compact;
 use crate::error::{Error, Result};
-use crate::frequency::{Overflow, Scratch};
+use crate::frequency::{Overflow, SpillSpace};
 use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
@@ -41,7 +41,7 @@ pub(in crate::engine) struct Spool {
     bytes: usize,
     share: usize,
     memory: MemoryReservation,
-    scratch: Scratch,
+    spill_space: SpillSpace,
     file: Option<(Overflow, u64)>,
 }
 
@@ -54,9 +54,9 @@ enum Held {
 
 impl Spool {
     /// No rows so far. The memory that they may take is set aside at once.
-    pub(super) fn open(schema: SchemaRef, scratch: Scratch) -> Self {
-        let memory = scratch.reservation("anonsql released rows");
-        let share = match scratch.pool().memory_limit() {
+    pub(super) fn open(schema: SchemaRef, spill_space: SpillSpace) -> Self {
+        let memory = spill_space.reservation("anonsql released rows");
+        let share = match spill_space.pool().memory_limit() {
             MemoryLimit::Finite(limit) => HELD.min(limit / PART),
             _ => HELD,
         };
@@ -67,7 +67,7 @@ impl Spool {
             bytes: 0,
             share,
             memory,
-            scratch,
+            spill_space,
             file: None,
         }
     }
@@ -93,7 +93,7 @@ impl Spool {
         let bytes = rows.get_array_memory_size();
         // What follows a row in the file is in the file, so that rows stay in order.
         let fits =
-            self.bytes + bytes <= self.share || (!self.scratch.has_files() && self.memory.try_grow(bytes).is_ok());
+            self.bytes + bytes <= self.share || (!self.spill_space.has_files() && self.memory.try_grow(bytes).is_ok());
         if self.file.is_none() && fits {
             self.bytes += bytes;
             self.rows.push(Held::Memory(rows));
@@ -101,7 +101,7 @@ impl Spool {
         }
         let (file, offset) = match &mut self.file {
             Some(file) => file,
-            none => none.insert((self.scratch.overflow("released rows are recounted")?, 0)),
+            none => none.insert((self.spill_space.overflow("released rows are recounted")?, 0)),
         };
         let encoded = encode(&rows)?;
         file.append(&encoded)?;
@@ -308,30 +308,30 @@ mod tests {
             .unwrap();
         for bytes in [0, 1 << 20, 1 << 30] {
             for sql in ["SELECT * FROM t", "SELECT text FROM t", "SELECT count(*) AS n FROM t"] {
-                let scratch = Scratch::limited(bytes);
-                let mut spool = Spool::open(all[0].schema(), scratch.clone());
-                assert_eq!(scratch.pool().reserved(), bytes.min(HELD * PART) / PART);
+                let spill_space = SpillSpace::limited(bytes);
+                let mut spool = Spool::open(all[0].schema(), spill_space.clone());
+                assert_eq!(spill_space.pool().reserved(), bytes.min(HELD * PART) / PART);
                 all.iter().for_each(|batch| spool.add(batch).unwrap());
                 let spool = spool.closed();
                 assert_eq!(spool.file.is_some(), bytes < 1 << 30);
                 let held = spool.rows.iter().filter(|rows| matches!(rows, Held::Memory(_))).count();
                 assert_eq!(held > 0, bytes > 0);
-                assert_eq!(scratch.pool().reserved(), spool.bytes);
+                assert_eq!(spill_space.pool().reserved(), spool.bytes);
                 let found = read(spool, sql).await;
                 match sql {
                     "SELECT * FROM t" => assert_eq!(found, expected),
                     "SELECT text FROM t" => assert_eq!(found, expected.project(&[2]).unwrap()),
                     _ => assert_eq!(found.column(0).as_ref(), &Int64Array::from(vec![20_000])),
                 }
-                assert_eq!(scratch.pool().reserved(), 0);
+                assert_eq!(spill_space.pool().reserved(), 0);
             }
         }
     }
 
     #[test]
     fn without_files_memory_is_asked_for_until_there_is_none() {
-        let scratch = Scratch::memory(Arc::new(GreedyMemoryPool::new(1 << 20)));
-        let mut spool = Spool::open(rows(0).schema(), scratch);
+        let spill_space = SpillSpace::memory(Arc::new(GreedyMemoryPool::new(1 << 20)));
+        let mut spool = Spool::open(rows(0).schema(), spill_space);
         let e = (0..).find_map(|i| spool.add(&rows(i * 1000)).err()).unwrap();
         assert_eq!(e.kind(), ErrorKind::Resources);
         assert!(

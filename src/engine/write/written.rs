@@ -9,7 +9,7 @@ use crate::engine::apply::plan::{sorting_context, without_order_key};
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::frequency::Scratch;
+use crate::frequency::SpillSpace;
 use crate::job::{Format, Job, Target};
 use crate::recode::SUPPRESSED;
 use crate::recode::personal::Outcome;
@@ -124,7 +124,7 @@ fn execute(job: &Job, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
 }
 
 fn spool(job: &Job, schema: SchemaRef) -> Spool {
-    Spool::open(schema, Scratch::of(&job.source.rows.task_ctx()))
+    Spool::open(schema, SpillSpace::of(&job.source.rows.task_ctx()))
 }
 
 /// The columns that are recounted beside the released ones.

@@ -45,7 +45,7 @@ impl Chunk {
 
 /// The layout of packed keys: `words` words of 64 bits; a column never straddles two words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct PackedLayout {
     fields: Vec<Field>,
     chunks: Vec<Chunk>,
     words: usize,
@@ -63,7 +63,7 @@ pub(crate) fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-impl Layout {
+impl PackedLayout {
     /// The layout for columns of these widths (each at most 32 bits), packed in order from the lowest bits up.
     pub fn new(bits: &[u32]) -> Self {
         let (mut word, mut shift) = (0, 0);
@@ -188,7 +188,7 @@ mod tests {
         #[test]
         fn codes_come_back(columns in prop::collection::vec((0u32..=32, any::<u32>()), 1..30)) {
             let bits: Vec<u32> = columns.iter().map(|c| c.0).collect();
-            let layout = Layout::new(&bits);
+            let layout = PackedLayout::new(&bits);
             let mut key = vec![0; layout.words()];
             for (i, (bits, code)) in columns.iter().enumerate() {
                 layout.pack_column(i, &[code & low_bits(*bits) as u32], &mut key);
@@ -200,7 +200,7 @@ mod tests {
 
         #[test]
         fn tables_sum_their_columns(bits in prop::collection::vec(0u32..5, 1..8), seed in any::<u64>()) {
-            let layout = Layout::new(&bits);
+            let layout = PackedLayout::new(&bits);
             let cardinality = |c: usize| 1usize << bits[c];
             let part = |c: usize, code: u32| (c as u64 + 1) * 1000 + u64::from(code);
             let codes: Vec<u32> = bits.iter().enumerate().map(|(i, b)| ((seed >> i) & low_bits(*b)) as u32).collect();

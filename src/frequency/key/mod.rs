@@ -6,6 +6,6 @@ pub(crate) mod partitioned;
 mod schema;
 
 pub(crate) use grouper::{Grouper, hash};
-pub use layout::Layout;
+pub use layout::PackedLayout;
 pub(crate) use layout::bits_for;
-pub use schema::Space;
+pub use schema::KeySchema;

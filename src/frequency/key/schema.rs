@@ -1,6 +1,6 @@
-//! The space of packed keys of one table: the layout, the lookup tables, and generalizing keys.
+//! The key schema of one table: the packed layout of its keys, the lookup tables, and generalizing keys.
 
-use super::layout::{Chunk, Layout, bits_for};
+use super::layout::{Chunk, PackedLayout, bits_for};
 use crate::frequency::parallel::concat;
 use crate::hierarchy::Lookup;
 use crate::lattice::Node;
@@ -20,19 +20,19 @@ type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 /// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key of
 /// any node is a key of ground codes: one table per chunk and levels generalizes keys of every more specific node.
 #[derive(Debug)]
-pub struct Space {
-    layout: Layout,
+pub struct KeySchema {
+    layout: PackedLayout,
     lookups: Vec<Arc<Lookup>>,
     ground: Node,
     tables: RwLock<Tables>,
 }
 
-impl Space {
-    /// The space of these columns.
+impl KeySchema {
+    /// The key schema of these columns.
     pub fn new(lookups: Vec<Arc<Lookup>>) -> Self {
         let bits: Vec<u32> = lookups.iter().map(|l| bits_for(l.values().len())).collect();
         Self {
-            layout: Layout::new(&bits),
+            layout: PackedLayout::new(&bits),
             ground: Node::new(vec![0; lookups.len()]),
             lookups,
             tables: RwLock::default(),
@@ -40,7 +40,7 @@ impl Space {
     }
 
     /// The layout of keys.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &PackedLayout {
         &self.layout
     }
 

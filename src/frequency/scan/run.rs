@@ -5,7 +5,7 @@ use super::tally::Tally;
 use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
 use crate::frequency::key::partitioned::bytes_to_group;
-use crate::frequency::spill::Scratch;
+use crate::frequency::spill::SpillSpace;
 use arrow::array::{Array, ArrayRef};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -29,27 +29,27 @@ impl Scan {
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
         progress: Arc<AtomicU64>,
     ) -> Result<Self> {
         // Bringing the partitions together takes as much again as they hold.
-        let share = scratch
+        let share = spill_space
             .left()
             .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
-        Self::within(columns, streams, scratch, share, progress).await
+        Self::within(columns, streams, spill_space, share, progress).await
     }
 
     /// The same, where each partition holds `share` bytes of combinations.
     pub(crate) async fn within(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
         share: usize,
         progress: Arc<AtomicU64>,
     ) -> Result<Self> {
         let mut tasks = JoinSet::new();
         for (number, mut stream) in streams.into_iter().enumerate() {
-            let mut tally = Tally::new(columns, &stream.schema(), scratch, share, number == 0)?;
+            let mut tally = Tally::new(columns, &stream.schema(), spill_space, share, number == 0)?;
             let own = columns.clone();
             let progress = Arc::clone(&progress);
             tasks.spawn(async move {

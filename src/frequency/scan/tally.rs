@@ -7,8 +7,8 @@
 use super::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::Local;
-use crate::frequency::key::{Grouper, Layout, bits_for};
-use crate::frequency::spill::{KeyFile, Scratch};
+use crate::frequency::key::{Grouper, PackedLayout, bits_for};
+use crate::frequency::spill::{KeyFile, SpillSpace};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The counts of one partition.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    pub(crate) layout: Layout,
+    pub(crate) layout: PackedLayout,
     pub(crate) grouper: Grouper,
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
@@ -26,12 +26,12 @@ pub(crate) struct Tally {
     /// By column and code of the scan: rows of the combinations that are in files; once finished, of all.
     marginals: Vec<Vec<u64>>,
     /// Partial counts that were not held, by the layout that keys had.
-    pub(crate) files: Vec<(Layout, KeyFile)>,
+    pub(crate) files: Vec<(PackedLayout, KeyFile)>,
     /// Rows counted since the last file was written.
     counted: u64,
     /// Rows that are still to be written as they are.
     uncounted: u64,
-    scratch: Scratch,
+    spill_space: SpillSpace,
     /// Bytes that keys and counts may take.
     share: usize,
     indices: Vec<usize>,
@@ -62,12 +62,12 @@ impl Tally {
     pub(crate) fn new(
         columns: &Columns,
         schema: &SchemaRef,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
         share: usize,
         owns_dictionaries: bool,
     ) -> Result<Self> {
         let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
-        let layout = Layout::new(&vec![FIRST_BITS; columns.quasi_identifiers.len()]);
+        let layout = PackedLayout::new(&vec![FIRST_BITS; columns.quasi_identifiers.len()]);
         let details = columns.details.iter().map(|(request, shared)| {
             let names = request.columns();
             Ok(DetailTally {
@@ -87,7 +87,7 @@ impl Tally {
             files: vec![],
             counted: 0,
             uncounted: 0,
-            scratch: scratch.clone(),
+            spill_space: spill_space.clone(),
             share,
             indices: columns
                 .quasi_identifiers
@@ -100,7 +100,7 @@ impl Tally {
                 .map(|(_, s)| Local::new(Arc::clone(s), true))
                 .collect(),
             groups: vec![],
-            reservation: scratch.reservation("anonsql frequency set"),
+            reservation: spill_space.reservation("anonsql frequency set"),
             owns_dictionaries,
         })
     }
@@ -113,7 +113,10 @@ impl Tally {
 
     /// Calls `f` with all keys and their counts, a part at a time, in files or not, and with the layout of the keys;
     /// without counts, each is 1.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(&Layout, &[u64], Option<&[u64]>) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(
+        &self,
+        mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
+    ) -> Result<()> {
         for (layout, file) in &self.files {
             file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
         }
@@ -127,7 +130,7 @@ impl Tally {
 
     /// Whether combinations may go to files: what classes know of further attributes is held for each of them.
     pub(crate) fn may_spill(&self) -> bool {
-        self.details.is_empty() && self.scratch.has_files()
+        self.details.is_empty() && self.spill_space.has_files()
     }
 
     /// Counts the rows of a batch.
@@ -170,7 +173,7 @@ impl Tally {
     /// Writes keys in the layout of now to a file; without counts, each stands for one row.
     fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         if self.files.last().is_none_or(|(layout, _)| *layout != self.layout) {
-            let overflow = self.scratch.overflow("combinations are counted")?;
+            let overflow = self.spill_space.overflow("combinations are counted")?;
             let file = KeyFile::new(overflow, self.layout.words());
             self.files.push((self.layout.clone(), file));
         }
@@ -207,7 +210,7 @@ impl Tally {
                 n => (n + 2).min(32),
             })
             .collect();
-        let layout = Layout::new(&bits);
+        let layout = PackedLayout::new(&bits);
         let mut keys = vec![0u64; self.grouper.len() * layout.words()];
         for (old, new) in self
             .grouper
@@ -297,7 +300,7 @@ fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
 }
 
 /// Adds the rows of packed keys to the rows by column and code.
-fn tally_marginals(layout: &Layout, keys: &[u64], counts: Option<&[u64]>, marginals: &mut [Vec<u64>]) {
+fn tally_marginals(layout: &PackedLayout, keys: &[u64], counts: Option<&[u64]>, marginals: &mut [Vec<u64>]) {
     for (column, marginal) in marginals.iter_mut().enumerate() {
         for (i, key) in keys.chunks_exact(layout.words()).enumerate() {
             let code = layout.code(key, column) as usize;

@@ -6,10 +6,10 @@ use super::merge::{DetailEntries, Merge, sums};
 use super::spilled::{Grouping, Means, Spilled, sorted};
 use super::translate::Parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::key::{Space, partitioned};
+use crate::frequency::key::{KeySchema, partitioned};
 use crate::frequency::parallel::map;
 use crate::frequency::scan::Scan;
-use crate::frequency::spill::Scratch;
+use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub enum BaseSet {
 #[derive(Debug, Clone)]
 pub struct Base {
     /// The keys' space.
-    pub space: Arc<Space>,
+    pub key_schema: Arc<KeySchema>,
     /// The classes of the lattice's bottom node.
     pub set: BaseSet,
     /// Rows of the table.
@@ -51,25 +51,25 @@ impl Base {
         population: Option<Scan>,
         lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
     ) -> Result<Self> {
         let marginals = map(lookups.len(), |c| sample.value_counts(c));
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
-        let space = Arc::new(Space::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
-        let words = space.layout().words();
+        let key_schema = Arc::new(KeySchema::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
+        let words = key_schema.layout().words();
         let merge = Merge {
-            space: &space,
+            key_schema: &key_schema,
             suppresses,
             bottom: &bottom,
         };
-        let room = scratch.reservation("anonsql merging of partitions");
+        let room = spill_space.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
         let fits = room.try_grow(bytes);
         if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
             room.free();
             let parts = merge.parts(&sample);
-            return Self::spilled(sample, marginals, space, &parts, bottom, scratch)?
-                .hold(scratch, rayon::current_num_threads());
+            return Self::spilled(sample, marginals, key_schema, &parts, bottom, spill_space)?
+                .hold(spill_space, rayon::current_num_threads());
         }
         fits.map_err(|_| {
             Error::new(
@@ -109,7 +109,7 @@ impl Base {
             unmapped_rows,
             marginals,
             attributes,
-            space,
+            key_schema,
         })
     }
 
@@ -117,15 +117,15 @@ impl Base {
     pub(crate) fn spilled(
         sample: Scan,
         marginals: Vec<Vec<u64>>,
-        space: Arc<Space>,
+        key_schema: Arc<KeySchema>,
         parts: &Parts,
         bottom: Node,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
     ) -> Result<Self> {
-        let (rows, words) = (sample.rows, space.layout().words());
-        let (spilled, unmapped_rows) = Spilled::new(&sample, parts, words, bottom, scratch)?;
+        let (rows, words) = (sample.rows, key_schema.layout().words());
+        let (spilled, unmapped_rows) = Spilled::new(&sample, parts, words, bottom, spill_space)?;
         Ok(Self {
-            space,
+            key_schema,
             set: BaseSet::Spilled(Arc::new(spilled)),
             rows,
             unmapped_rows,
@@ -136,18 +136,18 @@ impl Base {
 
     /// Brings a set from files into memory if that holds it: partitions and files may have had the same combinations,
     /// and the bottom node may be more general than they are. It is then that of a scan that was held.
-    pub(crate) fn hold(mut self, scratch: &Scratch, threads: usize) -> Result<Self> {
+    pub(crate) fn hold(mut self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
         };
-        let (bottom, words) = (spilled.node(), self.space.layout().words());
+        let (bottom, words) = (spilled.node(), self.key_schema.layout().words());
         let means = Means {
-            scratch,
+            spill_space,
             threads,
             // A set that is held has room beside it for grouping a node.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
-        if let Grouping::Classes(set) = spilled.group(&self.space, bottom, None, means)? {
+        if let Grouping::Classes(set) = spilled.group(&self.key_schema, bottom, None, means)? {
             let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
             let set = FrequencySet::new(bottom.clone(), words, keys, counts, None, vec![]);
             self.set = BaseSet::Held(Arc::new(set));
@@ -194,17 +194,25 @@ impl Base {
     pub(crate) fn in_files(
         sample: Scan,
         marginals: Vec<Vec<u64>>,
-        space: Arc<Space>,
+        key_schema: Arc<KeySchema>,
         suppresses: Vec<bool>,
         bottom: Node,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
     ) -> Self {
         let merge = Merge {
-            space: &space,
+            key_schema: &key_schema,
             suppresses,
             bottom: &bottom,
         };
         let parts = merge.parts(&sample);
-        Self::spilled(sample, marginals, Arc::clone(&space), &parts, bottom.clone(), scratch).unwrap()
+        Self::spilled(
+            sample,
+            marginals,
+            Arc::clone(&key_schema),
+            &parts,
+            bottom.clone(),
+            spill_space,
+        )
+        .unwrap()
     }
 }

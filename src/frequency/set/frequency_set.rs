@@ -1,7 +1,7 @@
 //! The frequency set of a node: its equivalence classes with their counts.
 
 use super::detail::Detail;
-use crate::frequency::key::{Space, partitioned};
+use crate::frequency::key::{KeySchema, partitioned};
 use crate::lattice::Node;
 use arrow::buffer::ScalarBuffer;
 
@@ -192,11 +192,11 @@ impl FrequencySet {
     }
 
     /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
-    pub fn roll_up(&self, space: &Space, node: &Node) -> (Self, Vec<u32>) {
+    pub fn roll_up(&self, key_schema: &KeySchema, node: &Node) -> (Self, Vec<u32>) {
         let words = self.words;
         let grouped = partitioned::group(words, self.len(), |entries| {
             let keys = &self.keys[entries.start * words..entries.end * words];
-            space.generalize(keys, &self.node, node).into()
+            key_schema.generalize(keys, &self.node, node).into()
         });
         let rolled = self.merged(node.clone(), grouped.keys, &grouped.groups);
         (rolled, grouped.groups)

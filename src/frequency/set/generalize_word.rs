@@ -1,6 +1,6 @@
 //! SQL function: a word of the packed keys of one node as that of a more general node.
 
-use crate::frequency::key::Space;
+use crate::frequency::key::KeySchema;
 use crate::lattice::Node;
 use arrow::array::{AsArray, UInt64Array};
 use arrow::datatypes::{DataType, UInt64Type};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// `generalize_word(key_0)`, from one node to another.
 #[derive(Debug)]
 pub(super) struct GeneralizeWord {
-    space: Arc<Space>,
+    key_schema: Arc<KeySchema>,
     from: Node,
     to: Node,
     word: usize,
@@ -21,9 +21,9 @@ pub(super) struct GeneralizeWord {
 
 impl GeneralizeWord {
     /// Generalizes word `word` of keys of `from` to `to`, which is not below it.
-    pub(super) fn new(space: Arc<Space>, from: Node, to: Node, word: usize) -> Self {
+    pub(super) fn new(key_schema: Arc<KeySchema>, from: Node, to: Node, word: usize) -> Self {
         Self {
-            space,
+            key_schema,
             from,
             to,
             word,
@@ -34,7 +34,7 @@ impl GeneralizeWord {
 
 impl PartialEq for GeneralizeWord {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.space, &other.space)
+        Arc::ptr_eq(&self.key_schema, &other.key_schema)
             && (&self.from, &self.to, self.word) == (&other.from, &other.to, other.word)
     }
 }
@@ -66,7 +66,7 @@ impl ScalarUDFImpl for GeneralizeWord {
             .iter()
             .flat_map(|words| words.as_primitive::<UInt64Type>().values().iter().copied());
         let words: Vec<u64> = words.collect();
-        let general = self.space.generalize_word(self.word, &words, &self.from, &self.to);
+        let general = self.key_schema.generalize_word(self.word, &words, &self.from, &self.to);
         Ok(ColumnarValue::Array(Arc::new(UInt64Array::from(general))))
     }
 }

@@ -1,11 +1,11 @@
-//! Brings the partitions of a scan together: their keys in the codes of a space, ascending, and the entries of their
+//! Brings the partitions of a scan together: their keys in the codes of a key schema, ascending, and the entries of their
 //! details.
 
 use super::detail::{Attribute, Detail};
 use super::translate::{Parts, encode};
 use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
-use crate::frequency::key::{Space, partitioned};
+use crate::frequency::key::{KeySchema, partitioned};
 use crate::frequency::parallel::{join, map, pieces};
 use crate::frequency::scan::{DetailRequest, DetailTally, Scan, Tally};
 use crate::lattice::Node;
@@ -29,9 +29,9 @@ pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, 
     (counts, unmapped)
 }
 
-/// Brings the keys of partitions to the codes of the space.
+/// Brings the keys of partitions to the codes of the key schema.
 pub(super) struct Merge<'a> {
-    pub(super) space: &'a Space,
+    pub(super) key_schema: &'a KeySchema,
     pub(super) suppresses: Vec<bool>,
     pub(super) bottom: &'a Node,
 }
@@ -39,7 +39,7 @@ pub(super) struct Merge<'a> {
 impl Merge<'_> {
     /// The keys of the classes, ascending, and the class of each group of every partition.
     pub(super) fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
-        let words = self.space.layout().words();
+        let words = self.key_schema.layout().words();
         let (mut keys, mut mapped) = (vec![], vec![]);
         for scan in scans {
             let parts = self.parts(scan);
@@ -77,11 +77,11 @@ impl Merge<'_> {
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
-            let lookup = self.space.lookup(column);
+            let lookup = self.key_schema.lookup(column);
             let representatives = &lookup.level(self.bottom.level(column)).representatives;
             let part = |rank: &u32| {
                 let suppressed = self.suppresses[column] && lookup.is_unmapped(*rank as usize);
-                (!suppressed).then(|| self.space.layout().place(column, representatives[*rank as usize]))
+                (!suppressed).then(|| self.key_schema.layout().place(column, representatives[*rank as usize]))
             };
             dictionary.ranks.iter().map(part).collect()
         });
@@ -90,7 +90,7 @@ impl Merge<'_> {
 
     /// The positions of distinct keys in ascending order, which does not depend on the threads.
     fn ascending(&self, keys: &[u64]) -> Vec<u32> {
-        let words = self.space.layout().words();
+        let words = self.key_schema.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
         let compare = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1)));
         let pieces = pieces(keys.len() / words);

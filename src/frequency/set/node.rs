@@ -10,7 +10,7 @@ use super::frequency_set::FrequencySet;
 use super::generalize_word::GeneralizeWord;
 use super::merge_counts::MergeCounts;
 use crate::error::{Error, Result};
-use crate::frequency::key::Space;
+use crate::frequency::key::KeySchema;
 use crate::lattice::Node;
 use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
 use datafusion::datasource::{MemTable, provider_as_source};
@@ -25,11 +25,11 @@ use tokio::runtime::Handle;
 
 /// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`: the classes of `to`
 /// from those of the more specific node of `source`.
-pub(super) fn logical_plan(source: &FrequencySet, space: &Arc<Space>, to: &Node) -> Result<LogicalPlan> {
+pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, to: &Node) -> Result<LogicalPlan> {
     let batch = source.to_batch()?;
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     let words = (0..source.words()).map(|word| {
-        let function = GeneralizeWord::new(Arc::clone(space), source.node().clone(), to.clone(), word);
+        let function = GeneralizeWord::new(Arc::clone(key_schema), source.node().clone(), to.clone(), word);
         let call = ScalarUDF::from(function).call(vec![col(word_column(word))]);
         call.alias(word_column(word))
     });
@@ -68,8 +68,13 @@ impl Planned {
     }
 
     /// The set of `to` from that of a more specific node, keys ascending.
-    pub(super) fn roll_up(&self, source: &FrequencySet, space: &Arc<Space>, to: &Node) -> Result<FrequencySet> {
-        let plan = logical_plan(source, space, to)?;
+    pub(super) fn roll_up(
+        &self,
+        source: &FrequencySet,
+        key_schema: &Arc<KeySchema>,
+        to: &Node,
+    ) -> Result<FrequencySet> {
+        let plan = logical_plan(source, key_schema, to)?;
         let classes = async {
             let plan = self.state.create_physical_plan(&plan).await?;
             let schema = plan.schema();
@@ -118,13 +123,13 @@ mod tests {
         let planned = Planned::new(context);
         let set = base.held().unwrap();
         for node in nodes {
-            let fused = set.roll_up(&base.space, &node).0;
-            let found = planned.roll_up(set, &base.space, &node).unwrap();
+            let fused = set.roll_up(&base.key_schema, &node).0;
+            let found = planned.roll_up(set, &base.key_schema, &node).unwrap();
             assert_eq!(classes(&fused), classes(&found), "{node}");
             assert!(found.keys().chunks(found.words()).is_sorted(), "{node}");
             // And a more general one from what was found.
-            let tops = base.space.lookups().iter().map(|l| l.top()).collect();
-            let top = planned.roll_up(&found, &base.space, &Node::new(tops)).unwrap();
+            let tops = base.key_schema.lookups().iter().map(|l| l.top()).collect();
+            let top = planned.roll_up(&found, &base.key_schema, &Node::new(tops)).unwrap();
             assert!(top.len() <= 1 && top.counts().iter().sum::<u64>() == set.counts().iter().sum::<u64>());
         }
     }
@@ -178,7 +183,7 @@ mod tests {
         let (held, without, node) = (Arc::clone(&base), context(DiskManagerMode::Disabled), bottom.clone());
         let refused = move || {
             Planned::new(&without)
-                .roll_up(held.held().unwrap(), &held.space, &node)
+                .roll_up(held.held().unwrap(), &held.key_schema, &node)
                 .is_err()
         };
         assert!(tokio::task::spawn_blocking(refused).await.unwrap());
@@ -190,7 +195,7 @@ mod tests {
     #[test]
     fn the_plan_is_a_group_by_of_the_generalized_key() {
         let base = wide(1).bare_base();
-        let plan = logical_plan(base.held().unwrap(), &base.space, &Node::new(vec![1; 70])).unwrap();
+        let plan = logical_plan(base.held().unwrap(), &base.key_schema, &Node::new(vec![1; 70])).unwrap();
         let text = plan.display_indent().to_string();
         assert_eq!(
             text,

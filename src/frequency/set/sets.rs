@@ -7,7 +7,7 @@ use super::node::Planned;
 use super::spilled::{Demand, Grouping, Means, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::partitioned::bytes_to_group;
-use crate::frequency::spill::Scratch;
+use crate::frequency::spill::SpillSpace;
 use crate::lattice::Node;
 use crate::settings::{NodeExecution, Settings};
 use datafusion::execution::TaskContext;
@@ -31,13 +31,13 @@ pub struct FrequencySets {
     /// Nodes that are being grouped, and word when one is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
-    /// Taken alone by a node that is grouped from files: it uses all threads, and all memory that it is given.
+    /// Held exclusively while a node is grouped from spill files, because that uses every thread and the whole memory budget.
     computing: RwLock<()>,
 }
 
 /// What was asked about a node.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum NodeAnswer {
     /// Its classes.
     Classes(Arc<FrequencySet>),
     /// It does not meet the demand: more rows than the limit are in classes that are too small.
@@ -106,41 +106,41 @@ impl FrequencySets {
     /// The frequency set of `node`.
     pub fn get(&self, node: &Node) -> Result<Arc<FrequencySet>> {
         match self.answer(node, None)? {
-            Answer::Classes(set) => Ok(set),
-            Answer::Fails { .. } => Err(Error::internal("a node without a demand does not meet it")),
+            NodeAnswer::Classes(set) => Ok(set),
+            NodeAnswer::Fails { .. } => Err(Error::internal("a node without a demand does not meet it")),
         }
     }
 
     /// The frequency set of `node`; or that it does not meet the demand, where that is found out with less work.
-    pub fn get_if(&self, node: &Node, demand: Demand) -> Result<Answer> {
+    pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
         self.answer(node, Some(demand))
     }
 
-    fn answer(&self, node: &Node, demand: Option<Demand>) -> Result<Answer> {
+    fn answer(&self, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
         let base = match &self.base.set {
-            BaseSet::Held(set) if set.node() == node => return Ok(Answer::Classes(Arc::clone(set))),
+            BaseSet::Held(set) if set.node() == node => return Ok(NodeAnswer::Classes(Arc::clone(set))),
             BaseSet::Held(set) => Some(set),
             BaseSet::Spilled(_) => None,
         };
         let nearest = self.cache.read().nearest(node, base);
         if let Some((source, true)) = nearest {
             self.cached.fetch_add(1, Ordering::Relaxed);
-            return Ok(Answer::Classes(source));
+            return Ok(NodeAnswer::Classes(source));
         }
         self.evaluated.fetch_add(1, Ordering::Relaxed);
         match (nearest, &self.base.set) {
             (Some((source, _)), BaseSet::Held(_)) => {
                 self.rolled_up.fetch_add(1, Ordering::Relaxed);
-                self.roll_up(&source, node).map(Answer::Classes)
+                self.roll_up(&source, node).map(NodeAnswer::Classes)
             }
-            (None, BaseSet::Held(set)) => self.roll_up(set, node).map(Answer::Classes),
+            (None, BaseSet::Held(set)) => self.roll_up(set, node).map(NodeAnswer::Classes),
             (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand),
             (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node) {
                 // Files are grouped in as many passes as it takes.
                 Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand),
                 rolled_up => {
                     self.rolled_up.fetch_add(1, Ordering::Relaxed);
-                    rolled_up.map(Answer::Classes)
+                    rolled_up.map(NodeAnswer::Classes)
                 }
             },
         }
@@ -150,10 +150,10 @@ impl FrequencySets {
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
         let _shared = self.computing.read();
         let set = Arc::new(match &self.planned {
-            Some(planned) => planned.roll_up(source, &self.base.space, node)?,
+            Some(planned) => planned.roll_up(source, &self.base.key_schema, node)?,
             None => {
                 let _room = self.room_to_group(source)?;
-                source.roll_up(&self.base.space, node).0
+                source.roll_up(&self.base.key_schema, node).0
             }
         });
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl FrequencySets {
     }
 
     /// Groups a node from files, for want of a set in memory that it can be rolled up from.
-    fn group_files(&self, spilled: &Spilled, node: &Node, demand: Option<Demand>) -> Result<Answer> {
+    fn group_files(&self, spilled: &Spilled, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
         let _alone = self.computing.write();
         self.rows_read.fetch_add(spilled.entries(), Ordering::Relaxed);
         let unmapped = self.base.unmapped_rows;
@@ -170,24 +170,24 @@ impl FrequencySets {
             limit: d.limit.saturating_sub(unmapped),
             ..d
         });
-        let scratch = Scratch::of(&self.context);
+        let spill_space = SpillSpace::of(&self.context);
         let means = Means {
-            scratch: &scratch,
+            spill_space: &spill_space,
             threads: rayon::current_num_threads(),
-            class_bytes: (self.base.space.layout().words() + 1) * 8,
+            class_bytes: (self.base.key_schema.layout().words() + 1) * 8,
         };
-        let mut grouping = spilled.group(&self.base.space, node, demand, means)?;
+        let mut grouping = spilled.group(&self.base.key_schema, node, demand, means)?;
         if matches!(grouping, Grouping::NoRoom(_)) {
             self.clear();
-            grouping = spilled.group(&self.base.space, node, demand, means)?;
+            grouping = spilled.group(&self.base.key_schema, node, demand, means)?;
         }
         match grouping {
             Grouping::Classes(set) => {
                 let set = Arc::new(set);
                 self.remember(&set);
-                Ok(Answer::Classes(set))
+                Ok(NodeAnswer::Classes(set))
             }
-            Grouping::Fails(rows) => Ok(Answer::Fails {
+            Grouping::Fails(rows) => Ok(NodeAnswer::Fails {
                 suppressed: rows + unmapped,
             }),
             Grouping::NoRoom(classes) => Err(no_room(format!("grouping about {classes} classes"))),
@@ -296,7 +296,7 @@ mod tests {
                 for thread in threads {
                     let classes = thread.join().unwrap().unwrap();
                     for (node, classes) in nodes.iter().zip(classes) {
-                        prop_assert_eq!(classes, base.held().unwrap().roll_up(&base.space, node).0.len());
+                        prop_assert_eq!(classes, base.held().unwrap().roll_up(&base.key_schema, node).0.len());
                     }
                 }
                 Ok(())

@@ -10,10 +10,10 @@
 use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
 use crate::error::Result;
-use crate::frequency::key::{Grouper, Space, hash};
+use crate::frequency::key::{Grouper, KeySchema, hash};
 use crate::frequency::parallel::map;
 use crate::frequency::scan::Scan;
-use crate::frequency::spill::{KeyFile, Scratch};
+use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::lattice::Node;
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(crate) enum Grouping {
 /// What a node is grouped with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Means<'a> {
-    pub(crate) scratch: &'a Scratch,
+    pub(crate) spill_space: &'a SpillSpace,
     pub(crate) threads: usize,
     /// Bytes that have to be there for each class, once all are grouped.
     pub(crate) class_bytes: usize,
@@ -81,9 +81,17 @@ struct Grouped {
 }
 
 impl Spilled {
-    /// The tallies of a scan in the codes of a space at `node`, and the rows that are suppressed for an unknown value.
-    pub(crate) fn new(scan: &Scan, parts: &Parts, words: usize, node: Node, scratch: &Scratch) -> Result<(Self, u64)> {
-        let recoded = map(scan.tallies.len(), |i| recode(&scan.tallies[i], parts, words, scratch));
+    /// The tallies of a scan in the codes of a key schema at `node`, and the rows that are suppressed for an unknown value.
+    pub(crate) fn new(
+        scan: &Scan,
+        parts: &Parts,
+        words: usize,
+        node: Node,
+        spill_space: &SpillSpace,
+    ) -> Result<(Self, u64)> {
+        let recoded = map(scan.tallies.len(), |i| {
+            recode(&scan.tallies[i], parts, words, spill_space)
+        });
         let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
         let rows = scan.rows - unmapped;
@@ -111,11 +119,17 @@ impl Spilled {
 
     /// Groups at the more general `to`, until that is known not to meet `demand`. Calls with the same arguments answer
     /// the same, however much memory and however many threads there are, but for [`Grouping::NoRoom`].
-    pub(crate) fn group(&self, space: &Space, to: &Node, demand: Option<Demand>, means: Means) -> Result<Grouping> {
-        let levels = to.levels().iter().zip(space.lookups());
+    pub(crate) fn group(
+        &self,
+        key_schema: &KeySchema,
+        to: &Node,
+        demand: Option<Demand>,
+        means: Means,
+    ) -> Result<Grouping> {
+        let levels = to.levels().iter().zip(key_schema.lookups());
         let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
         let most = possible.fold(1, u64::saturating_mul).min(self.entries);
-        let held = means.scratch.reservation("anonsql node");
+        let held = means.spill_space.reservation("anonsql node");
         let mut found = Grouped::default();
         while found.suppressed.len() < SLICES {
             let done = found.suppressed.len();
@@ -129,7 +143,7 @@ impl Spilled {
             let mut wanted = self.wanted(&found, most, demand).max(means.threads).min(SLICES - done);
             let parts = loop {
                 let slices = done..done + wanted;
-                match self.pass(space, to, demand, slices, classes, means)? {
+                match self.pass(key_schema, to, demand, slices, classes, means)? {
                     Some(parts) => break parts,
                     None if wanted > 1 => wanted = wanted.div_ceil(2),
                     None => return Ok(Grouping::NoRoom(classes as u64)),
@@ -184,7 +198,7 @@ impl Spilled {
     /// `classes` classes in all.
     fn pass(
         &self,
-        space: &Space,
+        key_schema: &KeySchema,
         to: &Node,
         demand: Option<Demand>,
         slices: Range<usize>,
@@ -198,7 +212,7 @@ impl Spilled {
             .map(|start| start..(start + share).min(slices.end));
         let ranges: Vec<Range<usize>> = ranges.collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
-            let memory = means.scratch.reservation("anonsql node");
+            let memory = means.spill_space.reservation("anonsql node");
             // A single slice is tried also where there would not be room for it if no two entries were of one class.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
@@ -213,7 +227,7 @@ impl Spilled {
             for file in &self.files {
                 let mut fits = true;
                 file.for_each(|keys, counts| {
-                    let keys = space.generalize(keys, &self.node, to);
+                    let keys = key_schema.generalize(keys, &self.node, to);
                     for (i, key) in keys.chunks_exact(self.words).enumerate() {
                         let slice = (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize;
                         if let Some(part) = slice.checked_sub(range.start).and_then(|at| parts.get_mut(at)) {
@@ -349,16 +363,16 @@ mod tests {
         classes
     }
 
-    fn group(base: &Base, node: &Node, demand: Option<Demand>, scratch: &Scratch, threads: usize) -> Grouping {
+    fn group(base: &Base, node: &Node, demand: Option<Demand>, spill_space: &SpillSpace, threads: usize) -> Grouping {
         let BaseSet::Spilled(spilled) = &base.set else {
             panic!("the base set is in memory")
         };
         let means = Means {
-            scratch,
+            spill_space,
             threads,
             class_bytes: 16,
         };
-        spilled.group(&base.space, node, demand, means).unwrap()
+        spilled.group(&base.key_schema, node, demand, means).unwrap()
     }
 
     fn shares() -> impl Strategy<Value = usize> {
@@ -375,12 +389,12 @@ mod tests {
             let set = held.held().unwrap();
             prop_assert!(spilled.combinations() >= set.len() as u64);
             for node in table.lattice().iter() {
-                let Grouping::Classes(found) = group(&spilled, &node, None, &Scratch::unlimited(), threads) else {
+                let Grouping::Classes(found) = group(&spilled, &node, None, &SpillSpace::unlimited(), threads) else {
                     panic!("memory is not limited");
                 };
-                prop_assert_eq!(classes(&found), classes(&set.roll_up(&held.space, &node).0));
+                prop_assert_eq!(classes(&found), classes(&set.roll_up(&held.key_schema, &node).0));
             }
-            let found = spilled.hold(&Scratch::unlimited(), threads).unwrap();
+            let found = spilled.hold(&SpillSpace::unlimited(), threads).unwrap();
             let found = found.held().unwrap();
             prop_assert_eq!((found.keys(), found.counts(), found.node()), (set.keys(), set.counts(), set.node()));
         }
@@ -392,9 +406,9 @@ mod tests {
             let (held, spilled) = (table.bare_base(), table.spilled_base(0));
             let demand = Some(Demand { least, limit });
             for node in table.lattice().iter() {
-                let set = held.held().unwrap().roll_up(&held.space, &node).0;
+                let set = held.held().unwrap().roll_up(&held.key_schema, &node).0;
                 let small: u64 = set.counts().iter().filter(|n| **n < least).sum();
-                match group(&spilled, &node, demand, &Scratch::unlimited(), threads) {
+                match group(&spilled, &node, demand, &SpillSpace::unlimited(), threads) {
                     Grouping::Classes(found) => {
                         prop_assert!(small <= limit);
                         prop_assert_eq!(classes(&found), classes(&set));
@@ -431,23 +445,23 @@ mod tests {
         let (bottom, above) = (Node::new(vec![0, 0, 0]), Node::new(vec![0, 0, 1]));
         let mut found = vec![];
         for (bytes, threads) in [(1 << 30, 1), (1 << 30, 3), (900_000, 1), (900_000, 2)] {
-            let scratch = Scratch::limited(bytes);
-            match group(&spilled, &above, None, &scratch, threads) {
+            let spill_space = SpillSpace::limited(bytes);
+            match group(&spilled, &above, None, &spill_space, threads) {
                 Grouping::Classes(set) => found.push((set.keys().to_vec(), set.counts().to_vec())),
                 other => panic!("{other:?} with {bytes} bytes"),
             }
-            match group(&spilled, &bottom, demand, &scratch, threads) {
+            match group(&spilled, &bottom, demand, &spill_space, threads) {
                 Grouping::Fails(rows) => assert!((19_000..=20_000).contains(&rows), "{rows} rows"),
                 other => panic!("{other:?} with {bytes} bytes"),
             }
-            assert_eq!(scratch.pool().reserved(), 0);
+            assert_eq!(spill_space.pool().reserved(), 0);
         }
         assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
         assert!(matches!(
-            group(&spilled, &bottom, None, &Scratch::limited(200_000), 2),
+            group(&spilled, &bottom, None, &SpillSpace::limited(200_000), 2),
             Grouping::NoRoom(classes) if classes > 5_000
         ));
-        let tight = spilled.hold(&Scratch::limited(500_000), 2).unwrap();
+        let tight = spilled.hold(&SpillSpace::limited(500_000), 2).unwrap();
         assert_eq!(tight.held().unwrap_err().kind(), crate::error::ErrorKind::Resources);
     }
 }

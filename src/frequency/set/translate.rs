@@ -1,17 +1,17 @@
-//! From the codes of a scan, which follow the order of first appearance, to those of a space.
+//! From the codes of a scan, which follow the order of first appearance, to those of a key schema.
 
 use crate::error::Result;
-use crate::frequency::key::Layout;
+use crate::frequency::key::PackedLayout;
 use crate::frequency::scan::Tally;
-use crate::frequency::spill::{KeyFile, Scratch};
+use crate::frequency::spill::{KeyFile, SpillSpace};
 
 /// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
 pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
-/// The combinations of one tally in the codes of a space, in a new file, and the rows that are suppressed for an
+/// The combinations of one tally in the codes of a key schema, in a new file, and the rows that are suppressed for an
 /// unknown value.
-pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scratch) -> Result<(KeyFile, u64)> {
-    let mut recoded = KeyFile::new(scratch.overflow("combinations are counted")?, words);
+pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(KeyFile, u64)> {
+    let mut recoded = KeyFile::new(spill_space.overflow("combinations are counted")?, words);
     let mut unmapped = 0;
     tally.for_each(|layout, keys, counts| {
         let (keys, mapped) = encode(parts, words, layout, keys.chunks_exact(layout.words()));
@@ -26,11 +26,11 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, scratch: &Scrat
     Ok((recoded, unmapped))
 }
 
-/// Keys in the codes of a scan as keys in those of a space, but for the suppressed ones, and which are not.
+/// Keys in the codes of a scan as keys in those of a key schema, but for the suppressed ones, and which are not.
 pub(crate) fn encode<'a>(
     parts: &Parts,
     words: usize,
-    layout: &Layout,
+    layout: &PackedLayout,
     from: impl ExactSizeIterator<Item = &'a [u64]>,
 ) -> (Vec<u64>, Vec<bool>) {
     let (mut keys, mut mapped) = (Vec::with_capacity(from.len() * words), Vec::with_capacity(from.len()));

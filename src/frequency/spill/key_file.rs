@@ -1,6 +1,6 @@
 //! Packed keys with their counts, in a file.
 
-use super::space::Overflow;
+use super::spill_space::Overflow;
 use crate::error::Result;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
@@ -84,14 +84,14 @@ impl KeyFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::space::Scratch;
+    use super::super::spill_space::SpillSpace;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn what_was_appended_is_read(words in 1usize..4, parts in prop::collection::vec((0usize..40_000, 0u64..3), 0..6)) {
-            let mut file = KeyFile::new(Scratch::unlimited().overflow("testing").unwrap(), words);
+            let mut file = KeyFile::new(SpillSpace::unlimited().overflow("testing").unwrap(), words);
             let (mut keys, mut counts) = (vec![], vec![]);
             for (number, (entries, kind)) in parts.into_iter().enumerate() {
                 let from = keys.len();

@@ -6,8 +6,8 @@
 //! in its leakage collection (the rows with DCorrelate above 0) that keeps most information is raised to its parent,
 //! those at the root left out, until the limit holds. Of values that keep the same, the first row's is raised.
 //!
-//! **Reading**: raising a value can make it an ancestor of another row's, whose Pleak then grows (the paper's Theorem 2
-//! is about one row); rows are therefore looked at again until none exceeds its limit. **Reading**: a row's own value may
+//! **Interpretation**: raising a value can make it an ancestor of another row's, whose Pleak then grows (the paper's Theorem 2
+//! is about one row); rows are therefore looked at again until none exceeds its limit. **Interpretation**: a row's own value may
 //! be raised too, so a limit below 1 / b can be met, which the paper's Theorem 1 rules out; what cannot be met is what
 //! still exceeds when all that could be raised was. Such rows have to be suppressed, and the class is done again without
 //! them; a class that is then too small is suppressed whole.

@@ -1,7 +1,7 @@
 //! Counting pairs of a group and a value, for the values of each group and for the mutual information of the two.
 
 use crate::error::Result;
-use crate::frequency::{Overflow, Scratch};
+use crate::frequency::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const STEP: usize = 1 << 17;
 pub struct ContingencyTable {
     cells: Cells,
     groups: Vec<u64>,
-    scratch: Scratch,
+    spill_space: SpillSpace,
     reservation: MemoryReservation,
 }
 
@@ -35,15 +35,15 @@ enum Cells {
 
 impl ContingencyTable {
     /// No pairs so far.
-    pub fn new(scratch: &Scratch) -> Self {
+    pub fn new(spill_space: &SpillSpace) -> Self {
         Self {
             cells: Cells::Dense {
                 stride: 16,
                 counts: vec![],
             },
             groups: vec![],
-            scratch: scratch.clone(),
-            reservation: scratch.reservation("anonsql permutation"),
+            spill_space: spill_space.clone(),
+            reservation: spill_space.reservation("anonsql permutation"),
         }
     }
 
@@ -133,7 +133,7 @@ impl ContingencyTable {
             match file {
                 Some(file) => file.append(&bytes)?,
                 None => {
-                    let fresh = self.scratch.overflow("values are put into random order")?;
+                    let fresh = self.spill_space.overflow("values are put into random order")?;
                     fresh.append(&bytes)?;
                     *file = Some(fresh);
                 }
@@ -242,8 +242,8 @@ mod tests {
             limited in any::<bool>(),
         ) {
             let rows: Vec<(u32, u32)> = rows.into_iter().map(|(g, c)| if small { (g % 7, c % 5) } else { (g, c) }).collect();
-            let scratch = if limited { Scratch::limited(0) } else { Scratch::unlimited() };
-            let mut table = ContingencyTable::new(&scratch);
+            let spill_space = if limited { SpillSpace::limited(0) } else { SpillSpace::unlimited() };
+            let mut table = ContingencyTable::new(&spill_space);
             for rows in rows.chunks(50) {
                 let (groups, codes): (Vec<u32>, Vec<u32>) = rows.iter().copied().unzip();
                 table.add(&groups, &codes).unwrap();

@@ -7,7 +7,7 @@ use super::numbering::Numbering;
 use super::sequence;
 use super::{Order, Permutation};
 use crate::error::{Error, Result};
-use crate::frequency::Scratch;
+use crate::frequency::SpillSpace;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
@@ -95,7 +95,7 @@ impl Operator for Randomize {
     const INPUT: Input = Input::Ordered;
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        let scratch = Scratch::of(context);
+        let spill_space = SpillSpace::of(context);
         let readers = self
             .permutations
             .iter()
@@ -105,7 +105,7 @@ impl Operator for Randomize {
             .permutations
             .iter()
             .filter(|_| self.measured.is_some())
-            .map(|_| ContingencyTable::new(&scratch));
+            .map(|_| ContingencyTable::new(&spill_space));
         let run = Run {
             permutations: Arc::clone(&self.permutations),
             columns: Arc::clone(&self.columns),

@@ -4,7 +4,7 @@ use super::codes::Codes;
 use super::contingency::{ContingencyTable, Spread};
 use super::sequence::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Scratch;
+use crate::frequency::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Grouped {
         ranks: &[u32],
         values: usize,
         source: Source,
-        scratch: &Scratch,
+        spill_space: &SpillSpace,
     ) -> Result<(Self, Spread)> {
         let mut sizes = vec![0u64; group_ranks.len()];
         for (group, rows) in table.groups().iter().enumerate() {
@@ -41,7 +41,7 @@ impl Grouped {
         }
         starts.push(at);
         let width = Codes::for_values(values);
-        let held = scratch.reservation("anonsql permutation");
+        let held = spill_space.reservation("anonsql permutation");
         held.try_grow(at * width.width() + starts.len() * 8)
             .map_err(|_| too_many(at))?;
         let mut codes = width.zeros(at);
@@ -120,13 +120,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn drawn(rows: &[(u32, u32)], seed: u64) -> Vec<(u32, u32)> {
-        let scratch = Scratch::unlimited();
+        let spill_space = SpillSpace::unlimited();
         let (groups, codes): (Vec<u32>, Vec<u32>) = rows.iter().copied().unzip();
-        let mut table = ContingencyTable::new(&scratch);
+        let mut table = ContingencyTable::new(&spill_space);
         table.add(&groups, &codes).unwrap();
         let ranks: Vec<u32> = (0..100).collect();
         let source = Source { seed, column: 0 };
-        let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, 100, source, &scratch).unwrap();
+        let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, 100, source, &spill_space).unwrap();
         let mut reader = Reader::new(Arc::new(grouped));
         let codes = reader.next(&groups).unwrap();
         assert!(

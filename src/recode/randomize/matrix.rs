@@ -1,7 +1,7 @@
 //! The order that a transition probability matrix gives (MADARS, section 3.4).
 //!
 //! Row r of the output takes the element at the position of the largest entry in row r of M that is still free.
-//! **Reading**, from the paper's worked example: of equal entries in a row only the front position is a candidate, the
+//! **Interpretation**, from the paper's worked example: of equal entries in a row only the front position is a candidate, the
 //! others are passed over; where that leaves a row no position, the free positions are taken in descending entry, then
 //! front first. The order of the maxima of an i.i.d. random matrix is a uniform random permutation, which is why nothing
 //! of n by n size is needed to draw one ([`super::Sequence`]).

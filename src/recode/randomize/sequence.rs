@@ -8,7 +8,7 @@
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
-use crate::frequency::{Overflow, Scratch};
+use crate::frequency::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -54,23 +54,23 @@ enum Bucket {
 
 impl Sequence {
     /// A permutation of the multiset that has code `i` `counts[i]` times.
-    pub fn draw(counts: &[u64], source: Source, scratch: &Scratch) -> Result<Self> {
-        Self::draw_in(counts, source, scratch, BUCKET_ROWS)
+    pub fn draw(counts: &[u64], source: Source, spill_space: &SpillSpace) -> Result<Self> {
+        Self::draw_in(counts, source, spill_space, BUCKET_ROWS)
     }
 
-    fn draw_in(counts: &[u64], source: Source, scratch: &Scratch, bucket_rows: u64) -> Result<Self> {
+    fn draw_in(counts: &[u64], source: Source, spill_space: &SpillSpace, bucket_rows: u64) -> Result<Self> {
         let rows: u64 = counts.iter().sum();
         let buckets = u32::try_from(rows.div_ceil(bucket_rows).max(1))
             .map_err(|_| Error::data("more rows than a permutation can have buckets for"))?;
         let width = Codes::for_values(counts.len());
-        let held = scratch.reservation("anonsql permutation");
+        let held = spill_space.reservation("anonsql permutation");
         let fits = usize::try_from(rows).is_ok_and(|n| held.try_grow(n.saturating_mul(width.width())).is_ok());
         let mut scattered: Vec<(Codes, Option<Overflow>)> = (0..buckets)
             .map(|_| {
                 Ok((
                     width.empty(),
                     (!fits)
-                        .then(|| scratch.overflow("values are put into random order"))
+                        .then(|| spill_space.overflow("values are put into random order"))
                         .transpose()?,
                 ))
             })
@@ -105,14 +105,14 @@ impl Sequence {
     }
 
     /// The codes as they are given.
-    pub fn given(codes: &[u32], scratch: &Scratch) -> Self {
+    pub fn given(codes: &[u32], spill_space: &SpillSpace) -> Self {
         let mut held = Codes::for_values(codes.iter().max().map_or(0, |m| *m as usize + 1));
         codes.iter().for_each(|code| held.push(*code));
         Self {
             width: held.empty(),
             buckets: vec![Bucket::Held(held)],
             source: Source { seed: 0, column: 0 },
-            _held: scratch.reservation("anonsql permutation"),
+            _held: spill_space.reservation("anonsql permutation"),
         }
     }
 
@@ -181,9 +181,9 @@ pub(super) fn changed() -> Error {
 mod tests {
     use super::*;
 
-    fn drawn(counts: &[u64], seed: u64, scratch: &Scratch, bucket_rows: u64) -> Vec<u32> {
+    fn drawn(counts: &[u64], seed: u64, spill_space: &SpillSpace, bucket_rows: u64) -> Vec<u32> {
         let source = Source { seed, column: 1 };
-        let sequence = Arc::new(Sequence::draw_in(counts, source, scratch, bucket_rows).unwrap());
+        let sequence = Arc::new(Sequence::draw_in(counts, source, spill_space, bucket_rows).unwrap());
         let rows = counts.iter().sum::<u64>() as usize;
         let mut reader = Reader::new(sequence);
         // Two reads: a reader goes on where it was.
@@ -209,16 +209,16 @@ mod tests {
 
     #[test]
     fn all_permutations_of_four_values_are_equally_likely() {
-        let scratch = Scratch::unlimited();
-        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 4));
-        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 2));
-        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &scratch, 1));
+        let spill_space = SpillSpace::unlimited();
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &spill_space, 4));
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &spill_space, 2));
+        is_uniform(|seed| drawn(&[1, 1, 1, 1], seed, &spill_space, 1));
     }
 
     #[test]
     fn spilled_and_held_are_the_same_permutation_of_the_same_values() {
         let counts: Vec<u64> = (0..1_000).map(|i| 37 * i % 11).collect();
-        let (held, spilled) = (Scratch::unlimited(), Scratch::limited(0));
+        let (held, spilled) = (SpillSpace::unlimited(), SpillSpace::limited(0));
         let one = drawn(&counts, 7, &held, 500);
         assert_eq!(one, drawn(&counts, 7, &spilled, 500));
         assert_ne!(one, drawn(&counts, 8, &held, 500));
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn no_rows_and_one_value() {
-        let scratch = Scratch::unlimited();
-        assert_eq!(drawn(&[], 1, &scratch, 10), Vec::<u32>::new());
-        assert_eq!(drawn(&[0, 3], 1, &scratch, 10), [1, 1, 1]);
+        let spill_space = SpillSpace::unlimited();
+        assert_eq!(drawn(&[], 1, &spill_space, 10), Vec::<u32>::new());
+        assert_eq!(drawn(&[0, 3], 1, &spill_space, 10), [1, 1, 1]);
     }
 }

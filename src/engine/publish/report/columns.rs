@@ -77,7 +77,7 @@ impl Facts<'_> {
     fn generalization(&self, column: usize) -> Generalization {
         let (classes, verdict) = (&self.written.settled.classes, &self.written.settled.verdict);
         let base = self.decision.evaluator.sets().base();
-        let lookup = base.space.lookup(column);
+        let lookup = base.key_schema.lookup(column);
         let spans = lookup.total_leaves().saturating_sub(1);
         let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
         let (level, rule, leaves): (_, _, Vec<u64>) = match &verdict.partition {
@@ -91,7 +91,7 @@ impl Facts<'_> {
                 let level = classes.node().level(column);
                 let labels = lookup.level(level);
                 let of_class = (0..classes.len()).map(|class| {
-                    let code = base.space.layout().code(classes.key(class), column);
+                    let code = base.key_schema.layout().code(classes.key(class), column);
                     labels.leaves[labels.codes[code as usize] as usize]
                 });
                 (Some(level), rule(hierarchy, level, lookup.top()), of_class.collect())

@@ -1,4 +1,4 @@
-//! Memory that is asked for, and files for what is not granted.
+//! Memory reservations, and spill files for data that the memory pool refuses.
 //!
 //! The files hold codes of values, never a value, and have no name: they are gone with the process, however it ends.
 
@@ -20,15 +20,15 @@ pub(crate) struct TemporaryFolder {
     pub(crate) disk: Arc<DiskManager>,
 }
 
-/// Where memory and files come from.
+/// Where memory reservations and spill files come from.
 #[derive(Debug, Clone)]
-pub struct Scratch {
+pub struct SpillSpace {
     pool: Arc<dyn MemoryPool>,
     /// `None` where the session allows no files.
     folder: Option<PathBuf>,
 }
 
-impl Scratch {
+impl SpillSpace {
     /// The memory and the temporary folder of a task.
     pub fn of(context: &TaskContext) -> Self {
         let disk = &context.runtime_env().disk_manager;
@@ -96,7 +96,7 @@ impl Scratch {
 }
 
 #[cfg(test)]
-impl Scratch {
+impl SpillSpace {
     pub(crate) fn unlimited() -> Self {
         Self::limited(usize::MAX)
     }
