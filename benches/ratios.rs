@@ -148,8 +148,6 @@ fn median(mut runs: Vec<(f64, serde_json::Value)>) -> serde_json::Value {
 
 /// Runs a script of statements and prints how long each phase of its jobs took.
 fn job(script: &Path, threads: usize) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-    pool.build_global().expect("this is the process's first pool");
     let config = SessionConfig::new().with_target_partitions(threads);
     let phases = Arc::new(Phases::default());
     let context = AnonContext::new(SessionContext::new_with_config(config)).with_observer(phases.clone());

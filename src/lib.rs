@@ -53,6 +53,7 @@
 //! | [`plain`] | yes | text that is safe to look at |
 //! | [`quoting`] | no | how a name or a text stands in SQL |
 //! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
 //! | [`arithmetic`] | no | divisors and multiples |
 //! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
 //! | [`lattice`] | no | nodes, their order and neighbours |
@@ -78,9 +79,16 @@
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
 //!
-//! Scans, writing and recounts work on the tokio runtime that a statement is awaited on, in as many partitions as the
-//! DataFusion session has; merging them and grouping nodes works on rayon's global pool. The command makes both as large
-//! as `--threads`.
+//! # Threads
+//!
+//! Scans, writing and recounts are executed by the tokio runtime that a statement is awaited on, in as many partitions as
+//! `datafusion.execution.target_partitions` says. Merging the partitions and grouping nodes is done by a pool of as many
+//! threads, called `anonsql-0` and so on. Each [`AnonContext`] has a pool of its own, which is started when it is first
+//! needed; after a SET of another number the next statement has another pool. A pool of the whole process is neither used
+//! nor started. What waits for files, sorts or sums up runs on the threads that the runtime has for that
+//! (`spawn_blocking`), and never on its workers. The command makes its runtime and its pool as large as `--threads`.
+//!
+//! Only a statement of hundreds of nested operators has threads beside these: what walks its tree needs larger stacks.
 //!
 //! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
 
@@ -107,6 +115,7 @@ pub mod objective;
 pub mod operator;
 pub mod partition;
 pub mod plain;
+mod pool;
 pub mod quoting;
 pub mod recode;
 pub mod report;

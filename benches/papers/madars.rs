@@ -9,7 +9,7 @@ use anonsql::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
 use anonsql::frequency::FrequencySets;
 use anonsql::metric::{self, Metric};
 use anonsql::search::{self, Budget, Context};
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -62,12 +62,12 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
         let mut found = None;
         for _ in 0..RUNS {
             let base = Arc::clone(scanned.sets.base());
-            let sets =
-                FrequencySets::new(base, SessionContext::new().task_ctx(), BYTES).expect("memory is not limited");
+            let config = SessionConfig::new().with_target_partitions(1);
+            let task = SessionContext::new_with_config(config).task_ctx();
+            let sets = FrequencySets::new(base, task, BYTES).expect("memory is not limited");
             let fresh = Scanned {
                 sets,
                 lattice: scanned.lattice.clone(),
-                threads: 1,
             };
             let evaluator = Evaluator::new(&job, fresh, &metrics).expect("the metrics fit");
             let mut context = Context::new(0, Budget::default());

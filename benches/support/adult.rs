@@ -91,7 +91,6 @@ impl Adult {
         let scanned = Scanned {
             sets: self.sets(CACHE_BYTES),
             lattice: self.lattice.clone(),
-            threads: 1,
         };
         Evaluator::new(&job, scanned, &metrics).expect("the metrics fit the job")
     }

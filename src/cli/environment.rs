@@ -8,7 +8,6 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use rayon::ThreadPoolBuilder;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -17,10 +16,8 @@ use tokio::runtime::{Builder, Runtime};
 /// Consumers that an error about memory names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
-/// A runtime with as many workers as threads were asked for, beside a pool of as many that computes while they wait.
+/// A runtime with as many workers as threads were asked for. The session's pool, as large, computes while they wait.
 pub fn runtime(args: &Args) -> Result<Runtime> {
-    // Only the first pool of a process counts, and this is the only one that asks for threads.
-    let _ = ThreadPoolBuilder::new().num_threads(threads(args).get()).build_global();
     Builder::new_multi_thread()
         .worker_threads(threads(args).get())
         .thread_name("anonsql")

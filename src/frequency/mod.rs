@@ -8,7 +8,6 @@
 
 mod encode;
 mod key;
-pub(crate) mod parallel;
 mod scan;
 mod set;
 mod spill;
@@ -22,7 +21,7 @@ pub(crate) use key::{Grouper, bits_for};
 pub use key::{KeySchema, PackedLayout};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{
-    NodeAnswer, Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, SetCounters, Spilled,
+    Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer, SetCounters, Spilled,
 };
 pub use spill::SpillSpace;
 pub(crate) use spill::{Overflow, TemporaryFolder};

@@ -1,6 +1,7 @@
 //! Row groups drawn and encoded side by side, written in order.
 
 use crate::error::{Error, Result};
+use crate::pool::{Pool, map};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
@@ -12,7 +13,6 @@ use std::io::BufWriter;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
 
 /// Rows in a row group: small enough that a few of them in work are no burden, large enough that dictionaries pay.
 /// A multiple of every block size a table draws in.
@@ -50,37 +50,18 @@ fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> 
     let writer = ArrowWriter::try_new_with_options(BufWriter::new(file), table.schema(), options)?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
     let groups = total.div_ceil(GROUP_ROWS);
-    let workers = (threads.get() as u64).min(groups.max(1));
-    std::thread::scope(|scope| {
-        let results: Vec<_> = (0..workers)
-            .map(|worker| {
-                // One finished group may wait while the next is drawn: enough to keep the workers busy.
-                let (send, receive) = sync_channel(1);
-                let factory = &factory;
-                scope.spawn(move || {
-                    for group in (worker..groups).step_by(workers as usize) {
-                        let encoded = encode(table, factory, group, total);
-                        let failed = encoded.is_err();
-                        if send.send(encoded).is_err() || failed {
-                            break;
-                        }
-                    }
-                });
-                receive
-            })
-            .collect();
-        for receive in results.iter().cycle().take(groups as usize) {
-            let chunks = receive
-                .recv()
-                .map_err(|_| Error::internal("a thread of the generator ended early"))??;
+    let pool = Pool::new(threads.get());
+    for first in (0..groups).step_by(threads.get()) {
+        let together = (groups - first).min(threads.get() as u64);
+        let encoded = |i| encode(table, &factory, first + i as u64, total);
+        for chunks in pool.install(|| map(together as usize, encoded)) {
             let mut group = writer.next_row_group()?;
-            for chunk in chunks {
+            for chunk in chunks? {
                 chunk.append_to_row_group(&mut group)?;
             }
             group.close()?;
         }
-        Ok::<(), Error>(())
-    })?;
+    }
     writer.close()?;
     Ok(())
 }

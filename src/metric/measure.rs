@@ -2,10 +2,10 @@
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
-use crate::frequency::parallel::{map, pieces};
 use crate::frequency::{Base, FrequencySet};
 use crate::lattice::Node;
 use crate::partition::Partition;
+use crate::pool::{map, pieces};
 use std::fmt::Debug;
 
 /// What a metric is prepared for.

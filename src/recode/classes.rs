@@ -6,8 +6,8 @@
 use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
-use crate::frequency::parallel::{concat, map};
 use crate::operator::{Operator, OperatorExec, Rows};
+use crate::pool::{concat, map, sort_by};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{Int32Type, Schema, SchemaRef};
@@ -15,7 +15,6 @@ use arrow::record_batch::RecordBatch;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, stream};
-use rayon::slice::ParallelSliceMut;
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,7 +67,7 @@ impl Classes {
         });
         let sort_key = |i: &usize| &sort_keys[i * order.len()..(i + 1) * order.len()];
         let mut sorted: Vec<usize> = (0..released.len()).collect();
-        sorted.par_sort_by(|a, b| sort_key(a).cmp(sort_key(b)));
+        sort_by(&mut sorted, |a, b| sort_key(a).cmp(sort_key(b)));
         let sorted: Vec<usize> = sorted.into_iter().map(|i| released[i]).collect();
 
         let codes = map(columns.len(), |i| {

@@ -7,6 +7,7 @@ use super::statements::parse::parse_each_with;
 use super::{deep, functions};
 use crate::engine::{Silent, answer_maxima_rightly};
 use crate::error::Result;
+use crate::pool::SessionPool;
 use crate::settings::Settings;
 use crate::source::guard_readers;
 use crate::sql::is_deep;
@@ -20,6 +21,7 @@ impl AnonContext {
         let hierarchies = Catalog::default();
         answer_maxima_rightly(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());
+        SessionPool::set(session.state_ref().write().config_mut());
         guard_readers(&session);
         let registry = SharedRegistry::default();
         functions::register(&session, &hierarchies, &registry);

@@ -65,6 +65,7 @@ impl Depth {
         if self.0 <= SHALLOW {
             return read();
         }
+        // A thread for its stack and nothing else: whoever asks waits for it.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(ROOM);
             let reading = thread.spawn_scoped(scope, read);

@@ -1,18 +1,18 @@
 //! The evaluator as a search sees it.
 
-use super::evaluator::{Evaluator, Objective, view};
+use super::evaluator::{Evaluator, Judged, Objective, view};
 use crate::error::Result;
 use crate::lattice::{Lattice, Node};
 use crate::model::Monotonicity;
 use crate::search::{Assessment, Counters, Oracle};
 
 impl Evaluator {
-    fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let (set, verdict) = match self.judge_if_demanded(node)? {
+    fn assessment(&self, node: &Node, judged: Judged) -> Assessment {
+        let (set, verdict) = match judged {
             Ok(judged) => judged,
             Err(suppressed) => {
                 let floor = self.bound(node, 0);
-                return Ok(Assessment::excluded(suppressed, self.objectives.len(), floor));
+                return Assessment::excluded(suppressed, self.objectives.len(), floor);
             }
         };
         let view = view(&set, &verdict);
@@ -20,7 +20,7 @@ impl Evaluator {
             let value = o.measure.value(&view);
             if o.higher_is_better { -value } else { value }
         };
-        Ok(Assessment {
+        let assessment = || Assessment {
             anonymous: verdict.anonymous,
             suppressed: verdict.suppressed,
             classes: verdict.classes,
@@ -29,7 +29,8 @@ impl Evaluator {
                 .objectives
                 .first()
                 .map_or(f64::NEG_INFINITY, |o| o.measure.floor(&view)),
-        })
+        };
+        self.sets.pool().install_for(set.len(), assessment)
     }
 }
 
@@ -39,7 +40,7 @@ impl Oracle for Evaluator {
     }
 
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
-        self.for_each(nodes, |node| self.assess_node(node))
+        self.judge_each(nodes, |node, judged| Ok(self.assessment(node, judged)))
     }
 
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {

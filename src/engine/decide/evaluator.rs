@@ -3,16 +3,15 @@
 use crate::engine::scan::Scanned;
 use crate::engine::scan::{attribute_request, class_label_request, fill, measured_attribute, position};
 use crate::error::{Error, Result};
-use crate::frequency::parallel::{map, pieces};
-use crate::frequency::{NodeAnswer, Base, Demand, DetailRequest, FrequencySet, FrequencySets};
+use crate::frequency::{Base, Demand, DetailRequest, FrequencySet, FrequencySets, NodeAnswer};
 use crate::hierarchy::Lookup;
 use crate::job::{Constraint, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
 use crate::partition::Partition;
+use crate::pool::{map, pieces};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A model in force, ready for this table.
 #[derive(Debug)]
@@ -74,7 +73,6 @@ pub struct Evaluator {
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
     demand: Demand,
-    threads: usize,
 }
 
 /// The classes of a node and which of them are kept; or, of one that is known to suppress more rows than the limit,
@@ -84,7 +82,7 @@ pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 impl Evaluator {
     /// An evaluator for `job` over its table. The first metric is what a search minimises.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
-        let Scanned { sets, lattice, threads } = scanned;
+        let Scanned { sets, lattice } = scanned;
         let base = Arc::clone(sets.base());
         let rules = job
             .constraints
@@ -111,7 +109,6 @@ impl Evaluator {
                 least: least_rows(job),
                 limit,
             },
-            threads: threads.max(1),
         })
     }
 
@@ -178,7 +175,11 @@ impl Evaluator {
 
     /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
     pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
-        match self.sets.get_if(node, self.demand)? {
+        self.judged(self.sets.get_if(node, self.demand)?)
+    }
+
+    fn judged(&self, answer: NodeAnswer) -> Result<Judged> {
+        match answer {
             NodeAnswer::Classes(set) => {
                 let verdict = self.verdict(&set)?;
                 Ok(Ok((set, verdict)))
@@ -209,17 +210,7 @@ impl Evaluator {
             self.apply(rule, set, &mut kept);
         }
         self.apply_subsets(set, &mut kept)?;
-        let pieces = pieces(set.len());
-        let counted = map(pieces.len(), |piece| {
-            let (mut classes, mut released, mut sizes) = (0, 0, 0);
-            for i in pieces[piece].clone().filter(|i| kept[*i]) {
-                classes += 1;
-                released += set.counts()[i];
-                sizes += self.size(set, i);
-            }
-            [classes, released, sizes]
-        });
-        let [classes, released, sizes] = [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum());
+        let [classes, released, sizes] = self.sets.pool().install_for(set.len(), || self.sums(set, &kept));
         let suppressed = self.sets.base().rows - released;
         let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
         Ok(Verdict {
@@ -230,6 +221,21 @@ impl Evaluator {
             suppressed,
             anonymous: suppressed <= self.limit && overall,
         })
+    }
+
+    /// The kept classes, the rows in them, and the sum of their sizes.
+    fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 3] {
+        let pieces = pieces(set.len());
+        let counted = map(pieces.len(), |piece| {
+            let (mut classes, mut released, mut sizes) = (0, 0, 0);
+            for i in pieces[piece].clone().filter(|i| kept[*i]) {
+                classes += 1;
+                released += set.counts()[i];
+                sizes += self.size(set, i);
+            }
+            [classes, released, sizes]
+        });
+        [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum())
     }
 
     /// Clears `kept` where a class fails the rule.
@@ -318,8 +324,9 @@ impl Evaluator {
 
     /// The values of all metrics at a node, as defined, in the order they were given.
     pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
-        let view = view(set, verdict);
-        self.objectives.iter().map(|o| o.measure.value(&view)).collect()
+        let values = |o: &Objective| o.measure.value(&view(set, verdict));
+        let measure = || self.objectives.iter().map(values).collect();
+        self.sets.pool().install_for(set.len(), measure)
     }
 
     /// The value at a node of a metric that is not among the objectives.
@@ -349,8 +356,9 @@ impl Evaluator {
 
     /// What LATTICE OF says of `nodes`.
     pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
-        self.for_each(nodes, |node| {
-            let (set, verdict) = self.judge(node)?;
+        self.sets.each(nodes, None, |_, answer| {
+            let set = answer.classes()?;
+            let verdict = self.verdict(&set)?;
             Ok(Profile {
                 anonymous: verdict.anonymous,
                 k: self.reached_k(&set),
@@ -361,36 +369,15 @@ impl Evaluator {
         })
     }
 
-    /// Calls `f` for every node on all threads; the answers are in the order of the nodes.
-    pub(super) fn for_each<T: Send>(&self, nodes: &[Node], f: impl Fn(&Node) -> Result<T> + Sync) -> Result<Vec<T>> {
-        let threads = self.threads.min(nodes.len());
-        if threads <= 1 {
-            return nodes.iter().map(f).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut found = vec![];
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                match nodes.get(i) {
-                    Some(node) => found.push((i, f(node))),
-                    None => return found,
-                }
-            }
-        };
-        // Not the pool's threads: a node may wait for the room that another one takes.
-        let mut found: Vec<_> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            own.into_iter()
-                .chain(others.into_iter().flat_map(|t| t.join().unwrap_or_default()))
-                .collect()
-        });
-        found.sort_by_key(|(i, _)| *i);
-        if found.len() < nodes.len() {
-            return Err(Error::internal("a thread that evaluates nodes ended"));
-        }
-        found.into_iter().map(|(_, answer)| answer).collect()
+    /// What `f` makes of the judgement of every node, in the order of the nodes. Nodes are judged side by side, unless the
+    /// sizes of their classes show before all are known that they are not anonymous.
+    pub(super) fn judge_each<T: Send>(
+        &self,
+        nodes: &[Node],
+        f: impl Fn(&Node, Judged) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let judged = |node: &Node, answer| f(node, self.judged(answer)?);
+        self.sets.each(nodes, Some(self.demand), judged)
     }
 
     /// Whether every rule is monotone given what may be suppressed.

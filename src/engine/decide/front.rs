@@ -13,7 +13,7 @@
 //!
 //! So every row of a front is released as measured by `AT NODE`, with its k, l and t under SATISFYING.
 
-use super::evaluator::{Evaluator, Verdict};
+use super::evaluator::{Evaluator, Judged, Verdict};
 use super::infeasible::{found_nothing, infeasible};
 use super::search::{by_costs, context, run};
 use crate::engine::observe::{Observer, Phase};
@@ -278,8 +278,8 @@ impl FrontOracle {
             .collect()
     }
 
-    fn assess_node(&self, node: &Node) -> Result<Assessment> {
-        let (set, mut verdict) = match self.evaluator.judge_if_demanded(node)? {
+    fn assessment(&self, judged: Judged) -> Result<Assessment> {
+        let (set, mut verdict) = match judged {
             Ok(judged) => judged,
             Err(suppressed) => {
                 let costs = self.objectives.len();
@@ -371,7 +371,7 @@ impl Oracle for FrontOracle {
     }
 
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>> {
-        self.evaluator.for_each(nodes, |node| self.assess_node(node))
+        self.evaluator.judge_each(nodes, |_, judged| self.assessment(judged))
     }
 
     fn bound(&self, _: &Node, _: u64) -> f64 {

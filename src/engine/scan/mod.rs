@@ -10,8 +10,9 @@ use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, SpillSpace};
 use crate::hierarchy::{Lookup, OnUnmapped};
-use crate::job::{Job, SourceTable};
+use crate::job::{Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
+use crate::pool::Pool;
 use crate::quoting::quote;
 use crate::source::{SOURCE, reading, same_types, select_columns, source_plan};
 use datafusion::dataframe::DataFrame;
@@ -30,8 +31,6 @@ pub struct Scanned {
     pub sets: FrequencySets,
     /// The nodes that LEVELS allows.
     pub lattice: Lattice,
-    /// The threads that the session works with.
-    pub threads: usize,
 }
 
 /// Reads the source of a job once; its classes carry `details` beside their rows.
@@ -55,22 +54,16 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         Some(_) => SpillSpace::of(&context).without_files(),
         None => SpillSpace::of(&context),
     };
-    let mut sample = count(&columns, plan, &spill_space, Arc::clone(&progress)).await?;
+    let sample = count(&columns, plan, &spill_space, Arc::clone(&progress)).await?;
     let population = match &job.population {
         Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, progress).await?),
         None => None,
     };
-    if population.is_some() {
-        sample.refresh(&columns)?;
-    }
     observer.end(Phase::Scan);
 
-    let lookups = bind(job, &sample)?;
-    let lattice = lattice(job, &lookups)?;
-    let bottom = lattice.bottom().clone();
-    let base = Base::new(sample, population, lookups, bottom, &spill_space)?;
-    contains_sample(&base)?;
-    let threads = state.config().target_partitions();
+    let quasi_identifiers = job.quasi_identifiers.clone();
+    let merge = move || merge(&quasi_identifiers, (sample, population), &columns, &spill_space);
+    let (base, lattice) = Pool::of(state.config()).compute("merging the scan", merge).await?;
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
         // What is not kept is grouped from files again.
@@ -80,8 +73,24 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     Ok(Scanned {
         sets: FrequencySets::new(Arc::new(base), context, cache)?,
         lattice,
-        threads,
     })
+}
+
+/// The base set of what was counted, and the lattice over it.
+fn merge(
+    quasi_identifiers: &[QuasiIdentifier],
+    (mut sample, population): (Scan, Option<Scan>),
+    columns: &Columns,
+    spill_space: &SpillSpace,
+) -> Result<(Base, Lattice)> {
+    if population.is_some() {
+        sample.refresh(columns)?;
+    }
+    let lookups = bind(quasi_identifiers, &sample)?;
+    let lattice = lattice(quasi_identifiers, &lookups)?;
+    let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
+    contains_sample(&base)?;
+    Ok((base, lattice))
 }
 
 /// A population contains its sample: no combination of values has fewer rows there.
@@ -152,9 +161,9 @@ async fn count_population(
 }
 
 /// The lookup tables of the quasi-identifiers; unknown values and NULLs that a hierarchy refuses are errors.
-fn bind(job: &Job, sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
+fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
     let mut lookups = vec![];
-    for (i, quasi_identifier) in job.quasi_identifiers.iter().enumerate() {
+    for (i, quasi_identifier) in quasi_identifiers.iter().enumerate() {
         let (column, hierarchy) = (&quasi_identifier.column, &quasi_identifier.hierarchy);
         let values = sample.values(i);
         let lookup = hierarchy
@@ -167,9 +176,9 @@ fn bind(job: &Job, sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
 }
 
 /// The lattice of the levels that LEVELS allows.
-fn lattice(job: &Job, lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> {
+fn lattice(quasi_identifiers: &[QuasiIdentifier], lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> {
     let (mut bottom, mut top) = (vec![], vec![]);
-    for (quasi_identifier, (lookup, _)) in job.quasi_identifiers.iter().zip(lookups) {
+    for (quasi_identifier, (lookup, _)) in quasi_identifiers.iter().zip(lookups) {
         let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
         if low > high || high > lookup.top() {
             return Err(Error::usage(format!(

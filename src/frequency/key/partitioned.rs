@@ -2,7 +2,7 @@
 //! parts are grouped on several threads (radix-partitioned aggregation).
 
 use super::grouper::{Grouper, hash};
-use crate::frequency::parallel::{MANY, join, map, pieces};
+use crate::pool::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -104,6 +104,7 @@ impl Divided {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Pool;
     use proptest::prelude::*;
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
@@ -116,8 +117,7 @@ mod tests {
             let keys: Vec<u64> = (0..n * words).map(|_| random.random_range(0..values)).collect();
             let answer = |range: Range<usize>| Cow::Borrowed(&keys[range.start * words..range.end * words]);
             let on = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| group(words, n, answer))
+                Pool::new(threads).install(|| group(words, n, answer))
             };
             let one = on(1);
             let mut whole = Grouper::new(words);

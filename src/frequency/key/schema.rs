@@ -1,9 +1,9 @@
 //! The key schema of one table: the packed layout of its keys, the lookup tables, and generalizing keys.
 
 use super::layout::{Chunk, PackedLayout, bits_for};
-use crate::frequency::parallel::concat;
 use crate::hierarchy::Lookup;
 use crate::lattice::Node;
+use crate::pool::concat;
 use arrow::array::Array;
 use parking_lot::RwLock;
 use std::collections::HashMap;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
 use crate::frequency::key::partitioned::bytes_to_group;
 use crate::frequency::spill::SpillSpace;
+use crate::pool::blocking;
 use arrow::array::{Array, ArrayRef};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -69,6 +70,12 @@ impl Scan {
         }
         tallies.sort_by_key(|(number, _)| *number);
         let tallies: Vec<Tally> = tallies.into_iter().map(|(_, tally)| tally).collect();
+        let columns = columns.clone();
+        blocking("ordering the values of a scan", move || Self::of(tallies, &columns)).await
+    }
+
+    /// What the partitions counted, with the values of all of them in order.
+    fn of(tallies: Vec<Tally>, columns: &Columns) -> Result<Self> {
         Ok(Self {
             rows: tallies.iter().map(|t| t.rows).sum(),
             dictionaries: columns

@@ -7,11 +7,11 @@ use super::spilled::{Grouping, Means, Spilled, sorted};
 use super::translate::Parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::{KeySchema, partitioned};
-use crate::frequency::parallel::map;
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::lattice::Node;
+use crate::pool::{map, threads};
 use std::sync::Arc;
 
 /// The classes of the lattice's bottom node.
@@ -69,7 +69,7 @@ impl Base {
             room.free();
             let parts = merge.parts(&sample);
             return Self::spilled(sample, marginals, key_schema, &parts, bottom, spill_space)?
-                .hold(spill_space, rayon::current_num_threads());
+                .hold(spill_space, threads());
         }
         fits.map_err(|_| {
             Error::new(

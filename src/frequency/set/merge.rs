@@ -6,9 +6,9 @@ use super::translate::{Parts, encode};
 use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
 use crate::frequency::key::{KeySchema, partitioned};
-use crate::frequency::parallel::{join, map, pieces};
 use crate::frequency::scan::{DetailRequest, DetailTally, Scan, Tally};
 use crate::lattice::Node;
+use crate::pool::{join, map, pieces};
 use std::sync::Arc;
 
 /// The class of each group of a partition; `None` where the row is suppressed for an unknown value.

@@ -9,18 +9,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::partitioned::bytes_to_group;
 use crate::frequency::spill::SpillSpace;
 use crate::lattice::Node;
+use crate::pool::Pool;
 use crate::settings::{NodeExecution, Settings};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Answers the frequency set of any node, from the smallest set at hand.
 #[derive(Debug)]
 pub struct FrequencySets {
     base: Arc<Base>,
     context: Arc<TaskContext>,
+    pool: Pool,
     /// DataFusion's execution of nodes, where the session asks for it.
     planned: Option<Box<Planned>>,
     cache: RwLock<Cache>,
@@ -45,6 +47,25 @@ pub enum NodeAnswer {
         /// About how many are: extrapolated from some of the classes, and more than the limit.
         suppressed: u64,
     },
+}
+
+impl NodeAnswer {
+    /// The classes of a node of which nothing was demanded.
+    pub(crate) fn classes(self) -> Result<Arc<FrequencySet>> {
+        match self {
+            Self::Classes(set) => Ok(set),
+            Self::Fails { .. } => Err(Error::internal("a node without a demand does not meet it")),
+        }
+    }
+}
+
+/// What a node does whose memory or threads others have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Otherwise {
+    /// It waits for them: on a thread that is not of the pool.
+    Wait,
+    /// It is put off: work on the pool never waits.
+    PutOff,
 }
 
 /// What was done to answer frequency sets.
@@ -85,6 +106,7 @@ impl FrequencySets {
         };
         Ok(Self {
             base,
+            pool: Pool::of(context.session_config()),
             context,
             planned,
             cache: RwLock::new(Cache::new(limit, reservation)),
@@ -98,6 +120,11 @@ impl FrequencySets {
         })
     }
 
+    /// The threads that nodes are grouped on.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
     /// The table.
     pub fn base(&self) -> &Arc<Base> {
         &self.base
@@ -105,64 +132,122 @@ impl FrequencySets {
 
     /// The frequency set of `node`.
     pub fn get(&self, node: &Node) -> Result<Arc<FrequencySet>> {
-        match self.answer(node, None)? {
-            NodeAnswer::Classes(set) => Ok(set),
-            NodeAnswer::Fails { .. } => Err(Error::internal("a node without a demand does not meet it")),
-        }
+        self.wait_for(node, None)?.classes()
     }
 
     /// The frequency set of `node`; or that it does not meet the demand, where that is found out with less work.
     pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
-        self.answer(node, Some(demand))
+        self.wait_for(node, Some(demand))
     }
 
-    fn answer(&self, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
+    /// What `f` makes of the answer for each of `nodes`, in their order. The threads of the pool take one node after the
+    /// other while memory holds those that are in work; a node that it does not hold is grouped by all threads together.
+    /// `f` runs on the pool, and must not ask for another node.
+    pub fn each<T: Send>(
+        &self,
+        nodes: &[Node],
+        demand: Option<Demand>,
+        f: impl Fn(&Node, NodeAnswer) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let mut found: Vec<Option<Result<T>>> = nodes.iter().map(|_| None).collect();
+        loop {
+            let open: Vec<usize> = (0..nodes.len()).filter(|i| found[*i].is_none()).collect();
+            let Some(first) = open.first() else { break };
+            if open.len() > 1 && self.pool.threads() > 1 {
+                let next = AtomicUsize::new(0);
+                let take = || {
+                    let mut done = vec![];
+                    while let Some(i) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        match self.answer(&nodes[*i], demand, Otherwise::PutOff).transpose() {
+                            Some(answer) => done.push((*i, answer.and_then(|answer| f(&nodes[*i], answer)))),
+                            // The others have the memory that there is, and go on.
+                            None => break,
+                        }
+                    }
+                    done
+                };
+                for (i, answer) in self.pool.on_each(take).into_iter().flatten() {
+                    found[i] = Some(answer);
+                }
+            }
+            if found[*first].is_none() {
+                let answer = self.wait_for(&nodes[*first], demand);
+                found[*first] = Some(answer.and_then(|answer| f(&nodes[*first], answer)));
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    /// The answer for a node, on whose behalf the calling thread may wait.
+    fn wait_for(&self, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
+        let answer = self.answer(node, demand, Otherwise::Wait)?;
+        answer.ok_or_else(|| Error::internal("a node that waits was put off"))
+    }
+
+    /// The answer for a node; nothing where it was put off.
+    fn answer(&self, node: &Node, demand: Option<Demand>, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         let base = match &self.base.set {
-            BaseSet::Held(set) if set.node() == node => return Ok(NodeAnswer::Classes(Arc::clone(set))),
+            BaseSet::Held(set) if set.node() == node => return Ok(Some(NodeAnswer::Classes(Arc::clone(set)))),
             BaseSet::Held(set) => Some(set),
             BaseSet::Spilled(_) => None,
         };
         let nearest = self.cache.read().nearest(node, base);
         if let Some((source, true)) = nearest {
             self.cached.fetch_add(1, Ordering::Relaxed);
-            return Ok(NodeAnswer::Classes(source));
+            return Ok(Some(NodeAnswer::Classes(source)));
         }
-        self.evaluated.fetch_add(1, Ordering::Relaxed);
-        match (nearest, &self.base.set) {
-            (Some((source, _)), BaseSet::Held(_)) => {
-                self.rolled_up.fetch_add(1, Ordering::Relaxed);
-                self.roll_up(&source, node).map(NodeAnswer::Classes)
-            }
-            (None, BaseSet::Held(set)) => self.roll_up(set, node).map(NodeAnswer::Classes),
-            (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand),
-            (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node) {
+        let answer = match (nearest, &self.base.set) {
+            (Some((source, _)), BaseSet::Held(_)) => self.roll_up(&source, node, otherwise)?,
+            (None, BaseSet::Held(set)) => self.roll_up(set, node, otherwise)?,
+            (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand, otherwise)?,
+            (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node, otherwise) {
                 // Files are grouped in as many passes as it takes.
-                Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand),
-                rolled_up => {
-                    self.rolled_up.fetch_add(1, Ordering::Relaxed);
-                    rolled_up.map(NodeAnswer::Classes)
-                }
+                Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand, otherwise)?,
+                rolled_up => rolled_up?,
             },
-        }
+        };
+        self.evaluated.fetch_add(u64::from(answer.is_some()), Ordering::Relaxed);
+        Ok(answer)
     }
 
-    /// Groups a node from the set of a more specific one.
-    fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node) -> Result<Arc<FrequencySet>> {
-        let _shared = self.computing.read();
-        let set = Arc::new(match &self.planned {
-            Some(planned) => planned.roll_up(source, &self.base.key_schema, node)?,
+    /// Groups a node from the set of a more specific one; nothing where it was put off.
+    fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
+        let shared = match otherwise {
+            Otherwise::Wait => Some(self.computing.read()),
+            Otherwise::PutOff => self.computing.try_read(),
+        };
+        let (Some(_shared), key_schema) = (shared, &self.base.key_schema) else {
+            return Ok(None);
+        };
+        let set = match &self.planned {
+            Some(planned) => planned.roll_up(source, key_schema, node)?,
             None => {
-                let _room = self.room_to_group(source)?;
-                source.roll_up(&self.base.key_schema, node).0
+                let Some(_room) = self.room_to_group(source, otherwise)? else {
+                    return Ok(None);
+                };
+                self.pool
+                    .install_for(source.len(), || source.roll_up(key_schema, node).0)
             }
-        });
+        };
+        let set = Arc::new(set);
         self.rows_read.fetch_add(source.len() as u64, Ordering::Relaxed);
+        let is_base = matches!(&self.base.set, BaseSet::Held(base) if Arc::ptr_eq(base, source));
+        self.rolled_up.fetch_add(u64::from(!is_base), Ordering::Relaxed);
         self.remember(&set);
-        Ok(set)
+        Ok(Some(NodeAnswer::Classes(set)))
     }
 
-    /// Groups a node from files, for want of a set in memory that it can be rolled up from.
-    fn group_files(&self, spilled: &Spilled, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
+    /// Groups a node from files, for want of a set in memory that it can be rolled up from; nothing where it was put off.
+    fn group_files(
+        &self,
+        spilled: &Spilled,
+        node: &Node,
+        demand: Option<Demand>,
+        otherwise: Otherwise,
+    ) -> Result<Option<NodeAnswer>> {
+        if otherwise == Otherwise::PutOff {
+            return Ok(None);
+        }
         let _alone = self.computing.write();
         self.rows_read.fetch_add(spilled.entries(), Ordering::Relaxed);
         let unmapped = self.base.unmapped_rows;
@@ -173,23 +258,27 @@ impl FrequencySets {
         let spill_space = SpillSpace::of(&self.context);
         let means = Means {
             spill_space: &spill_space,
-            threads: rayon::current_num_threads(),
+            threads: self.pool.threads(),
             class_bytes: (self.base.key_schema.layout().words() + 1) * 8,
         };
-        let mut grouping = spilled.group(&self.base.key_schema, node, demand, means)?;
+        let group = || {
+            self.pool
+                .install(|| spilled.group(&self.base.key_schema, node, demand, means))
+        };
+        let mut grouping = group()?;
         if matches!(grouping, Grouping::NoRoom(_)) {
             self.clear();
-            grouping = spilled.group(&self.base.key_schema, node, demand, means)?;
+            grouping = group()?;
         }
         match grouping {
             Grouping::Classes(set) => {
                 let set = Arc::new(set);
                 self.remember(&set);
-                Ok(NodeAnswer::Classes(set))
+                Ok(Some(NodeAnswer::Classes(set)))
             }
-            Grouping::Fails(rows) => Ok(NodeAnswer::Fails {
+            Grouping::Fails(rows) => Ok(Some(NodeAnswer::Fails {
                 suppressed: rows + unmapped,
-            }),
+            })),
             Grouping::NoRoom(classes) => Err(no_room(format!("grouping about {classes} classes"))),
         }
     }
@@ -203,16 +292,21 @@ impl FrequencySets {
         self.cache.write().insert(Arc::clone(set), base);
     }
 
-    /// Room for what grouping `source` takes beside it. Nodes that do not fit together wait for each other; one that
-    /// does not fit alone takes the room of the cache, and is an error when that is not enough.
-    fn room_to_group(&self, source: &FrequencySet) -> Result<Room<'_>> {
+    /// Room for what grouping `source` takes beside it; nothing where the node was put off. Nodes that do not fit together
+    /// wait for each other or are put off; one that does not fit alone takes the room of the cache, and is an error when
+    /// that is not enough.
+    fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
         let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
         let mut grouping = self.grouping.lock();
         while reservation.try_grow(bytes).is_err() {
-            if *grouping > 0 {
-                self.room_left.wait(&mut grouping);
-                continue;
+            match (*grouping, otherwise) {
+                (0, _) => (),
+                (_, Otherwise::PutOff) => return Ok(None),
+                (_, Otherwise::Wait) => {
+                    self.room_left.wait(&mut grouping);
+                    continue;
+                }
             }
             self.clear();
             let granted = reservation.try_grow(bytes);
@@ -220,10 +314,10 @@ impl FrequencySets {
             break;
         }
         *grouping += 1;
-        Ok(Room {
+        Ok(Some(Room {
             sets: self,
             reservation,
-        })
+        }))
     }
 
     /// Forgets the sets of evaluated nodes, and gives their memory back.
@@ -269,16 +363,42 @@ impl Drop for Room<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frequency::testing::table;
+    use crate::frequency::testing::{Groups, Row, Table, table};
+    use crate::pool::MANY;
     use datafusion::execution::memory_pool::GreedyMemoryPool;
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::{SessionConfig, SessionContext};
     use proptest::prelude::*;
 
-    fn context(bytes: usize) -> Arc<TaskContext> {
+    fn context(bytes: usize, threads: usize) -> Arc<TaskContext> {
         let pool = Arc::new(GreedyMemoryPool::new(bytes));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap();
-        SessionContext::new_with_config_rt(SessionConfig::new(), runtime).task_ctx()
+        let config = SessionConfig::new().with_target_partitions(threads);
+        SessionContext::new_with_config_rt(config, runtime).task_ctx()
+    }
+
+    /// What grouping the classes of `base` takes.
+    fn one_node(base: &FrequencySet) -> usize {
+        bytes_to_group(base.len(), base.words()) + base.bytes()
+    }
+
+    /// Two statements that ask for all of `nodes` at once, where memory holds no more than one of them, find the classes that
+    /// there are.
+    fn all_are_answered(base: &Arc<Base>, nodes: &[Node], threads: usize) {
+        let held = base.held().unwrap();
+        let task = context(held.bytes() + one_node(held), threads);
+        let sets = FrequencySets::new(Arc::clone(base), task, 0).unwrap();
+        let ask = || sets.each(nodes, None, |_, answer| Ok(answer.classes()?.len())).unwrap();
+        let expected: Vec<usize> = nodes
+            .iter()
+            .map(|n| held.roll_up(&base.key_schema, n).0.len())
+            .collect();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(ask);
+            assert_eq!(ask(), expected, "{threads} threads");
+            assert_eq!(other.join().unwrap(), expected, "{threads} threads");
+        });
+        assert_eq!(*sets.grouping.lock(), 0);
     }
 
     proptest! {
@@ -286,25 +406,43 @@ mod tests {
         #[test]
         fn nodes_that_do_not_fit_together_wait(table in table()) {
             let base = Arc::new(table.base());
-            let one = bytes_to_group(base.combinations() as usize, base.held().unwrap().words()) + base.held().unwrap().bytes();
-            let sets = FrequencySets::new(Arc::clone(&base), context(base.held().unwrap().bytes() + one), 0).unwrap();
             let nodes: Vec<Node> = table.lattice().iter().collect();
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..4)
-                    .map(|_| scope.spawn(|| nodes.iter().map(|n| sets.get(n).map(|s| s.len())).collect::<Result<Vec<_>>>()))
-                    .collect();
-                for thread in threads {
-                    let classes = thread.join().unwrap().unwrap();
-                    for (node, classes) in nodes.iter().zip(classes) {
-                        prop_assert_eq!(classes, base.held().unwrap().roll_up(&base.key_schema, node).0.len());
-                    }
-                }
-                Ok(())
-            })?;
-            let tight = FrequencySets::new(Arc::clone(&base), context(base.held().unwrap().bytes() + one / 2), 0).unwrap();
+            [1, 2, 4].into_iter().for_each(|threads| all_are_answered(&base, &nodes, threads));
+            let held = base.held().unwrap();
+            let tight = FrequencySets::new(Arc::clone(&base), context(held.bytes() + one_node(held) / 2, 2), 0).unwrap();
             if let (Some(top), true) = (nodes.last(), nodes.len() > 1 && base.combinations() as usize > 1) {
                 let e = tight.get(top).unwrap_err();
                 prop_assert_eq!(e.kind(), ErrorKind::Resources);
+            }
+        }
+    }
+
+    /// Large enough that grouping a node is divided among the threads, which then wait for each other's parts.
+    #[test]
+    fn large_nodes_wait_and_are_divided_at_once() {
+        let sizes = [64, 64, 32];
+        let row = |i: i64| Row::of([i % 64, i / 64 % 64, i / 4096].map(Some).into());
+        let table = Table {
+            rows: (0..1 << 17).map(row).collect(),
+            groups: sizes.map(Groups::flat).into(),
+            tree: Groups::flat(2),
+            population: vec![],
+            per_entity: false,
+            texts: false,
+        };
+        let nodes: Vec<Node> = table.lattice().iter().collect();
+        let base = Arc::new(table.bare_base());
+        assert!(base.combinations() as usize > MANY);
+        [1, 2, 4]
+            .into_iter()
+            .for_each(|threads| all_are_answered(&base, &nodes, threads));
+        let spilled = Arc::new(table.spilled_base(0));
+        for threads in [1, 2, 4] {
+            let sets = FrequencySets::new(Arc::clone(&spilled), context(1 << 30, threads), 1 << 30).unwrap();
+            let found = sets.each(&nodes, None, |node, answer| Ok((node.clone(), answer.classes()?.len())));
+            for (node, classes) in found.unwrap() {
+                let expected = base.held().unwrap().roll_up(&base.key_schema, &node).0.len();
+                assert_eq!(classes, expected, "{node} on {threads} threads");
             }
         }
     }

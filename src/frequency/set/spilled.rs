@@ -11,10 +11,10 @@ use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
 use crate::error::Result;
 use crate::frequency::key::{Grouper, KeySchema, hash};
-use crate::frequency::parallel::map;
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::lattice::Node;
+use crate::pool::map;
 use std::ops::Range;
 
 /// Slices of a node's classes.

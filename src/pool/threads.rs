@@ -1,0 +1,158 @@
+//! The pool of a session.
+
+use super::blocking::blocking;
+use super::parallel::MANY;
+use crate::error::Result;
+use datafusion::prelude::SessionConfig;
+use parking_lot::Mutex;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::{Arc, OnceLock};
+
+/// As many threads as a session has `target_partitions`. They are started when they are first needed, and end with the
+/// last clone. A pool of one thread has none: its work is done by whoever asks for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    threads: usize,
+    /// Nothing where the system has no more threads.
+    started: Arc<OnceLock<Option<ThreadPool>>>,
+}
+
+impl Pool {
+    /// A pool of so many threads.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            threads: threads.max(1),
+            started: Arc::default(),
+        }
+    }
+
+    /// The pool of the session with this configuration; one of its own where no [`SessionPool`] was set.
+    pub(crate) fn of(config: &SessionConfig) -> Self {
+        let threads = config.target_partitions();
+        match config.get_extension::<SessionPool>() {
+            Some(shared) => shared.sized(threads),
+            None => Self::new(threads),
+        }
+    }
+
+    /// How many threads there are.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn started(&self) -> Option<&ThreadPool> {
+        let start = || {
+            let builder = ThreadPoolBuilder::new().num_threads(self.threads);
+            // Without threads of its own the work is done by those that ask for it.
+            builder.thread_name(|i| format!("anonsql-{i}")).build().ok()
+        };
+        match self.threads {
+            1 => None,
+            _ => self.started.get_or_init(start).as_ref(),
+        }
+    }
+
+    /// Does work that is divided among the threads, and waits for it. See [`super`] for what such work must not do.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match self.started() {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// [`Self::install`] for work on so many entries: few are not worth another thread.
+    pub(crate) fn install_for<T: Send>(&self, entries: usize, work: impl FnOnce() -> T + Send) -> T {
+        match entries < MANY {
+            true => work(),
+            false => self.install(work),
+        }
+    }
+
+    /// Does the same work on every thread at once, and waits for all of them.
+    pub(crate) fn on_each<T: Send>(&self, work: impl Fn() -> T + Sync) -> Vec<T> {
+        match self.started() {
+            Some(pool) => pool.broadcast(|_| work()),
+            None => vec![work()],
+        }
+    }
+
+    /// [`Self::install`] for whoever must not wait: a task of a runtime.
+    pub(crate) fn compute<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send + 'static {
+        let pool = self.clone();
+        blocking(what, move || pool.install(work))
+    }
+}
+
+/// What the configuration of a session remembers: the pool that its statements share.
+#[derive(Debug)]
+pub(crate) struct SessionPool(Mutex<Pool>);
+
+impl SessionPool {
+    /// Gives a session a pool, unless it has one.
+    pub(crate) fn set(config: &mut SessionConfig) {
+        if config.get_extension::<Self>().is_none() {
+            let pool = Pool::new(config.target_partitions());
+            config.set_extension(Arc::new(Self(Mutex::new(pool))));
+        }
+    }
+
+    /// The pool, which is another one after `SET datafusion.execution.target_partitions`. The work that the old one has
+    /// comes to its end.
+    fn sized(&self, threads: usize) -> Pool {
+        let mut pool = self.0.lock();
+        if pool.threads != threads.max(1) {
+            *pool = Pool::new(threads);
+        }
+        pool.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parallel::{map, threads};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The names of the threads that did some work.
+    fn names(pool: &Pool) -> BTreeSet<String> {
+        let name = || std::thread::current().name().unwrap_or_default().to_string();
+        pool.on_each(name).into_iter().collect()
+    }
+
+    #[test]
+    fn sessions_have_pools_of_their_own_sizes() {
+        let configs = [2, 3].map(|threads| {
+            let mut config = SessionConfig::new().with_target_partitions(threads);
+            SessionPool::set(&mut config);
+            config
+        });
+        let [two, three] = configs.each_ref().map(Pool::of);
+        assert_eq!((two.threads(), three.threads()), (2, 3));
+        assert_eq!(names(&two), ["anonsql-0", "anonsql-1"].map(Into::into).into());
+        assert_eq!(names(&three).len(), 3);
+        assert_eq!((two.install(threads), three.install(threads)), (2, 3));
+        assert!(
+            Arc::ptr_eq(&two.started, &Pool::of(&configs[0]).started),
+            "it is shared"
+        );
+
+        let one = configs[0].clone().with_target_partitions(1);
+        assert_eq!(Pool::of(&one).install(threads), 1);
+        let again = Pool::of(&configs[0]);
+        assert!(again.threads() == 2 && !Arc::ptr_eq(&two.started, &again.started));
+        assert_eq!(two.install(|| map(9, |i| i)).len(), 9, "the old one works on");
+    }
+
+    #[test]
+    fn one_thread_is_that_of_whoever_asks() {
+        let own = std::thread::current().id();
+        let pool = Pool::new(1);
+        assert_eq!(pool.install(|| std::thread::current().id()), own);
+        assert_eq!(pool.on_each(|| std::thread::current().id()), vec![own]);
+        assert!(pool.started.get().is_none());
+    }
+}
