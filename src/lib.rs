@@ -79,18 +79,18 @@
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
 //!
+//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
+//!
 //! # Threads
 //!
-//! Scans, writing and recounts are executed by the tokio runtime that a statement is awaited on, in as many partitions as
-//! `datafusion.execution.target_partitions` says. Merging the partitions and grouping nodes is done by a pool of as many
-//! threads, called `anonsql-0` and so on. Each [`AnonContext`] has a pool of its own, which is started when it is first
-//! needed; after a SET of another number the next statement has another pool. A pool of the whole process is neither used
-//! nor started. What waits for files, sorts or sums up runs on the threads that the runtime has for that
-//! (`spawn_blocking`), and never on its workers. The command makes its runtime and its pool as large as `--threads`.
+//! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a statement is awaited on
+//! execute them, in as many partitions as `datafusion.execution.target_partitions` says. Merging the partitions and grouping
+//! nodes is done by a pool of as many threads, which are called `anonsql-0` and so on. Each session has a pool of its own. It
+//! is started when it is first needed, and another one after a SET of another number. Rayon's pool for the whole process is
+//! neither used nor started. What waits for files, sorts or sums up runs on the threads that the runtime has for that
+//! (`spawn_blocking`), and not on its workers. The command makes its runtime and its pool as large as `--threads`.
 //!
 //! Only a statement of hundreds of nested operators has threads beside these: what walks its tree needs larger stacks.
-//!
-//! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

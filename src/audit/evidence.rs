@@ -10,6 +10,7 @@ use super::tables::WHOLE;
 use crate::engine::{ReleasedTable, count};
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
+use crate::pool::blocking;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -113,7 +114,8 @@ impl Evidence {
             check.ok = starred >= manifest.rows_suppressed;
             checks.push(check);
         }
-        checks.extend(files::check(&self.folder, manifest)?);
+        let (folder, own) = (self.folder.clone(), manifest.clone());
+        checks.extend(blocking("summing up the files", move || files::check(&folder, &own)).await?);
         checks.extend(self.columns(columns));
         checks.push(none_of(
             format!("changes of {MANIFEST} since it was written"),

@@ -25,5 +25,5 @@ pub use run::{decide_job, measure, release_rows, release_to};
 pub use scan::{Scanned, detail_requests, scan};
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
-pub(crate) use write::Stage;
 pub use write::{Alike, ReleaseTable};
+pub(crate) use write::{Stage, or_removed};

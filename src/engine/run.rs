@@ -4,12 +4,13 @@ use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
 use super::observe::Observer;
 use super::publish::{Inputs, Release, ReleasedRows, publish, publish_rows};
-use super::recount::recount;
+use super::recount::{Recounted, recount};
 use super::scan::{detail_requests, scan};
-use super::write::{Stage, keep_rows, write_files};
+use super::write::{Stage, Written, keep_rows, or_removed, write_files};
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::{Job, Target};
 use crate::metric::Metric;
+use crate::pool::blocking;
 use std::sync::Arc;
 
 /// Anonymizes to the target of a job that was checked ([`Job::check`]). `None` when the target was there and is to be kept.
@@ -17,20 +18,29 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
     };
-    if target.is_kept() {
+    let own = target.clone();
+    let open = move || (!own.is_kept()).then(|| Stage::open(&own.path)).transpose();
+    let Some(stage) = blocking("staging the release", open).await? else {
         return Ok(None);
-    }
-    let (stage, inputs) = (Stage::open(&target.path)?, Inputs::of(job));
-    let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-    let evaluator = Arc::new(Evaluator::new(job, scanned, &job.metrics())?);
-    let decision = decide(job, &evaluator, observer).await?;
-    let rewrite = rewrite(job, &decision).await?;
-    let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
-    let recounted = recount(job, &decision, &written, Some(&stage), observer)
-        .await?
-        .require()?;
+    };
+    let inputs = Inputs::of(job);
+    let staged = release_in(job, (target, &stage), observer).await;
+    let (stage, (decision, written, recounted)) = or_removed(stage, staged).await?;
     let release = publish((job, target), &decision, &written, &recounted, (stage, inputs)).await?;
     Ok(Some(release))
+}
+
+/// Anonymizes to a stage: everything before the release is put in place.
+async fn release_in(
+    job: &Arc<Job>,
+    (target, stage): (&Target, &Stage),
+    observer: &Arc<dyn Observer>,
+) -> Result<(Decision, Written, Recounted)> {
+    let decision = decide_job(job, observer).await?;
+    let rewrite = rewrite(job, &decision).await?;
+    let written = write_files(job, &decision, rewrite, (target, stage), observer).await?;
+    let recounted = recount(job, &decision, &written, Some(stage), observer).await?;
+    Ok((decision, written, recounted.require()?))
 }
 
 /// Anonymizes a job that was checked to rows: the same release, recounted, as a table to query.
@@ -45,8 +55,11 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
 /// Reads, searches and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-    let evaluator = Arc::new(Evaluator::new(job, scanned, &job.metrics())?);
-    decide(job, &evaluator, observer).await
+    let own = Arc::clone(job);
+    let evaluator = blocking("preparing the search", move || {
+        Evaluator::new(&own, scanned, &own.metrics())
+    });
+    decide(job, &Arc::new(evaluator.await?), observer).await
 }
 
 /// The figures of what a job would release, recounted, and the values there of `metrics`, which are those of the evaluator;

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Overflow, TemporaryFolder};
+use crate::pool::blocking;
 use bytes::Bytes;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
@@ -128,9 +129,7 @@ impl SpillFile for UnnamedFile {
                 let chunk = contents.overflow.read_some(offset, CHUNK)?;
                 Ok::<_, Error>((chunk, contents))
             };
-            let (chunk, contents) = tokio::task::spawn_blocking(read)
-                .await
-                .map_err(|e| Error::from_task("reading a temporary file", &e))??;
+            let (chunk, contents) = blocking("reading a temporary file", read).await?;
             let next = offset + chunk.len() as u64;
             Ok((!chunk.is_empty()).then(|| (Bytes::from(chunk), (contents, next))))
         });

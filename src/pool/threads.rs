@@ -68,14 +68,6 @@ impl Pool {
         }
     }
 
-    /// Does the same work on every thread at once, and waits for all of them.
-    pub(crate) fn on_each<T: Send>(&self, work: impl Fn() -> T + Sync) -> Vec<T> {
-        match self.started() {
-            Some(pool) => pool.broadcast(|_| work()),
-            None => vec![work()],
-        }
-    }
-
     /// [`Self::install`] for whoever must not wait: a task of a runtime.
     pub(crate) fn compute<T: Send + 'static>(
         &self,
@@ -120,7 +112,7 @@ mod tests {
     /// The names of the threads that did some work.
     fn names(pool: &Pool) -> BTreeSet<String> {
         let name = || std::thread::current().name().unwrap_or_default().to_string();
-        pool.on_each(name).into_iter().collect()
+        pool.started().unwrap().broadcast(|_| name()).into_iter().collect()
     }
 
     #[test]
@@ -152,7 +144,6 @@ mod tests {
         let own = std::thread::current().id();
         let pool = Pool::new(1);
         assert_eq!(pool.install(|| std::thread::current().id()), own);
-        assert_eq!(pool.on_each(|| std::thread::current().id()), vec![own]);
         assert!(pool.started.get().is_none());
     }
 }

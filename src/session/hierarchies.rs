@@ -4,6 +4,7 @@ use super::context::AnonContext;
 use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
 use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
+use crate::pool::blocking;
 use crate::quoting::quote;
 use crate::sql::TableName;
 use crate::sql::clause::DefinitionClause;
@@ -27,7 +28,8 @@ impl AnonContext {
                 Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {}
             }
         }
-        (definition.kind.build)(&Arguments::new(definition.given.clone(), data))
+        let (build, arguments) = (definition.kind.build, Arguments::new(definition.given.clone(), data));
+        blocking("making a hierarchy", move || build(&arguments)).await
     }
 
     /// All rows of a query as one batch.

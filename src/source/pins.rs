@@ -4,6 +4,7 @@
 //! meanwhile: no file came, went or was replaced, and no row was added to a table in memory.
 
 use crate::error::{Error, Result};
+use crate::pool::blocking;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
@@ -125,7 +126,7 @@ impl Pins {
 
     /// The files as they are, by name.
     async fn list(&self) -> Result<BTreeMap<String, File>> {
-        let mut files = BTreeMap::new();
+        let mut listed = vec![];
         for folder in &self.folders {
             let is_local = folder.url.scheme() == "file";
             for meta in folder.list().await? {
@@ -134,11 +135,17 @@ impl Pins {
                     Some(path) => path.display().to_string(),
                     None => format!("{}{}", folder.url.object_store(), meta.location),
                 };
-                let changed = path.as_deref().and_then(last_changed);
-                files.insert(name, File { meta, path, changed });
+                listed.push((name, meta, path));
             }
         }
-        Ok(files)
+        let look = move || {
+            let files = listed.into_iter().map(|(name, meta, path)| {
+                let changed = path.as_deref().and_then(last_changed);
+                (name, File { meta, path, changed })
+            });
+            Ok(files.collect())
+        };
+        blocking("looking at the files of the source", look).await
     }
 }
 

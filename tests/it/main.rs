@@ -27,4 +27,5 @@ mod seeds;
 mod sensitive;
 mod sources;
 mod suggest;
+mod threads;
 mod verify;

@@ -7,6 +7,7 @@ use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::SpillSpace;
 use crate::job::{Job, Randomization};
+use crate::pool::blocking;
 use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
 use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
 use arrow::array::{AsArray, RecordBatch};
@@ -36,7 +37,7 @@ pub(super) async fn draw(
             let matrix = read_matrix(name, rows, decision.verdict.released).await?;
             permutations.push((
                 place,
-                draw_by_matrix(job, decision, &sensitive.column, &matrix, first, measure).await?,
+                draw_by_matrix(job, decision, &sensitive.column, matrix, first, measure).await?,
             ));
         }
     }
@@ -74,7 +75,7 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
         .filter(|c| needed.contains(&c.name))
         .collect();
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
-    let numbering = Arc::new(numbering(decision, &recoding));
+    let numbering = numbering(decision, &recoding).await?;
     let rows = plan::recoded(&job.source.rows, recoding).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(job));
     let tallies = randomized.iter().map(|(_, column, r)| {
@@ -106,21 +107,21 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
                 &spill_space,
             )
         };
-        tasks.push((place, tokio::task::spawn_blocking(finish)));
+        tasks.push((place, blocking("drawing a permutation", finish)));
     }
     let mut permutations = vec![];
     for (place, task) in tasks {
-        let one = task
-            .await
-            .map_err(|e| Error::from_task("drawing a permutation", &e))??;
-        permutations.push((place, one));
+        permutations.push((place, task.await?));
     }
     Ok(permutations)
 }
 
 /// The numbers of the classes of rows.
-pub(super) fn numbering(decision: &Decision, recoding: &RecodingPlan) -> Numbering {
-    Numbering::new(recoding, &decision.classes, &decision.verdict.kept)
+pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>) -> Result<Arc<Numbering>> {
+    let (recoding, classes) = (Arc::clone(recoding), Arc::clone(&decision.classes));
+    let kept = decision.verdict.kept.clone();
+    let number = move || Ok(Arc::new(Numbering::new(&recoding, &classes, &kept)));
+    blocking("numbering the classes", number).await
 }
 
 /// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
@@ -128,7 +129,7 @@ async fn draw_by_matrix(
     job: &Job,
     decision: &Decision,
     column: &str,
-    matrix: &[Vec<f64>],
+    matrix: Vec<Vec<f64>>,
     first: &[String],
     measure: bool,
 ) -> Result<Permutation> {
@@ -140,7 +141,7 @@ async fn draw_by_matrix(
         treatment: ColumnTreatment::Protect,
     });
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
-    let numbering = numbering(decision, &recoding);
+    let numbering = numbering(decision, &recoding).await?;
     let rows = plan::plan(&job.source.rows, recoding, first, &[]).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(job));
     let mut tally = Tally::new(column, &schema, &[], measure, &spill_space)?;
@@ -154,11 +155,14 @@ async fn draw_by_matrix(
     if codes.len() != matrix.len() {
         return Err(Error::data("the source changed during the run"));
     }
-    let taken = order(matrix);
-    let counted = Counted::of(tally)?;
-    let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
-    let sequence = Sequence::given(&permuted, &spill_space);
-    counted.permuted(Order::Rows(Arc::new(sequence)))
+    let permute = move || {
+        let taken = order(&matrix);
+        let counted = Counted::of(tally)?;
+        let permuted: Vec<u32> = taken.into_iter().map(|i| counted.ranks[codes[i] as usize]).collect();
+        let sequence = Sequence::given(&permuted, &spill_space);
+        counted.permuted(Order::Rows(Arc::new(sequence)))
+    };
+    blocking("permuting by a matrix", permute).await
 }
 
 /// The rows that are permuted: suppressed rows that stay have no value in a sensitive column.

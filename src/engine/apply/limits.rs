@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::pool::blocking;
 use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
 use crate::source::select_columns;
 use arrow::compute::{SortOptions, cast, concat_batches, sort};
@@ -41,21 +42,26 @@ impl Limits {
             descending: false,
             nulls_first: false,
         };
-        let lookup = hierarchy
-            .bind(sort(&values, Some(ascending))?)
-            .map_err(|e| e.context(format!("column {column}")))?;
-        if lookup.unmapped_values() > 0 {
-            return Err(Error::data(format!(
-                "hierarchy {} does not map {} values of column {column}, which have to be generalized; add them",
-                hierarchy.name(),
-                lookup.unmapped_values()
-            )));
-        }
+        let (hierarchy, name) = (Arc::clone(hierarchy), column.clone());
+        let place = move || {
+            let lookup = hierarchy
+                .bind(sort(&values, Some(ascending))?)
+                .map_err(|e| e.context(format!("column {name}")))?;
+            if lookup.unmapped_values() > 0 {
+                return Err(Error::data(format!(
+                    "hierarchy {} does not map {} values of column {name}, which have to be generalized; add them",
+                    hierarchy.name(),
+                    lookup.unmapped_values()
+                )));
+            }
+            Ok((Tree::new(&lookup)?, lookup))
+        };
+        let (tree, lookup) = blocking("placing the values of a column", place).await?;
         let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
         Ok(Some(Self {
             columns: Arc::new(Columns {
                 attribute: column.clone(),
-                tree: Tree::new(&lookup)?,
+                tree,
                 lookup,
                 limit: limit.into(),
                 least_rows: usize::try_from(least.unwrap_or(1)).unwrap_or(usize::MAX),

@@ -39,15 +39,13 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
     let recoding = Arc::new(recoding(job, decision, &hidden)?);
 
     let source = job.source.rows.schema().as_arrow();
-    let (classes, kept) = (&decision.classes, &decision.verdict.kept);
-    let ordered = match Classes::try_new(
-        Arc::clone(&recoding),
-        source,
-        classes,
-        kept,
-        first,
-        !permutations.is_empty(),
-    )? {
+    let told = {
+        let (recoding, source, classes) = (Arc::clone(&recoding), source.clone(), Arc::clone(&decision.classes));
+        let (kept, first, keys) = (decision.verdict.kept.clone(), first.to_vec(), !permutations.is_empty());
+        move || Classes::try_new(recoding, &source, &classes, &kept, &first, keys)
+    };
+    let pool = decision.evaluator.sets().pool();
+    let ordered = match pool.compute("ordering the classes", told).await? {
         Some(classes) => classes.into_plan(),
         None => plan::plan(&job.source.rows, Arc::clone(&recoding), first, &hidden).await?,
     };
@@ -55,7 +53,7 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
         Some(limits) => limits.kept(ordered),
         None if permutations.is_empty() => ordered,
         None => {
-            let (permutations, numbering) = (Arc::clone(&permutations), Arc::new(numbering(decision, &recoding)));
+            let (permutations, numbering) = (Arc::clone(&permutations), numbering(decision, &recoding).await?);
             let measured = measured.clone();
             Arc::new(RandomizeExec::over_ordered(
                 ordered,

@@ -17,7 +17,7 @@ use super::evaluator::{Evaluator, Judged, Verdict};
 use super::infeasible::{found_nothing, infeasible};
 use super::search::{by_costs, context, run};
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::scan::{attribute_request, detail_requests, position, scan};
+use crate::engine::scan::{Scanned, attribute_request, detail_requests, position, scan};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest, FrequencySet};
 use crate::job::{Choice, Job};
@@ -25,6 +25,7 @@ use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use crate::model::{self, Class};
 use crate::objective::{Attribute, Lead, Measured, Property, Released};
+use crate::pool::blocking;
 use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
 use std::sync::Arc;
 
@@ -85,23 +86,34 @@ pub async fn front(
     named: bool,
     observer: Arc<dyn Observer>,
 ) -> Result<Front> {
-    let oracle = front_oracle(&job, &objectives, observer.as_ref()).await?;
+    let scanned = counted(&job, &objectives, observer.as_ref()).await?;
     // A search computes; it has a thread of its own so that the runtime's stay free.
-    let searched = tokio::task::spawn_blocking(move || search(&job, &oracle, epsilon, named, &observer));
-    searched.await.map_err(|e| Error::from_task("the search", &e))?
+    let search = move || {
+        let oracle = FrontOracle::new(&job, scanned, &objectives)?;
+        search(&job, &oracle, epsilon, named, &observer)
+    };
+    blocking("the search", search).await
 }
 
 /// Reads the source and readies the assessment of its nodes by these objectives.
 pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<FrontOracle> {
-    let metrics: Vec<&dyn Metric> = objectives.iter().filter_map(Objective::metric).collect();
+    FrontOracle::new(job, counted(job, objectives, observer).await?, objectives)
+}
+
+/// Reads the source; its classes carry what the objectives read.
+async fn counted(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<Scanned> {
+    let metrics = metrics(objectives);
     let mut details = detail_requests(job, &metrics);
     for request in own_details(job, objectives) {
         if !details.contains(&request) {
             details.push(request);
         }
     }
-    let scanned = scan(job, &details, observer).await?;
-    FrontOracle::new(job, Evaluator::new(job, scanned, &metrics)?, objectives)
+    scan(job, &details, observer).await
+}
+
+fn metrics(objectives: &[Objective]) -> Vec<&dyn Metric> {
+    objectives.iter().filter_map(Objective::metric).collect()
 }
 
 fn search(
@@ -246,7 +258,8 @@ pub struct FrontOracle {
 }
 
 impl FrontOracle {
-    fn new(job: &Job, evaluator: Evaluator, objectives: &[Objective]) -> Result<Self> {
+    fn new(job: &Job, scanned: Scanned, objectives: &[Objective]) -> Result<Self> {
+        let evaluator = Evaluator::new(job, scanned, &metrics(objectives))?;
         let base = Arc::clone(evaluator.sets().base());
         let mut metrics = 0..;
         let ready = objectives.iter().map(|o| {

@@ -12,6 +12,7 @@ use crate::job::{Choice, Job};
 use crate::lattice::Node;
 use crate::metric::Metric;
 use crate::partition::Partitioner;
+use crate::pool::blocking;
 use crate::search::{Assessment, Budget, Context, Finding, Oracle, Search, Stop, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::time::Instant;
 pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
     // A search computes; it has a thread of its own so that the runtime's stay free.
-    tokio::task::spawn_blocking(move || {
+    let search = move || {
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),
             Choice::Search { search, .. } => searched(&job, &evaluator, search.as_ref(), &observer),
@@ -30,9 +31,8 @@ pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<d
         // The rewriting scan needs the memory that the search worked with.
         evaluator.sets().clear();
         Ok(decision)
-    })
-    .await
-    .map_err(|e| Error::from_task("the search", &e))?
+    };
+    blocking("the search", search).await
 }
 
 fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {

@@ -6,14 +6,16 @@ use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::engine::decide::Decision;
 use crate::engine::recount::Recounted;
-use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile};
+use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
 use crate::error::{Error, Result};
 use crate::folder::FileSummary;
 use crate::job::{Existing, Job, Target};
+use crate::pool::blocking;
 use crate::source::forget_files;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::task::JoinHandle;
 
 /// Rows that were released, and what is said of them.
 #[derive(Debug)]
@@ -27,13 +29,13 @@ pub struct ReleasedRows {
 }
 
 /// Size and checksum of the files that are read, summed up while they are.
-pub(in crate::engine) struct Inputs(JoinHandle<Result<Vec<FileSummary>>>);
+pub(in crate::engine) struct Inputs(BoxFuture<'static, Result<Vec<FileSummary>>>);
 
 impl Inputs {
     /// Begins to sum up the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         let files = job.source.files.clone();
-        Self(tokio::task::spawn_blocking(move || inputs(&files)))
+        Self(blocking("summing up the input", move || inputs(&files)).boxed())
     }
 }
 
@@ -45,28 +47,42 @@ pub(in crate::engine) async fn publish(
     recounted: &Recounted,
     (stage, inputs): (Stage, Inputs),
 ) -> Result<Release> {
+    let completed = complete((job, target), decision, written, recounted, (&stage, inputs)).await;
+    let (stage, (release, report)) = or_removed(stage, completed).await?;
+    let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
+    let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
+    let publish = move || {
+        stage.publish(overwrite)?;
+        // What the session remembers of the files that stood there is of no use to whoever reads the target next.
+        forget_files(state.runtime_env());
+        report.map_or(Ok(()), StagedReport::publish)
+    };
+    blocking("putting the release in its place", publish).await?;
+    Ok(release)
+}
+
+/// Writes the manifest to the stage, and the report where it is not seen yet.
+async fn complete(
+    (job, target): (&Job, &Target),
+    decision: &Decision,
+    written: &Written,
+    recounted: &Recounted,
+    (stage, inputs): (&Stage, Inputs),
+) -> Result<(Release, Option<StagedReport>)> {
     let release = Release::new(job, decision, written, recounted)?;
-    let inputs = inputs
-        .0
-        .await
-        .map_err(|e| Error::from_task("summing up the input", &e))??;
+    let inputs = inputs.0.await?;
     let (folder, files) = (stage.folder().to_path_buf(), written.files.clone());
     let outputs = blocking("summing up the output", move || outputs(&folder, &files)).await?;
-    let manifest = manifest((job, target), decision, written, &release, inputs, outputs)?;
-    manifest.write(stage.folder())?;
+    let manifest = Arc::new(manifest((job, target), decision, written, &release, inputs, outputs)?);
+    let (folder, own) = (stage.folder().to_path_buf(), Arc::clone(&manifest));
+    blocking("writing the manifest", move || own.write(&folder)).await?;
     let staged = Staged {
         target,
-        stage: &stage,
+        stage,
         manifest: &manifest,
     };
     let report = report(job, decision, written, recounted, &release, Some(staged)).await?;
-    job.check_unchanged().await?;
-    let overwrite = target.existing == Existing::Overwrite;
-    blocking("putting the release in its place", move || stage.publish(overwrite)).await?;
-    // What the session remembers of the files that stood there is of no use to whoever reads the target next.
-    forget_files(job.source.state().runtime_env());
-    report.map_or(Ok(()), StagedReport::publish)?;
-    Ok(release)
+    Ok((release, report))
 }
 
 /// Hands out the rows that were kept, with a report that waits for them.
@@ -78,7 +94,7 @@ pub(in crate::engine) async fn publish_rows(
 ) -> Result<ReleasedRows> {
     let release = Release::new(job, decision, written, recounted)?;
     let report = report(job, decision, written, recounted, &release, None).await?;
-    job.check_unchanged().await?;
+    let report = or_removed(report, job.check_unchanged().await).await?.0;
     let rows = written
         .rows
         .as_ref()
@@ -103,7 +119,8 @@ async fn report(
     let Some(file) = &job.report else {
         return Ok(None);
     };
-    let place = staged.as_ref().map(|s| (s.target.path.as_path(), s.stage));
+    let place = staged.as_ref();
+    let place = place.map(|s| (s.target.path.clone(), s.stage.folder().to_path_buf()));
     let facts = Facts {
         job,
         decision,
@@ -112,13 +129,10 @@ async fn report(
         release,
         staged,
     };
-    StagedReport::of(file, &facts.report().await?, place).map(Some)
-}
-
-/// Runs what waits for files on a thread that may wait.
-async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Error::from_task(what, &e))?
+    let (file, report) = (file.clone(), facts.report().await?);
+    blocking("writing the report", move || StagedReport::of(&file, &report, place))
+        .await
+        .map(Some)
 }
 
 /// Size and checksum of the files that were read.

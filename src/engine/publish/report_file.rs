@@ -7,7 +7,7 @@ use crate::engine::write::Stage;
 use crate::error::{Error, Result};
 use crate::job::{ReportFile, resolved};
 use crate::report::Report;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A report that was written and is not in its place yet. Dropped, it leaves nothing.
 #[derive(Debug)]
@@ -15,14 +15,19 @@ use std::path::Path;
 pub struct StagedReport(Option<Stage>);
 
 impl StagedReport {
-    /// Writes the report where `file` says. Inside the folder of the release at `target` it is staged with it.
-    pub(in crate::engine) fn of(file: &ReportFile, report: &Report, release: Option<(&Path, &Stage)>) -> Result<Self> {
+    /// Writes the report where `file` says. Inside the target of `release` it is written to the folder that the release is
+    /// staged in.
+    pub(in crate::engine) fn of(
+        file: &ReportFile,
+        report: &Report,
+        release: Option<(PathBuf, PathBuf)>,
+    ) -> Result<Self> {
         let text = report.render(file.format())?;
         let failed = |e| Error::io(format!("cannot write the report {}", file.path().display()), e);
-        if let Some((target, stage)) = release
-            && let Some(name) = file.name_in(target)?
+        if let Some((target, folder)) = release
+            && let Some(name) = file.name_in(&target)?
         {
-            std::fs::write(stage.folder().join(name), text).map_err(failed)?;
+            std::fs::write(folder.join(name), text).map_err(failed)?;
             return Ok(Self(None));
         }
         Self::write(file.path(), &text)

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::folder::with_nulls;
 use crate::job::{Format, Target};
+use crate::pool::blocking;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::cast;
@@ -28,7 +29,8 @@ pub(super) async fn read_back(
             as_written(rows, written)?
         }
         Format::Csv => {
-            let header = first_line(folder)?;
+            let folder = folder.to_path_buf();
+            let header = blocking("reading the staged release", move || first_line(&folder)).await?;
             let fields: Vec<Field> = header
                 .iter()
                 .map(|name| Field::new(name, DataType::Utf8, true))

@@ -1,9 +1,11 @@
 //! Writing released batches to files, in parallel by column, with the same bytes whatever the threads.
 
 use super::alike::{Alike, Seen};
+use super::spool::Spool;
 use crate::error::{Error, Result};
 use crate::folder::partition_name;
 use crate::job::{Format, Target};
+use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{BatchCoalescer, CastOptions, cast, cast_with_options, partition};
@@ -19,7 +21,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ const BATCH: usize = 1 << 14;
 const ROW_GROUP: usize = 1 << 18;
 /// Bytes of rows that may wait for being encoded, beside one row group, while further rows are gathered.
 const ENCODING: usize = 1 << 25;
+/// What another thread does with an open file.
+const WRITING: &str = "writing the release";
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -39,22 +43,26 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) rows: u64,
 }
 
-/// Writes the ordered stream of a release, but for its `hidden` columns, to `folder`. `told` has every batch before it is
-/// written.
+/// Writes the ordered stream of a release, but for its `hidden` columns, to `folder`; what is recounted beside the files goes
+/// to `spool`. `told` has the number of rows of every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
+    mut spool: Option<Spool>,
     folder: &Path,
     target: &Target,
     hidden: &[String],
-    mut told: impl FnMut(&RecordBatch) -> Result<()>,
-) -> Result<Vec<WrittenFile>> {
+    told: impl Fn(u64),
+) -> Result<(Vec<WrittenFile>, Option<Spool>)> {
     let mut files = Files::new(&rows.schema(), folder, target, hidden)?;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(Error::from_data)?;
-        told(&batch)?;
+        told(batch.num_rows() as u64);
+        if let Some(spool) = &mut spool {
+            spool.add(&batch).await?;
+        }
         files.add(&batch).await?;
     }
-    files.finish().await
+    Ok((files.finish().await?, spool.map(Spool::closed)))
 }
 
 /// The files of a release: one after the other, a new one where a partition ends or a file is full.
@@ -150,7 +158,7 @@ impl<'a> Files<'a> {
                 self.close().await?;
             }
             if self.open.is_none() {
-                self.open = Some((partition.to_string(), 0, self.create(partition)?));
+                self.open = Some((partition.to_string(), 0, self.create(partition).await?));
             }
             let Some((_, written, sink)) = &mut self.open else {
                 continue;
@@ -165,20 +173,29 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    fn create(&self, partition: &str) -> Result<Box<dyn Sink>> {
-        let path = self.folder.join(self.path(partition));
-        let failed = |e| Error::io("cannot write the release", e);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
-        let file = BufWriter::new(File::create(&path).map_err(failed)?);
-        Ok(match self.target.format {
-            Format::Parquet => Box::new(ParquetSink::new(file, Arc::clone(&self.schema))?),
-            Format::Csv => Box::new(CsvSink {
-                writer: Some(arrow::csv::Writer::new(file)),
-                schema: Arc::clone(&self.schema),
-            }),
-        })
+    async fn create(&mut self, partition: &str) -> Result<Box<dyn Sink>> {
+        let (mut folder, path) = (self.folder.to_path_buf(), self.folder.join(self.path(partition)));
+        let (format, schema) = (self.target.format, Arc::clone(&self.schema));
+        let partition = partition.to_string();
+        let create = move || -> Result<Box<dyn Sink>> {
+            // One by one: the folder of a stage that was given up meanwhile is not to come back.
+            for part in partition.split_terminator('/') {
+                folder.push(part);
+                match fs::create_dir(&folder) {
+                    Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                    _ => (),
+                }
+            }
+            let file = BufWriter::new(File::create(&path).map_err(failed)?);
+            Ok(match format {
+                Format::Parquet => Box::new(ParquetSink::new(file, schema)?),
+                Format::Csv => Box::new(CsvSink {
+                    writer: Some(arrow::csv::Writer::new(file)),
+                    schema,
+                }),
+            })
+        };
+        blocking(WRITING, create).await
     }
 
     /// The next file's path under the folder; its number counts all files, so that names are unique and in row order.
@@ -207,7 +224,7 @@ impl<'a> Files<'a> {
                 path += &partition_name(name, None)?;
                 path.push('/');
             }
-            let sink = self.create(&path)?;
+            let sink = self.create(&path).await?;
             self.open = Some((path, 0, sink));
         }
         self.close().await?;
@@ -223,7 +240,8 @@ trait Sink: Send {
 }
 
 struct ParquetSink {
-    file: SerializedFileWriter<BufWriter<File>>,
+    /// Nothing only while another thread writes to it.
+    file: Option<SerializedFileWriter<BufWriter<File>>>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     coalescer: BatchCoalescer,
@@ -256,7 +274,7 @@ impl ParquetSink {
         let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
         let coalescer = BatchCoalescer::new(Arc::clone(&schema), BATCH);
         Ok(Self {
-            file,
+            file: Some(file),
             factory,
             schema,
             coalescer,
@@ -303,17 +321,21 @@ impl ParquetSink {
         let Some(Encoding { columns, .. }) = self.encoding.pop_front() else {
             return Ok(());
         };
-        let mut group = self.file.next_row_group()?;
+        let mut chunks = vec![];
         for column in columns {
-            let chunks = column
-                .join()
-                .await
-                .map_err(|e| Error::from_task("an encoding task", &e))??;
+            let encoded = column.join().await;
+            chunks.extend(encoded.map_err(|e| Error::from_task("an encoding task", &e))??);
+        }
+        let mut file = self.file.take().ok_or_else(lost)?;
+        let append = move || {
+            let mut group = file.next_row_group()?;
             for chunk in chunks {
                 chunk.append_to_row_group(&mut group)?;
             }
-        }
-        group.close()?;
+            group.close()?;
+            Ok(file)
+        };
+        self.file = Some(blocking(WRITING, append).await?);
         Ok(())
     }
 
@@ -344,14 +366,13 @@ impl Sink for ParquetSink {
         while !self.encoding.is_empty() {
             self.append_oldest().await?;
         }
-        let ParquetSink { file, .. } = *self;
-        file.into_inner()?
-            .flush()
-            .map_err(|e| Error::io("cannot write the release", e))
+        let file = self.file.take().ok_or_else(lost)?;
+        blocking(WRITING, move || file.into_inner()?.flush().map_err(failed)).await
     }
 }
 
 struct CsvSink {
+    /// Nothing only while another thread writes to it.
     writer: Option<arrow::csv::Writer<BufWriter<File>>>,
     schema: SchemaRef,
 }
@@ -359,23 +380,32 @@ struct CsvSink {
 #[async_trait::async_trait]
 impl Sink for CsvSink {
     async fn add(&mut self, rows: RecordBatch) -> Result<()> {
-        if let Some(writer) = &mut self.writer {
+        let mut writer = self.writer.take().ok_or_else(lost)?;
+        let write = move || {
             writer.write(&rows)?;
-        }
+            Ok(writer)
+        };
+        self.writer = Some(blocking(WRITING, write).await?);
         Ok(())
     }
 
     async fn finish(mut self: Box<Self>) -> Result<()> {
-        let Some(mut writer) = self.writer.take() else {
-            return Ok(());
+        let mut writer = self.writer.take().ok_or_else(lost)?;
+        let finish = move || {
+            // Writes the header of a file without rows.
+            writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
+            writer.into_inner().flush().map_err(failed)
         };
-        // Writes the header of a file without rows.
-        writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
-        writer
-            .into_inner()
-            .flush()
-            .map_err(|e| Error::io("cannot write the release", e))
+        blocking(WRITING, finish).await
     }
+}
+
+fn failed(e: io::Error) -> Error {
+    Error::io("cannot write the release", e)
+}
+
+fn lost() -> Error {
+    Error::internal("a file was written to after a failure")
 }
 
 /// The type that files have a place for: Parquet has no seconds, and a date with milliseconds is an instant.

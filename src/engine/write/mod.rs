@@ -13,7 +13,7 @@ pub(in crate::engine) use files::WrittenFile;
 pub(in crate::engine) use settled::Settled;
 pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::Spool;
-pub(crate) use stage::Stage;
+pub(crate) use stage::{Stage, or_removed};
 pub(in crate::engine) use written::{Written, keep_rows, write_files};
 
 #[cfg(test)]

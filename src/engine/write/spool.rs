@@ -9,6 +9,7 @@ use super::compact::compact;
 use crate::error::{Error, Result};
 use crate::frequency::{Overflow, SpillSpace};
 use crate::operator::{Operator, OperatorExec, Rows};
+use crate::pool::blocking;
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
@@ -42,7 +43,7 @@ pub(in crate::engine) struct Spool {
     share: usize,
     memory: MemoryReservation,
     spill_space: SpillSpace,
-    file: Option<(Overflow, u64)>,
+    file: Option<(Arc<Overflow>, u64)>,
 }
 
 /// Where some rows are.
@@ -77,13 +78,13 @@ impl Spool {
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;
             told(batch.num_rows() as u64);
-            self.add(&batch)?;
+            self.add(&batch).await?;
         }
         Ok(self.closed())
     }
 
     /// Adds a copy of rows that have the columns of the spool, and maybe others.
-    pub(super) fn add(&mut self, rows: &RecordBatch) -> Result<()> {
+    pub(super) async fn add(&mut self, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
         }
@@ -99,17 +100,19 @@ impl Spool {
             self.rows.push(Held::Memory(rows));
             return Ok(());
         }
-        let (file, offset) = match &mut self.file {
-            Some(file) => file,
-            none => none.insert((self.spill_space.overflow("released rows are recounted")?, 0)),
+        let (file, spill_space) = (self.file.take(), self.spill_space.clone());
+        let append = move || {
+            let (file, offset) = match file {
+                Some(file) => file,
+                None => (Arc::new(spill_space.overflow("released rows are recounted")?), 0),
+            };
+            let encoded = encode(&rows)?;
+            file.append(&encoded)?;
+            Ok((file, offset, encoded.len()))
         };
-        let encoded = encode(&rows)?;
-        file.append(&encoded)?;
-        self.rows.push(Held::File {
-            offset: *offset,
-            bytes: encoded.len(),
-        });
-        *offset += encoded.len() as u64;
+        let (file, offset, bytes) = blocking("writing released rows", append).await?;
+        self.rows.push(Held::File { offset, bytes });
+        self.file = Some((file, offset + bytes as u64));
         Ok(())
     }
 
@@ -135,9 +138,7 @@ impl Spool {
             Held::File { offset, bytes } => {
                 let (spool, offset, bytes) = (Arc::clone(&self), *offset, *bytes);
                 let read = move || spool.decode(offset, bytes, &columns);
-                tokio::task::spawn_blocking(read)
-                    .await
-                    .map_err(|e| Error::from_task("reading released rows", &e))??
+                blocking("reading released rows", read).await?
             }
         };
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
@@ -311,7 +312,9 @@ mod tests {
                 let spill_space = SpillSpace::limited(bytes);
                 let mut spool = Spool::open(all[0].schema(), spill_space.clone());
                 assert_eq!(spill_space.pool().reserved(), bytes.min(HELD * PART) / PART);
-                all.iter().for_each(|batch| spool.add(batch).unwrap());
+                for batch in &all {
+                    spool.add(batch).await.unwrap();
+                }
                 let spool = spool.closed();
                 assert_eq!(spool.file.is_some(), bytes < 1 << 30);
                 let held = spool.rows.iter().filter(|rows| matches!(rows, Held::Memory(_))).count();
@@ -328,11 +331,17 @@ mod tests {
         }
     }
 
-    #[test]
-    fn without_files_memory_is_asked_for_until_there_is_none() {
+    #[tokio::test]
+    async fn without_files_memory_is_asked_for_until_there_is_none() {
         let spill_space = SpillSpace::memory(Arc::new(GreedyMemoryPool::new(1 << 20)));
         let mut spool = Spool::open(rows(0).schema(), spill_space);
-        let e = (0..).find_map(|i| spool.add(&rows(i * 1000)).err()).unwrap();
+        let e = async {
+            for i in 0.. {
+                spool.add(&rows(i * 1000)).await?;
+            }
+            Ok(())
+        };
+        let e: Error = e.await.unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Resources);
         assert!(
             spool.bytes > 1 << 19 && e.to_string().contains("temporary files"),

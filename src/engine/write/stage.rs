@@ -39,6 +39,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{check_replaceable, remove};
 use crate::job::target_exists;
+use crate::pool::blocking;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -165,6 +166,22 @@ impl Stage {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => (),
                 exchanged => return exchanged.map(|()| true).map_err(failed),
             }
+        }
+    }
+}
+
+/// What is staged with what was found. Where that is an error, what is staged is removed before the error is told, on a
+/// thread that may wait: dropped, it is removed by whoever drops it.
+pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
+    match found {
+        Ok(found) => Ok((staged, found)),
+        Err(e) => {
+            let remove = move || {
+                drop(staged);
+                Ok(())
+            };
+            blocking("removing what was staged", remove).await?;
+            Err(e)
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::recode::SUPPRESSED;
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
@@ -68,7 +67,7 @@ pub(in crate::engine) async fn write_files(
 ) -> Result<Written> {
     let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
     let beside = beside(job, decision, &rewrite);
-    let mut spool = match told_beside(job, decision, &rewrite, target) {
+    let spool = match told_beside(job, decision, &rewrite, target) {
         Some(columns) => Some(spool(job, Arc::new(schema.project(&columns)?))),
         None => None,
     };
@@ -76,12 +75,10 @@ pub(in crate::engine) async fn write_files(
     let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
     // A task of the runtime's threads, so that no more of them work at once than were asked for.
     let written = SpawnedTask::spawn(async move {
-        let told = |rows: &RecordBatch| {
-            progress.fetch_add(rows.num_rows() as u64, Ordering::Relaxed);
-            spool.as_mut().map_or(Ok(()), |spool| spool.add(rows))
+        let told = |rows| {
+            progress.fetch_add(rows, Ordering::Relaxed);
         };
-        let files = write(rows, &folder, &target, &hidden, told).await?;
-        Ok((files, spool.map(Spool::closed)))
+        write(rows, spool, &folder, &target, &hidden, told).await
     });
     let (files, spool) = written
         .join()

@@ -56,7 +56,11 @@ impl Scan {
             tasks.spawn(async move {
                 while let Some(batch) = stream.next().await {
                     let batch = batch.map_err(Error::from_data)?;
-                    tally.add(&own, &batch)?;
+                    if !tally.add(&own, &batch)? {
+                        let (mut full, columns) = (tally, own.clone());
+                        let make_room = move || full.make_room(&columns).map(|()| full);
+                        tally = blocking("writing combinations", make_room).await?;
+                    }
                     progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
                     tokio::task::consume_budget().await;
                 }

@@ -31,6 +31,8 @@ pub(crate) struct Tally {
     counted: u64,
     /// Rows that are still to be written as they are.
     uncounted: u64,
+    /// The keys of such rows, which are not in the file yet.
+    unwritten: Vec<u64>,
     spill_space: SpillSpace,
     /// Bytes that keys and counts may take.
     share: usize,
@@ -87,6 +89,7 @@ impl Tally {
             files: vec![],
             counted: 0,
             uncounted: 0,
+            unwritten: vec![],
             spill_space: spill_space.clone(),
             share,
             indices: columns
@@ -133,8 +136,9 @@ impl Tally {
         self.details.is_empty() && self.spill_space.has_files()
     }
 
-    /// Counts the rows of a batch.
-    pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<()> {
+    /// Counts the rows of a batch. Answers whether there is memory for more; where there is not, [`Self::make_room`] comes
+    /// before the next batch.
+    pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
         let mut codes = Vec::with_capacity(self.locals.len());
         for (local, index) in self.locals.iter_mut().zip(&self.indices) {
@@ -148,8 +152,8 @@ impl Tally {
         self.rows += rows as u64;
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_sub(rows as u64);
-            self.write(&keys, None)?;
-            return self.reserve(columns);
+            self.unwritten = keys;
+            return Ok(false);
         }
         self.counted += rows as u64;
         self.grouper.group(&keys, &mut self.groups);
@@ -157,7 +161,7 @@ impl Tally {
         for detail in &mut self.details {
             detail.add(&self.groups, batch)?;
         }
-        self.reserve(columns)
+        Ok(self.bytes() <= self.share && self.try_reserve(columns))
     }
 
     /// Takes stock once all rows were added.
@@ -228,8 +232,12 @@ impl Tally {
         self.layout = layout;
     }
 
-    /// Takes the memory that is held; what is more than may be goes to a file.
-    fn reserve(&mut self, columns: &Columns) -> Result<()> {
+    /// Takes the memory that is held; what is more than may be goes to a file, and so does what is not to be held.
+    pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
+        let keys = std::mem::take(&mut self.unwritten);
+        if !keys.is_empty() {
+            self.write(&keys, None)?;
+        }
         if self.bytes() > self.share {
             self.spill()?;
         }

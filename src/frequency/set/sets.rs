@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::partitioned::bytes_to_group;
 use crate::frequency::spill::SpillSpace;
 use crate::lattice::Node;
-use crate::pool::Pool;
+use crate::pool::{Pool, map};
 use crate::settings::{NodeExecution, Settings};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -149,33 +149,48 @@ impl FrequencySets {
         demand: Option<Demand>,
         f: impl Fn(&Node, NodeAnswer) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
+        let alone = |node: &Node| f(node, self.wait_for(node, demand)?);
+        if self.pool.threads() < 2 {
+            return nodes.iter().map(alone).collect();
+        }
         let mut found: Vec<Option<Result<T>>> = nodes.iter().map(|_| None).collect();
-        loop {
-            let open: Vec<usize> = (0..nodes.len()).filter(|i| found[*i].is_none()).collect();
-            let Some(first) = open.first() else { break };
-            if open.len() > 1 && self.pool.threads() > 1 {
-                let next = AtomicUsize::new(0);
-                let take = || {
-                    let mut done = vec![];
-                    while let Some(i) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        match self.answer(&nodes[*i], demand, Otherwise::PutOff).transpose() {
-                            Some(answer) => done.push((*i, answer.and_then(|answer| f(&nodes[*i], answer)))),
-                            // The others have the memory that there is, and go on.
-                            None => break,
-                        }
-                    }
-                    done
-                };
-                for (i, answer) in self.pool.on_each(take).into_iter().flatten() {
-                    found[i] = Some(answer);
-                }
+        let mut open: Vec<usize> = (0..nodes.len()).collect();
+        while let Some(first) = open.first().copied() {
+            for (i, answer) in self.side_by_side(&open, nodes, demand, &f) {
+                found[i] = Some(answer);
             }
-            if found[*first].is_none() {
-                let answer = self.wait_for(&nodes[*first], demand);
-                found[*first] = Some(answer.and_then(|answer| f(&nodes[*first], answer)));
-            }
+            found[first].get_or_insert_with(|| alone(&nodes[first]));
+            open.retain(|i| found[*i].is_none());
         }
         found.into_iter().flatten().collect()
+    }
+
+    /// What `f` makes of the answers for those of the nodes `open` that did not have to be put off.
+    fn side_by_side<T: Send>(
+        &self,
+        open: &[usize],
+        nodes: &[Node],
+        demand: Option<Demand>,
+        f: &(impl Fn(&Node, NodeAnswer) -> Result<T> + Sync),
+    ) -> Vec<(usize, Result<T>)> {
+        let threads = self.pool.threads().min(open.len());
+        if threads < 2 {
+            return vec![];
+        }
+        let next = AtomicUsize::new(0);
+        let take = |_| {
+            let mut done = vec![];
+            while let Some(i) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match self.answer(&nodes[*i], demand, Otherwise::PutOff).transpose() {
+                    Some(answer) => done.push((*i, answer.and_then(|answer| f(&nodes[*i], answer)))),
+                    // The other threads have the memory that there is, and go on.
+                    None => break,
+                }
+            }
+            done
+        };
+        let done = self.pool.install(|| map(threads, take));
+        done.into_iter().flatten().collect()
     }
 
     /// The answer for a node, on whose behalf the calling thread may wait.

@@ -5,13 +5,14 @@ use crate::catalogue::Call;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Choice, QuasiIdentifier};
+use crate::pool::blocking;
 use crate::search;
 use crate::session::registry::Registry;
 use crate::sql::clause::ChoiceClause;
 use std::path::Path;
 
 /// A search, or the node that is named.
-pub(super) fn choice(
+pub(super) async fn choice(
     registry: &Registry,
     choice: &ChoiceClause,
     quasi_identifiers: &[QuasiIdentifier],
@@ -20,7 +21,10 @@ pub(super) fn choice(
         ChoiceClause::Default => return registry.search(&Call::bare(search::DEFAULT)),
         ChoiceClause::Search(call) => return registry.search(call),
         ChoiceClause::Node(levels) => levels.clone(),
-        ChoiceClause::Manifest(path) => manifest_levels(path, quasi_identifiers)?,
+        ChoiceClause::Manifest(path) => {
+            let (path, quasi_identifiers) = (path.clone(), quasi_identifiers.to_vec());
+            blocking("reading a manifest", move || manifest_levels(&path, &quasi_identifiers)).await?
+        }
     };
     for (column, _) in &levels {
         if !quasi_identifiers.iter().any(|q| q.column == *column) {

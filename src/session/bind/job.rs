@@ -10,6 +10,7 @@ use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::Result;
 use crate::folder::sha256;
 use crate::job::{Job, Purpose, ReportFile, SuppressionLimit};
+use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
@@ -85,7 +86,7 @@ impl AnonContext {
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
-            choice: choice(&registry, &statement.choice, &quasi_identifiers)?,
+            choice: choice(&registry, &statement.choice, &quasi_identifiers).await?,
             quasi_identifiers,
             metric_name,
             metric,
@@ -96,8 +97,9 @@ impl AnonContext {
             target,
             report,
         };
-        job.check(purpose)?;
-        Ok(job)
+        // It looks where the target and the report would go.
+        let check = move || job.check(purpose).map(|()| job);
+        blocking("checking the request", check).await
     }
 }
 

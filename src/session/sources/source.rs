@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
+use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::source::{Pins, SOURCE, has_header, reading};
 use crate::sql::clause::SourceClause;
@@ -52,8 +53,17 @@ impl AnonContext {
     }
 }
 
-/// The rows of a file, folder, glob or URL, whose format is that of its first file.
-pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
+/// What is known of a path before its rows are read.
+struct Place {
+    extension: String,
+    /// The columns that are folder names.
+    partitions: Vec<(String, DataType)>,
+    /// What the manifest of a release says of its CSV files.
+    schema: Option<Schema>,
+}
+
+/// Looks at the files of a path.
+fn look(path: &str) -> Result<Place> {
     if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
         return Err(Error::io(
             format!("cannot read {path:?}"),
@@ -64,11 +74,31 @@ pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) 
         Some(extension) => extension,
         None => first_extension(Path::new(path))?.unwrap_or_else(|| "parquet".into()),
     };
-    let suffix = format!(".{extension}");
     let partitions = partitions(Path::new(path));
+    let schema = match extension.as_str() {
+        "csv" => {
+            check_header(Path::new(path))?;
+            released_schema(Path::new(path), &partitions)
+        }
+        _ => None,
+    };
+    Ok(Place {
+        extension,
+        partitions,
+        schema,
+    })
+}
+
+/// The rows of a file, folder, glob or URL, whose format is that of its first file.
+pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
+    let own = path.to_string();
+    let Place {
+        extension,
+        partitions,
+        schema,
+    } = blocking("looking at a path", move || look(&own)).await?;
+    let suffix = format!(".{extension}");
     let frame = if extension == "csv" {
-        check_header(Path::new(path))?;
-        let schema = released_schema(Path::new(path), &partitions);
         let options = CsvReadOptions::new()
             .file_extension(&suffix)
             .table_partition_cols(partitions);
@@ -85,7 +115,13 @@ pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) 
         };
         session.read_parquet(path, options).await
     };
-    let frame = frame.map_err(|e| unreadable(e, path, &extension))?;
+    let frame = match frame {
+        Ok(frame) => frame,
+        Err(e) => {
+            let own = path.to_string();
+            blocking("looking at a path", move || Err(unreadable(e, &own, &extension))).await?
+        }
+    };
     if frame.schema().fields().is_empty() {
         return Err(Error::usage(format!("{path:?} names no file with columns")));
     }

@@ -7,6 +7,7 @@ use crate::engine::{self, Evaluator, Release, detail_requests};
 use crate::error::{ErrorKind, Result};
 use crate::job::{Job, Purpose};
 use crate::metric::{self, Metric};
+use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::ChoiceClause;
@@ -82,13 +83,14 @@ impl Run for Compare {
         let Some(first) = jobs.first().cloned() else {
             return Answer::done("no search is named");
         };
-        let metrics = measured(&first)?;
+        let metrics = Arc::new(measured(&first)?);
         let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
-        let readied: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| m.as_ref()).collect();
-        let objectives: Vec<&dyn Metric> = Some(first.metric.as_ref()).into_iter().chain(readied).collect();
+        let objectives = objectives(&first, &metrics);
         // All jobs have the same table, models and metrics: one scan serves them.
         let scanned = engine::scan(&first, &detail_requests(&first, &objectives), context.observer.as_ref()).await?;
-        let evaluator = Arc::new(Evaluator::new(&first, scanned, &objectives)?);
+        let (job, own) = (Arc::clone(&first), Arc::clone(&metrics));
+        let prepare = move || Evaluator::new(&job, scanned, &self::objectives(&job, &own));
+        let evaluator = Arc::new(blocking("preparing the search", prepare).await?);
         let models: Vec<String> = first
             .constraints
             .iter()
@@ -122,6 +124,12 @@ fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
         }
     }
     Ok(metrics)
+}
+
+/// What the job minimises, and the metrics of the answer.
+fn objectives<'a>(job: &'a Job, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
+    let metrics = metrics.iter().map(|(_, metric)| metric.as_ref());
+    std::iter::once(job.metric.as_ref()).chain(metrics).collect()
 }
 
 fn answer(rows: &[Row], metrics: &[String], models: &[String]) -> Result<Answer> {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
 use crate::lattice::Node;
 use crate::metric::Metric;
+use crate::pool::blocking;
 use crate::search::Oracle;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -64,29 +65,29 @@ impl Run for Lattice {
         let readable = |m: &dyn Metric| {
             (!m.reads().class_label || job.class_label.is_some()) && (!m.reads().attribute || !job.sensitive.is_empty())
         };
-        let metrics: Vec<(&'static str, &dyn Metric)> = others
-            .iter()
-            .map(|(name, m)| (*name, m.as_ref()))
-            .filter(|(_, m)| readable(*m))
-            .collect();
-        let measured: Vec<&dyn Metric> = metrics.iter().map(|(_, m)| *m).collect();
-        let scanned = engine::scan(&job, &detail_requests(&job, &measured), context.observer.as_ref()).await?;
-        let evaluator = Evaluator::new(&job, scanned, &measured)?;
-        let names: Vec<&'static str> = metrics.iter().map(|(name, _)| *name).collect();
+        let read = others.into_iter().filter(|(_, m)| readable(m.as_ref()));
+        let (names, metrics): (Vec<&'static str>, Vec<Box<dyn Metric>>) = read.unzip();
+        let details = detail_requests(&job, &borrowed(&metrics));
+        let scanned = engine::scan(&job, &details, context.observer.as_ref()).await?;
         let observer = Arc::clone(&context.observer);
-        let rows = tokio::task::spawn_blocking(move || {
+        let rows = move || {
+            let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
             observer.begin(engine::Phase::Search);
             let rows = rows(&job, &evaluator, &names, observer.as_ref());
             observer.end(engine::Phase::Search);
             rows
-        });
-        let batches = rows.await.map_err(|e| Error::from_task("the lattice", &e))??;
+        };
+        let batches = blocking("the lattice", rows).await?;
         let schema = batches
             .first()
             .map(RecordBatch::schema)
             .ok_or_else(|| Error::internal("a lattice without nodes"))?;
         Answer::batches(schema, batches)
     }
+}
+
+fn borrowed(metrics: &[Box<dyn Metric>]) -> Vec<&dyn Metric> {
+    metrics.iter().map(AsRef::as_ref).collect()
 }
 
 fn rows(

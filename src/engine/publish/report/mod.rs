@@ -14,6 +14,7 @@ use crate::folder::{FileSummary, MANIFEST};
 use crate::job::SourceTable;
 use crate::lattice::Node;
 use crate::metric::Metric;
+use crate::pool::blocking;
 use crate::report::{self, Column, Report, Role};
 use crate::risk::{Settings, THRESHOLDS};
 use crate::search::Oracle;
@@ -41,6 +42,10 @@ impl Facts<'_> {
                 ),
             ));
         }
+        let files = match staged {
+            Some(staged) => Some(files(staged).await?),
+            None => None,
+        };
         let columns = self.columns();
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
@@ -61,7 +66,7 @@ impl Facts<'_> {
                 required_class_size: required,
                 entity: job.entity.clone(),
                 population: job.population.as_ref().map(shown),
-                files: staged.map(files).transpose()?,
+                files,
             },
             promises: self.kept_promises(),
             risks: report::risks(&before, &after),
@@ -144,12 +149,14 @@ fn shown(source: &SourceTable) -> String {
     }
 }
 
-fn files(staged: &Staged) -> Result<report::Files> {
+async fn files(staged: &Staged<'_>) -> Result<report::Files> {
     let output = &staged.manifest.output;
+    let manifest = staged.stage.folder().join(MANIFEST);
+    let sum = move || FileSummary::of(&manifest, MANIFEST.into(), None);
     Ok(report::Files {
         count: output.len() as u64,
         bytes: output.iter().map(|f| f.bytes).sum(),
-        manifest_sha256: FileSummary::of(&staged.stage.folder().join(MANIFEST), MANIFEST.into(), None)?.sha256,
+        manifest_sha256: blocking("summing up the manifest", sum).await?.sha256,
     })
 }
 

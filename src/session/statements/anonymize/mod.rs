@@ -4,9 +4,10 @@ pub(in crate::session) mod spec;
 mod summary;
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::{self, StagedReport};
+use crate::engine;
 use crate::error::Result;
 use crate::job::Purpose;
+use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
@@ -46,7 +47,9 @@ impl Run for AnonymizeSpec {
         let Some(target) = &job.target else {
             let released = engine::release_rows(&job, &context.observer).await?;
             let answer = Answer::query(context.session.read_table(Arc::new(released.table))?).await?;
-            released.report.map_or(Ok(()), StagedReport::publish)?;
+            if let Some(report) = released.report {
+                blocking("publishing the report", move || report.publish()).await?;
+            }
             return Ok(answer);
         };
         let release = engine::release_to(&job, &context.observer).await?;

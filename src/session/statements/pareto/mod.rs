@@ -8,6 +8,7 @@ use crate::catalogue::{Call, Value};
 use crate::engine::{self, Front, Objective, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
+use crate::pool::blocking;
 use crate::quoting::ident;
 use crate::report::FrontChart;
 use crate::session::answer::Answer;
@@ -119,7 +120,8 @@ impl Run for Pareto {
         let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
         let (batch, chart) = context.front(request).await?;
         if let Some(path) = report {
-            StagedReport::write(&path, &chart.svg()?)?.publish()?;
+            let svg = chart.svg()?;
+            blocking("writing the chart", move || StagedReport::write(&path, &svg)?.publish()).await?;
         }
         *context.last_front.write() = Some(Arc::new(chart));
         Answer::of(batch)

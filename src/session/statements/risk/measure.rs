@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
 use crate::model;
+use crate::pool::blocking;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::bind::arguments;
 use crate::session::context::AnonContext;
@@ -15,7 +16,7 @@ use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::{SessionContext, ident, lit};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The name of the measured rows in the session that counts them.
@@ -157,8 +158,8 @@ impl AnonContext {
     /// The rows to measure, in a session of their own.
     async fn measured_table(&self, statement: &RiskSpec) -> Result<(SessionContext, ReleasedTable)> {
         let source = self.source(&statement.source).await?;
-        check(statement, &source)?;
-        let manifest = manifest(statement)?;
+        let manifest = manifest(statement).await?;
+        check(statement, &source, manifest.is_some())?;
         let quasi_identifiers: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let sensitive: Vec<String> = statement.sensitive.iter().map(|s| s.column.clone()).collect();
         let mut table = ReleasedTable::of(MEASURED, &quasi_identifiers, &sensitive, manifest.as_ref());
@@ -177,13 +178,13 @@ impl AnonContext {
         if let Some(missing) = columns.chain(&statement.entity).find(|c| !known.contains(&c.as_str())) {
             return Err(Error::unknown("column", missing, known).context(format!("the population {}", rows.name)));
         }
-        let frame = self.generalized(rows.rows, statement)?;
+        let frame = self.generalized(rows.rows, statement).await?;
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
     }
 
     /// The population with every column that has a hierarchy at the level that the manifest of the release says.
-    fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
-        let Some(manifest) = manifest(statement)? else {
+    async fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
+        let Some(manifest) = manifest(statement).await? else {
             return Ok(rows);
         };
         if manifest.partition.is_some() {
@@ -288,15 +289,16 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
 }
 
 /// The manifest of a release that is measured.
-fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
-    match &statement.source {
-        SourceClause::Path(path) => Manifest::read(Path::new(path)),
-        _ => Ok(None),
-    }
+async fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
+    let SourceClause::Path(path) = &statement.source else {
+        return Ok(None);
+    };
+    let folder = PathBuf::from(path);
+    blocking("reading a manifest", move || Manifest::read(&folder)).await
 }
 
 /// Every column is there and has one role, and nothing is said that has no effect.
-fn check(statement: &RiskSpec, source: &SourceTable) -> Result<()> {
+fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result<()> {
     let known = source.columns();
     let quasi = statement
         .quasi_identifiers
@@ -322,7 +324,7 @@ fn check(statement: &RiskSpec, source: &SourceTable) -> Result<()> {
             s.column
         )));
     }
-    let generalizes = statement.population.is_some() && manifest(statement)?.is_some();
+    let generalizes = statement.population.is_some() && is_release;
     for q in &statement.quasi_identifiers {
         let column = &q.column;
         if q.levels.is_some() || q.weight.is_some() {

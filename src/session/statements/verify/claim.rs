@@ -5,6 +5,7 @@ use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
 use crate::folder::Role;
 use crate::job::{Constraint, QuasiIdentifier, check_population};
+use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
 use crate::session::sources::source::{partition_columns, released_folder};
@@ -26,7 +27,11 @@ impl AnonContext {
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
         let folder = released_folder(&verify.source, &source.rows);
-        let evidence = folder.as_deref().map(|folder| Evidence::of(folder, stated));
+        let read = move || match folder.as_deref() {
+            Some(folder) => Ok((Evidence::of(folder, stated)?, partition_columns(folder))),
+            None => Ok((None, vec![])),
+        };
+        let (evidence, folders) = blocking("reading the manifest", read).await?;
         let hierarchies = self.hierarchies.read().clone();
         let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
         let sensitive = verify.sensitive.iter().map(|s| ClaimedAttribute {
@@ -36,8 +41,8 @@ impl AnonContext {
         });
         Ok(Claim {
             rows: source.rows,
-            folders: folder.as_deref().map(partition_columns).unwrap_or_default(),
-            evidence: evidence.transpose()?.flatten(),
+            folders,
+            evidence,
             generalized: generalized.map(|q| q.column.clone()).collect(),
             quasi_identifiers,
             sensitive: sensitive.collect(),

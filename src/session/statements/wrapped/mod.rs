@@ -8,6 +8,7 @@ use super::entry::{Run, Statement};
 use crate::engine::{self, ReleasedRows, Stage, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::Purpose;
+use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
@@ -113,21 +114,22 @@ impl Run for Wrapped {
             table
                 .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
                 .await?;
-            let (frame, stage) = output::staged(frame)?;
+            let (frame, stage) = blocking("staging the output", move || output::staged(frame)).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
-            let batches: Vec<_> = frame
-                .execute_stream()
-                .await?
-                .try_collect()
-                .await
-                .map_err(Error::from_data)?;
-            stage.map_or(Ok(()), Stage::publish_output)?;
+            let batches = async {
+                let rows = frame.execute_stream().await?;
+                rows.try_collect::<Vec<_>>().await.map_err(Error::from_data)
+            };
+            let (stage, batches) = engine::or_removed(stage, batches.await).await?;
+            let publish = move || stage.map_or(Ok(()), Stage::publish_output);
+            blocking("putting the output in its place", publish).await?;
             Ok::<_, Error>((schema, batches))
         }
         .await;
         context.session.deregister_table(name.as_str())?;
         let (schema, batches) = done?;
-        report.map_or(Ok(()), StagedReport::publish)?;
+        let publish = move || report.map_or(Ok(()), StagedReport::publish);
+        blocking("publishing the report", publish).await?;
         Answer::batches(schema, batches)
     }
 }
