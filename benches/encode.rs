@@ -5,8 +5,8 @@ mod support {
     pub mod run;
 }
 
-use anonsql::frequency::{Columns, Scan, SpillSpace};
-use anonsql::generate::{BenchShape, Table, generate};
+use anonsql::internal::frequency::{Columns, Scan, SpillSpace};
+use anonsql::internal::generate::{BenchShape, Table, generate};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

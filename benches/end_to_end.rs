@@ -6,7 +6,7 @@ mod support {
 }
 
 use anonsql::AnonContext;
-use anonsql::generate::{BenchShape, Table, generate, write_hierarchies};
+use anonsql::internal::generate::{BenchShape, Table, generate, write_hierarchies};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::Path;

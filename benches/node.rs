@@ -10,7 +10,7 @@ mod support {
     pub mod run;
 }
 
-use anonsql::lattice::Node;
+use anonsql::internal::lattice::Node;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;

@@ -13,10 +13,10 @@ mod support {
 }
 
 use anonsql::AnonContext;
-use anonsql::catalogue::Call;
-use anonsql::engine::{Observer, Phase};
-use anonsql::lattice::Node;
-use anonsql::search::{self, Budget, Context, Oracle};
+use anonsql::internal::catalogue::Call;
+use anonsql::internal::engine::{Observer, Phase};
+use anonsql::internal::lattice::Node;
+use anonsql::internal::search::{self, Budget, Context, Oracle};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;

@@ -9,8 +9,8 @@ mod support {
     pub mod run;
 }
 
-use anonsql::search::{self, Budget, Context};
-use anonsql::{catalogue::Call, engine::Evaluator};
+use anonsql::internal::search::{self, Budget, Context};
+use anonsql::internal::{catalogue::Call, engine::Evaluator};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::time::Duration;
 use support::adult::Adult;

@@ -23,7 +23,7 @@ pub async fn main() -> Result<()> {
     session.register_batch("people", people)?;
     let anon = AnonContext::new(session);
 
-    let folder = tempfile::tempdir().map_err(|e| Error::io("a folder for the example", e))?;
+    let folder = tempfile::tempdir().map_err(|e| Error::new(ErrorKind::Io, e.to_string()))?;
     let target = folder.path().join("released").display().to_string();
     let request = format!(
         "ANONYMIZE people TO '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness)

@@ -3,9 +3,9 @@
 //! `cargo run --example own_hierarchy`
 
 use anonsql::AnonContext;
-use anonsql::catalogue::Info;
 use anonsql::error::{Error, Result};
-use anonsql::hierarchy::{Clause, GeneralizationRule, Item, Kind, LevelRule, Part, Takes};
+use anonsql::extend::Info;
+use anonsql::extend::hierarchy::{Clause, GeneralizationRule, Item, Kind, LevelRule, Part, Takes};
 use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;

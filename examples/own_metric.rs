@@ -3,9 +3,9 @@
 //! `cargo run --example own_metric`
 
 use anonsql::AnonContext;
-use anonsql::catalogue::{Entry, Info};
 use anonsql::error::Result;
-use anonsql::metric::{Build, Measure, Metric, Subject, View};
+use anonsql::extend::metric::{Build, Measure, Metric, Subject, View};
+use anonsql::extend::{Entry, Info};
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 
@@ -14,9 +14,7 @@ struct LargestClass;
 
 impl Metric for LargestClass {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
-        Ok(Box::new(Prepared {
-            rows: subject.base.rows,
-        }))
+        Ok(Box::new(Prepared { rows: subject.rows() }))
     }
 }
 
@@ -27,9 +25,7 @@ struct Prepared {
 
 impl Measure for Prepared {
     fn value(&self, view: &View) -> f64 {
-        let classes = view.set.counts().iter().zip(view.kept);
-        let kept = classes.filter(|(_, kept)| **kept).map(|(rows, _)| *rows);
-        kept.max().unwrap_or(0) as f64
+        view.class_sizes().max().unwrap_or(0) as f64
     }
 
     fn range(&self) -> (f64, f64) {

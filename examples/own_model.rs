@@ -3,11 +3,11 @@
 //! `cargo run --example own_model`
 
 use anonsql::AnonContext;
-use anonsql::catalogue::{Entry, Info, Kind, Param};
 use anonsql::error::Result;
-use anonsql::model::{
+use anonsql::extend::model::{
     Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject,
 };
+use anonsql::extend::{Entry, Info, Kind, Param};
 use datafusion::prelude::SessionContext;
 
 #[derive(Debug, Clone, Copy)]

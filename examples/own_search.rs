@@ -3,9 +3,9 @@
 //! `cargo run --example own_search`
 
 use anonsql::AnonContext;
-use anonsql::catalogue::{Entry, Info};
 use anonsql::error::Result;
-use anonsql::search::{Build, Context, Finding, Oracle, Search, Stop};
+use anonsql::extend::search::{Build, Context, Finding, Oracle, Search, Stop};
+use anonsql::extend::{Entry, Info};
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 

@@ -3,9 +3,9 @@
 //! `cargo run --example progress`
 
 use anonsql::AnonContext;
-use anonsql::engine::{Observer, Phase};
+use anonsql::Progress;
 use anonsql::error::Result;
-use anonsql::search::Progress;
+use anonsql::{Observer, Phase};
 use datafusion::prelude::SessionContext;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -10,10 +10,30 @@ use std::fmt;
 use tokio::task::JoinError;
 
 /// The result of everything fallible in this crate.
+///
+/// ```
+/// fn checked(k: u64) -> anonsql::error::Result<u64> {
+///     if k > 0 { Ok(k) } else { Err(anonsql::error::Error::usage("k is above 0")) }
+/// }
+/// assert_eq!(checked(5)?, 5);
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Who is at fault, and so which exit code the command ends with.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// use anonsql::error::ErrorKind;
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let request = "ANONYMIZE (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
+/// assert_eq!(anon.sql(request).await.map_err(|e| e.kind()), Err(ErrorKind::Infeasible));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The statement does not parse or names something that is not there (exit code 1).
     Usage,
@@ -36,6 +56,12 @@ pub enum ErrorKind {
 }
 
 /// An error with its kind, a message for people, and where it came from.
+///
+/// ```
+/// use anonsql::error::{Error, ErrorKind};
+/// let error = Error::usage("k must be above 0");
+/// assert_eq!((error.kind(), error.message(), error.exit_code()), (ErrorKind::Usage, "k must be above 0", 1));
+/// ```
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -64,6 +90,7 @@ impl Error {
     }
 
     /// A fault of anonsql itself.
+    #[doc(hidden)]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(
             ErrorKind::Internal,
@@ -77,12 +104,12 @@ impl Error {
     }
 
     /// A file or folder, named by `what`, could not be used.
-    pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
+    pub(crate) fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
     /// `what` (a column, a model, ...) called `name` is unknown; names the nearest of `known`.
-    pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known
             .iter()
@@ -98,13 +125,13 @@ impl Error {
     }
 
     /// The same error, told in a wider context: `context: message`.
-    pub fn context(mut self, context: impl fmt::Display) -> Self {
+    pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
     /// The same error with the error that caused it.
-    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
@@ -112,7 +139,7 @@ impl Error {
     /// An error that DataFusion raised while it read data: whatever may be a value of a person is withheld. That is what it
     /// quotes, and unless it speaks of memory or files, numbers and what follows its first line. The original is dropped too,
     /// so that no log can print it.
-    pub fn from_data(error: DataFusionError) -> Self {
+    pub(crate) fn from_data(error: DataFusionError) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
             return own;
@@ -127,7 +154,7 @@ impl Error {
 
     /// An error of a statement of DataFusion that may have read data before it answered, as CREATE TABLE AS does. What is
     /// wrong with the statement itself is said in full.
-    pub fn from_statement(error: DataFusionError) -> Self {
+    pub(crate) fn from_statement(error: DataFusionError) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
             DataFusionError::Execution(said) => said.ends_with("already exists") || said.ends_with("doesn't exist"),
@@ -140,7 +167,7 @@ impl Error {
     }
 
     /// `what` ran as a task, which did not come to its end. What a panic says is withheld: it may quote data.
-    pub fn from_task(what: &str, error: &JoinError) -> Self {
+    pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
             true => Self::internal(format!("{what} ended by a panic")),
             false => Self::new(ErrorKind::Interrupted, format!("{what} was cancelled")),

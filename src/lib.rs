@@ -27,18 +27,18 @@
 //!
 //! # How a request runs
 //!
-//! SQL text is parsed ([`sql`]) and bound ([`session`]) to a [`job::Job`]: what was asked as a value, which is checked
-//! once, before anything is read. Then each stage of the [`engine`] takes the values of the stages before it and returns
+//! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: what was asked as a value, which is checked
+//! once, before anything is read. Then each stage of the `engine` takes the values of the stages before it and returns
 //! one of its own. The engine
 //!
-//! 1. reads the source once ([`frequency`]): values become codes, rows become the *base frequency set*, the distinct
+//! 1. reads the source once (`frequency`): values become codes, rows become the *base frequency set*, the distinct
 //!    combinations of quasi-identifier codes with their counts, packed into machine words;
-//! 2. binds every [`hierarchy`] to its column's values as a lookup table, so that a node of the [`lattice`] is a
+//! 2. binds every `hierarchy` to its column's values as a lookup table, so that a node of the `lattice` is a
 //!    GROUP BY of the base set, or of the set of a more specific node. That plan is answered by grouping packed keys in
 //!    one loop, or executed by DataFusion under `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
-//! 3. lets a [`search`] ask its oracle, the evaluator, about nodes: which classes fail a [`model`], what the [`metric`]
-//!    says, what no node above can beat; or has a [`partition`]ing algorithm divide the base set into groups;
-//! 4. rewrites the source in a second scan ([`recode`]) to a staging folder beside the target;
+//! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`, what the `metric`
+//!    says, what no node above can beat; or has a `partition`ing algorithm divide the base set into groups;
+//! 4. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
 //! 5. recounts the written files with SQL that shares no code with the search, writes the manifest and the
 //!    report, and exchanges the staging folder with the target at once.
 //!
@@ -50,34 +50,37 @@
 //! | module | DataFusion | what it is |
 //! |---|---|---|
 //! | [`error`] | yes | one error type; its kind decides the exit code |
-//! | [`plain`] | yes | text that is safe to look at |
-//! | [`quoting`] | no | how a name or a text stands in SQL |
-//! | [`settings`] | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | `plain` | yes | text that is safe to look at |
+//! | `quoting` | no | how a name or a text stands in SQL |
+//! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
-//! | [`arithmetic`] | no | divisors and multiples |
-//! | [`catalogue`] | no | how an SQL name becomes an object with checked arguments |
-//! | [`lattice`] | no | nodes, their order and neighbours |
-//! | [`operator`] | yes | the one frame around an operator of ours in a DataFusion plan |
-//! | [`hierarchy`] | no | hierarchies as Arrow lookup tables, one file per kind |
-//! | [`search`] | no | one file per algorithm, written against an oracle |
-//! | [`partition`] | no | local recoding: one file per algorithm that divides the distinct combinations |
-//! | [`frequency`] | yes | rows to counts: encoding, the base set, roll-up, the cache |
-//! | [`recode`] | yes | applying a choice, batch by batch |
-//! | [`model`] | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
-//! | [`metric`] | no | quality metrics with their bounds |
-//! | [`objective`] | no | what a Pareto front can be over besides the metrics, one file per property |
-//! | [`suggest`] | no | what a column's name, form and counts say of its role |
-//! | [`risk`] | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
-//! | [`report`] | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | [`source`] | yes | reading what others wrote: damaged files, files that change, columns by name |
-//! | [`folder`] | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
-//! | [`job`] | yes | what was asked, and every refusal |
-//! | [`engine`] | yes | the one path from job to release: `scan`, `decide`, `apply`, `write`, `recount`, `publish` |
+//! | `arithmetic` | no | divisors and multiples |
+//! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
+//! | `lattice` | no | nodes, their order and neighbours |
+//! | `operator` | yes | the one frame around an operator of ours in a DataFusion plan |
+//! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
+//! | `search` | no | one file per algorithm, written against an oracle |
+//! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
+//! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
+//! | `recode` | yes | applying a choice, batch by batch |
+//! | `model` | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
+//! | `metric` | no | quality metrics with their bounds |
+//! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
+//! | `suggest` | no | what a column's name, form and counts say of its role |
+//! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
+//! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
+//! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
+//! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
+//! | `job` | yes | what was asked, and every refusal |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
-//! | [`sql`] | yes | reading SQL: the cursor, and the clauses that statements share |
-//! | [`session`] | yes | [`AnonContext`] over a DataFusion session; one file per statement |
+//! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
+//! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
+//! | [`extend`] | yes | what a privacy model, metric, search or hierarchy kind of one's own is made of |
+//! | [`manifest`] | yes | the manifest beside a release |
 //! | `generate` | no | tables of made-up people, for trials and measurements |
 //! | `cli` | yes | the command: arguments, the prompt, output |
+//! | `internal` | yes | every room, for the tests and benches of this repository (feature `internal-api`) |
 //!
 //! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
 //!
@@ -94,37 +97,49 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// Help, completion and listings are read by the command alone. With it, what nobody uses is an error again.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-pub mod arithmetic;
+mod arithmetic;
 mod audit;
-pub mod catalogue;
+mod catalogue;
 #[cfg(feature = "cli")]
-pub mod cli;
-pub mod engine;
+mod cli;
+mod engine;
 pub mod error;
-pub mod folder;
-pub mod frequency;
+pub mod extend;
+mod folder;
+mod frequency;
 #[cfg(feature = "cli")]
-pub mod generate;
-pub mod hierarchy;
-pub mod job;
-pub mod lattice;
-pub mod metric;
-pub mod model;
-pub mod objective;
-pub mod operator;
-pub mod partition;
-pub mod plain;
+mod generate;
+mod hierarchy;
+#[cfg(feature = "internal-api")]
+#[doc(hidden)]
+pub mod internal;
+mod job;
+mod lattice;
+pub mod manifest;
+mod metric;
+mod model;
+mod objective;
+mod operator;
+mod partition;
+mod plain;
 mod pool;
-pub mod quoting;
-pub mod recode;
-pub mod report;
-pub mod risk;
-pub mod search;
-pub mod session;
-pub mod settings;
-pub mod source;
-pub mod sql;
-pub mod suggest;
+mod quoting;
+mod recode;
+mod report;
+mod risk;
+mod search;
+mod session;
+mod settings;
+mod source;
+mod sql;
+mod suggest;
 
-pub use session::{AnonContext, Answer};
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main as run_command;
+pub use engine::{Observer, Phase, Release};
+pub use search::Progress;
+pub use session::{AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification};

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    anonsql::cli::main()
+    anonsql::run_command()
 }

@@ -7,7 +7,8 @@
 //!
 //! The last test holds the files to the catalogues: an entry without its file fails.
 
-use anonsql::{AnonContext, hierarchy, metric, model, partition, search, session};
+use anonsql::AnonContext;
+use anonsql::internal::{hierarchy, metric, model, partition, search, session};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};

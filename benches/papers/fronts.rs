@@ -4,13 +4,13 @@ use crate::chart::{Line, points};
 use crate::page::{Page, number};
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
-use anonsql::catalogue::{Argument, Arguments, Call, Value};
-use anonsql::engine::{FrontOracle, Objective, Optimized, Silent, front_oracle};
-use anonsql::lattice::Node;
-use anonsql::metric;
-use anonsql::objective::OBJECTIVES;
-use anonsql::search::front::{convergence_error, representation_ratio};
-use anonsql::search::{self, Assessment, Budget, Context, Oracle};
+use anonsql::internal::catalogue::{Argument, Arguments, Call, Value};
+use anonsql::internal::engine::{FrontOracle, Objective, Optimized, Silent, front_oracle};
+use anonsql::internal::lattice::Node;
+use anonsql::internal::metric;
+use anonsql::internal::objective::OBJECTIVES;
+use anonsql::internal::search::front::{convergence_error, representation_ratio};
+use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
 
 const COLUMNS: [&str; 8] = [
     "age",
@@ -152,11 +152,7 @@ impl Nodes {
         let names: Vec<&str> = properties.iter().map(|p| p.0).collect();
         let objectives: Vec<Objective> = properties
             .into_iter()
-            .map(|(name, maximise, of)| Objective {
-                name: name.into(),
-                maximise,
-                of,
-            })
+            .map(|(_, maximise, of)| Objective { maximise, of })
             .collect();
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let oracle = runtime.block_on(async {

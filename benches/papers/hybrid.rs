@@ -4,10 +4,10 @@ use crate::chart::{Line, lines};
 use crate::page::{Page, number};
 use crate::source::{Known, Table};
 use crate::{Plan, for_each, spread};
-use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Silent, detail_requests, scan};
-use anonsql::lattice::Node;
-use anonsql::search::{self, Assessment, Budget, Context, Oracle};
+use anonsql::internal::catalogue::Call;
+use anonsql::internal::engine::{Evaluator, Silent, detail_requests, scan};
+use anonsql::internal::lattice::Node;
+use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
 
 const PIMA: [&str; 8] = [
     "pregnancies",

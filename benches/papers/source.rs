@@ -3,10 +3,10 @@
 use crate::Plan;
 use crate::request;
 use anonsql::error::Result;
-use anonsql::job::{Job, Sensitive, SourceTable, SuppressionLimit};
-use anonsql::lattice::{Lattice, Node};
-use anonsql::search::{Assessment, Counters, Oracle};
-use anonsql::source::Pins;
+use anonsql::internal::job::{Job, Sensitive, SourceTable, SuppressionLimit};
+use anonsql::internal::lattice::{Lattice, Node};
+use anonsql::internal::search::{Assessment, Counters, Oracle};
+use anonsql::internal::source::Pins;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 /// A table with its hierarchies, and what is asked of it.

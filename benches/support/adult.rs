@@ -1,13 +1,13 @@
 //! The Adult table of 30,162 rows with its nine quasi-identifiers: 12,960 nodes.
 
 use super::request;
-use anonsql::catalogue::Call;
-use anonsql::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
-use anonsql::frequency::{Base, FrequencySets};
-use anonsql::job::{Job, SourceTable, SuppressionLimit};
-use anonsql::lattice::Lattice;
-use anonsql::metric::{self, Metric};
-use anonsql::source::Pins;
+use anonsql::internal::catalogue::Call;
+use anonsql::internal::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
+use anonsql::internal::frequency::{Base, FrequencySets};
+use anonsql::internal::job::{Job, SourceTable, SuppressionLimit};
+use anonsql::internal::lattice::Lattice;
+use anonsql::internal::metric::{self, Metric};
+use anonsql::internal::source::Pins;
 use datafusion::execution::TaskContext;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};

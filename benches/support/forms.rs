@@ -1,8 +1,8 @@
 //! One node's classes, as the product finds them and as DataFusion's own aggregation does.
 
 use super::adult::Adult;
-use anonsql::frequency::FrequencySets;
-use anonsql::lattice::Node;
+use anonsql::internal::frequency::FrequencySets;
+use anonsql::internal::lattice::Node;
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;

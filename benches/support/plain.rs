@@ -1,7 +1,7 @@
 //! Grouping of packed keys by plain Rust and hashbrown: the floor that a node executed by DataFusion is held to.
 
-use anonsql::frequency::{Base, FrequencySet};
-use anonsql::lattice::{Lattice, Node};
+use anonsql::internal::frequency::{Base, FrequencySet};
+use anonsql::internal::lattice::{Lattice, Node};
 use hashbrown::HashMap;
 use std::collections::HashMap as StdHashMap;
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl Plain {
         };
         let set: &FrequencySet = base.held().expect("the table is in memory");
         let rows = (0..set.len()).map(|i| (pack(set.key(i)), set.counts()[i])).collect();
-        let levels = |l: &anonsql::hierarchy::Lookup| {
+        let levels = |l: &anonsql::internal::hierarchy::Lookup| {
             let least = |level| l.level(level).representatives.iter().map(|c| u64::from(*c)).collect();
             (0..=l.top()).map(least).collect()
         };

@@ -1,9 +1,9 @@
 //! What benches ask for: k-anonymity of a table whose hierarchies are files.
 
-use anonsql::catalogue::{Argument, Call, Value};
-use anonsql::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
-use anonsql::job::{Choice, Constraint, Job, QuasiIdentifier, SourceTable, SuppressionLimit};
-use anonsql::{metric, model, search};
+use anonsql::internal::catalogue::{Argument, Call, Value};
+use anonsql::internal::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::internal::job::{Choice, Constraint, Job, QuasiIdentifier, SourceTable, SuppressionLimit};
+use anonsql::internal::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
 

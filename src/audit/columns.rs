@@ -2,9 +2,9 @@
 
 use super::claim::Claim;
 use super::evidence::Evidence;
-use super::findings::Findings;
 use super::known::Known;
 use super::spelling::TEXT;
+use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{MANIFEST, Manifest, Role};
 use crate::hierarchy::Hierarchy;
@@ -18,7 +18,7 @@ struct Named {
 }
 
 /// What is known of every quasi-identifier.
-pub(super) fn known(claim: &Claim, found: &mut Findings) -> Result<Vec<Known>> {
+pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
         .map(|m| m.columns_of(Role::QuasiIdentifier))
@@ -71,7 +71,7 @@ fn hierarchy_of(
     manifest: &Manifest,
     column: &str,
     levels: Option<(u8, u8)>,
-    found: &mut Findings,
+    found: &mut Verification,
 ) -> Result<Option<Arc<Hierarchy>>> {
     let suppression = Hierarchy::suppression_of(column)?;
     if manifest.used(column, &suppression)? {

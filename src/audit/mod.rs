@@ -20,7 +20,6 @@ mod columns;
 mod cover;
 mod evidence;
 mod files;
-mod findings;
 mod flow;
 mod known;
 mod labels;
@@ -28,8 +27,9 @@ mod order;
 mod run;
 mod spelling;
 mod tables;
+mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};
 pub(crate) use evidence::{Evidence, Stated};
-pub(crate) use findings::Findings;
 pub(crate) use run::audit;
+pub use verification::Verification;

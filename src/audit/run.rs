@@ -3,10 +3,10 @@
 use super::claim::Claim;
 use super::columns::known;
 use super::evidence::Evidence;
-use super::findings::Findings;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
+use super::verification::Verification;
 use super::{against, cover, labels, order};
 use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable};
 use crate::error::{Error, Result};
@@ -16,8 +16,8 @@ use crate::job::Constraint;
 use std::sync::Arc;
 
 /// Checks what is claimed.
-pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Findings> {
-    let mut found = Findings::default();
+pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
+    let mut found = Verification::default();
     let known = known(claim, &mut found)?;
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     for sensitive in &claim.sensitive {

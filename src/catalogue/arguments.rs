@@ -6,6 +6,15 @@ use crate::error::{Error, Result};
 use std::time::Duration;
 
 /// The arguments of one entry, checked against its parameters, defaults filled in.
+///
+/// ```
+/// use anonsql::error::Result;
+/// use anonsql::extend::Arguments;
+/// /// The parameter `share` of an entry, as its constructor reads it.
+/// fn share(arguments: &Arguments) -> Result<f64> {
+///     arguments.real("share")
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Arguments {
     entry: &'static str,
@@ -14,6 +23,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// Checks `args` against the parameters of `info`.
+    #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
         let mut positional = 0;

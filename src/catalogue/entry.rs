@@ -4,7 +4,13 @@ use crate::error::{Error, Result};
 use std::fmt;
 
 /// What a parameter takes, with its range.
+///
+/// ```
+/// use anonsql::extend::Kind;
+/// assert_eq!(Kind::Integer { min: 1, max: 9 }.to_string(), "a whole number from 1 to 9");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Kind {
     /// A whole number from `min` to `max`, both included.
     Integer {
@@ -51,6 +57,17 @@ impl fmt::Display for Kind {
 }
 
 /// One parameter of an entry.
+///
+/// ```
+/// use anonsql::extend::{Kind, Param};
+/// const SHARE: Param = Param {
+///     name: "share",
+///     summary: "the greatest share of one value",
+///     kind: Kind::Real { min: 0.0, max: 1.0, open: true },
+///     default: None,
+/// };
+/// assert_eq!(SHARE.kind.to_string(), "a number above 0 and at most 1");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Param {
     /// Its name in SQL.
@@ -64,6 +81,18 @@ pub struct Param {
 }
 
 /// What is said of an entry everywhere: help, completion, SHOW lists, README tables.
+///
+/// ```
+/// use anonsql::extend::Info;
+/// const INFO: Info = Info {
+///     name: "largest_class",
+///     summary: "the rows of the largest class",
+///     params: &[],
+///     example: "MINIMIZING largest_class",
+///     reference: "in-house",
+/// };
+/// assert!(INFO.params.is_empty());
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// The SQL name, in lower case.
@@ -79,6 +108,41 @@ pub struct Info {
 }
 
 /// A description and the function that makes the object from checked arguments.
+///
+/// ```
+/// # use anonsql::error::Result;
+/// # use anonsql::extend::metric::{Build, Measure, Metric, Subject, View};
+/// # use anonsql::extend::{Entry, Info};
+/// # #[derive(Debug)]
+/// # struct Suppressed;
+/// # impl Metric for Suppressed {
+/// #     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
+/// #         Ok(Box::new(OfTable(subject.rows())))
+/// #     }
+/// # }
+/// # #[derive(Debug)]
+/// # struct OfTable(u64);
+/// # impl Measure for OfTable {
+/// #     fn value(&self, view: &View) -> f64 {
+/// #         view.suppressed as f64
+/// #     }
+/// #     fn range(&self) -> (f64, f64) {
+/// #         (0.0, self.0 as f64)
+/// #     }
+/// # }
+/// const ENTRY: Entry<Build> = Entry {
+///     info: Info {
+///         name: "suppressed_rows",
+///         summary: "the rows that are suppressed",
+///         params: &[],
+///         example: "MINIMIZING suppressed_rows",
+///         reference: "in-house",
+///     },
+///     build: |_| Ok(Box::new(Suppressed)),
+/// };
+/// anonsql::AnonContext::new(Default::default()).register_metric(ENTRY)?;
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<B> {
     /// The description.

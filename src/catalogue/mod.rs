@@ -9,7 +9,7 @@ mod call;
 mod entry;
 mod registry;
 
-pub use arguments::{Arguments, duration};
+pub use arguments::Arguments;
 pub use call::{Argument, Call, Value};
 pub use entry::{Entry, Info, Kind, Param, find};
 pub use registry::{Catalogue, Described};

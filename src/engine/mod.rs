@@ -13,17 +13,18 @@ mod temporary;
 mod testing;
 mod write;
 
-pub use decide::{
-    Decision, Evaluator, Front, FrontOracle, Objective, Optimized, Profile, Proof, Reached, Verdict, decide, describe,
-    front, front_oracle,
-};
+pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, describe, front};
+#[cfg(feature = "internal-api")]
+pub use decide::{FrontOracle, front_oracle};
 pub use observe::{Observer, Phase, Silent};
-pub use publish::{Release, ReleasedRows, StagedReport};
+pub use publish::{Published, Release, ReleasedRows, StagedReport};
 pub use recount::{Answers, Promise, ReleasedTable, recounting_session};
 pub(crate) use recount::{answer_maxima_rightly, count, with_one_zero};
 pub use run::{decide_job, measure, release_rows, release_to};
-pub use scan::{Scanned, detail_requests, scan};
+#[cfg(feature = "internal-api")]
+pub use scan::Scanned;
+pub use scan::{detail_requests, scan};
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
-pub use write::{Alike, ReleaseTable};
+pub use write::Alike;
 pub(crate) use write::{Stage, or_removed};

@@ -5,7 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// The parts of a run that take long.
+///
+/// ```
+/// use anonsql::{Observer, Phase};
+/// struct Printing;
+/// impl Observer for Printing {
+///     fn end(&self, phase: Phase) {
+///         if phase == Phase::Scan {
+///             println!("the source is read");
+///         }
+///     }
+/// }
+/// Printing.end(Phase::Scan);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// Reading the source for the base frequency set.
     Scan,
@@ -20,6 +34,18 @@ pub enum Phase {
 }
 
 /// Follows a run.
+///
+/// ```
+/// use anonsql::{AnonContext, Observer, Progress};
+/// use std::sync::Arc;
+/// struct Printing;
+/// impl Observer for Printing {
+///     fn searched(&self, progress: Progress) {
+///         println!("{} nodes", progress.nodes);
+///     }
+/// }
+/// let anon = AnonContext::new(Default::default()).with_observer(Arc::new(Printing));
+/// ```
 pub trait Observer: Send + Sync {
     /// A phase begins; its rows are added to the answered counter.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {

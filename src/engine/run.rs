@@ -3,18 +3,18 @@
 use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
 use super::observe::Observer;
-use super::publish::{Inputs, Release, ReleasedRows, publish, publish_rows};
-use super::recount::{Recounted, recount};
-use super::scan::{detail_requests, scan};
-use super::write::{Stage, Written, keep_rows, or_removed, write_files};
+use super::publish::{Inputs, Published, Release, ReleasedRows, publish, publish_rows};
+use super::recount::recount;
+use super::scan::{Scanned, detail_requests, scan};
+use super::write::{Stage, keep_rows, or_removed, write_files};
 use crate::error::{Error, Result};
-use crate::job::{Job, Target};
+use crate::job::Job;
 use crate::metric::Metric;
 use crate::pool::blocking;
 use std::sync::Arc;
 
 /// Anonymizes to the target of a job that was checked ([`Job::check`]). `None` when the target was there and is to be kept.
-pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
+pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Published>> {
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
     };
@@ -24,23 +24,18 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
         return Ok(None);
     };
     let inputs = Inputs::of(job);
-    let staged = release_in(job, (target, &stage), observer).await;
+    let staged = async {
+        let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+        let decision = decide(job, &evaluator(job, scanned).await?, observer).await?;
+        let rewrite = rewrite(job, &decision).await?;
+        let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
+        let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
+        Ok((decision, written, recounted.require()?))
+    };
+    let staged = staged.await;
     let (stage, (decision, written, recounted)) = or_removed(stage, staged).await?;
-    let release = publish((job, target), &decision, &written, &recounted, (stage, inputs)).await?;
-    Ok(Some(release))
-}
-
-/// Anonymizes to a stage: everything before the release is put in place.
-async fn release_in(
-    job: &Arc<Job>,
-    (target, stage): (&Target, &Stage),
-    observer: &Arc<dyn Observer>,
-) -> Result<(Decision, Written, Recounted)> {
-    let decision = decide_job(job, observer).await?;
-    let rewrite = rewrite(job, &decision).await?;
-    let written = write_files(job, &decision, rewrite, (target, stage), observer).await?;
-    let recounted = recount(job, &decision, &written, Some(stage), observer).await?;
-    Ok((decision, written, recounted.require()?))
+    let published = publish((job, target), &decision, &written, &recounted, (stage, inputs)).await?;
+    Ok(Some(published))
 }
 
 /// Anonymizes a job that was checked to rows: the same release, recounted, as a table to query.
@@ -55,11 +50,14 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
 /// Reads, searches and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
+    decide(job, &evaluator(job, scanned).await?, observer).await
+}
+
+/// Readies the evaluation of nodes, on a thread that may wait.
+async fn evaluator(job: &Arc<Job>, scanned: Scanned) -> Result<Arc<Evaluator>> {
     let own = Arc::clone(job);
-    let evaluator = blocking("preparing the search", move || {
-        Evaluator::new(&own, scanned, &own.metrics())
-    });
-    decide(job, &Arc::new(evaluator.await?), observer).await
+    let evaluator = move || Evaluator::new(&own, scanned, &own.metrics());
+    Ok(Arc::new(blocking("preparing the search", evaluator).await?))
 }
 
 /// The figures of what a job would release, recounted, and the values there of `metrics`, which are those of the evaluator;

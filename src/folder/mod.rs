@@ -3,12 +3,13 @@
 mod contents;
 mod manifest;
 mod partitions;
+mod summary;
 
 pub(crate) use contents::{check as check_replaceable, remove};
 pub(crate) use manifest::sha256;
-pub use manifest::{
-    Check, FileSummary, HierarchySummary, MANIFEST, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn,
-    ReleasedColumn, Role, SearchSummary, SuppressedRows, hierarchy_key,
-};
-pub use partitions::NULL_FOLDER;
+pub use manifest::{MANIFEST, Manifest, hierarchy_key};
 pub(crate) use partitions::{check_column as check_partition_column, name as partition_name, with_nulls};
+pub use summary::{
+    Check, FileSummary, HierarchySummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn, Role,
+    SearchSummary, SuppressedRows,
+};

@@ -20,9 +20,7 @@ pub(crate) use encode::one_zero;
 pub(crate) use key::{Grouper, bits_for};
 pub use key::{KeySchema, PackedLayout};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
-pub use set::{
-    Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer, SetCounters, Spilled,
-};
+pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use spill::SpillSpace;
 pub(crate) use spill::{Overflow, TemporaryFolder};
 pub use values::distinct_values;

@@ -37,6 +37,19 @@ pub enum Data {
 }
 
 /// What a clause says, by part: a part without a keyword has a name, any other has its keywords.
+///
+/// ```
+/// use anonsql::error::{Error, Result};
+/// use anonsql::extend::hierarchy::Arguments;
+/// /// The widths that `AS ROUNDED (10, 100)` gives.
+/// fn widths(given: &Arguments) -> Result<Vec<u32>> {
+///     let widths = given.wholes("widths")?;
+///     if widths.contains(&0) {
+///         return Err(Error::usage("ROUNDED: a width must be above 0"));
+///     }
+///     Ok(widths)
+/// }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     given: Vec<(&'static str, Given)>,
@@ -45,7 +58,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// What stands in the parts, and what was read for those that name a column or query.
-    pub fn new(given: Vec<(&'static str, Given)>, data: Vec<(&'static str, Data)>) -> Self {
+    pub(crate) fn new(given: Vec<(&'static str, Given)>, data: Vec<(&'static str, Data)>) -> Self {
         Self { given, data }
     }
 
@@ -71,7 +84,7 @@ impl Arguments {
     }
 
     /// The values of a part as exact numbers.
-    pub fn numbers(&self, part: &str) -> Result<Vec<Number>> {
+    pub(crate) fn numbers(&self, part: &str) -> Result<Vec<Number>> {
         self.values(part).iter().map(|v| text(v).parse()).collect()
     }
 

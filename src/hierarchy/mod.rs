@@ -36,15 +36,12 @@ pub mod values;
 pub use arguments::{Arguments, Data, Given};
 pub use clause::{Build, Clause, Item, Kind, Part, Takes};
 pub use cover::{Cover, Proven};
-pub use coverage::Coverage;
 pub use exceptions::{OnNull, OnUnmapped};
 pub(crate) use ground::plain_type;
 pub use label::{Label, LabelTexts};
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
-pub use number::Number;
-pub use rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
-pub use suppression::Suppression;
+pub use rule::{GeneralizationRule, LevelRule, TOP};
 
 /// The kinds of hierarchies, in the order of the language.
 pub static KINDS: &[Kind] = &[

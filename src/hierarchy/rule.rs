@@ -12,6 +12,48 @@ pub const TOP: &str = "*";
 pub const MAX_LEVELS: usize = 200;
 
 /// A generalization rule: it says which label a ground value has at each level.
+///
+/// ```
+/// use anonsql::error::{Error, Result};
+/// use anonsql::extend::hierarchy::{GeneralizationRule, LevelRule};
+/// use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
+/// use datafusion::arrow::datatypes::DataType;
+///
+/// /// Texts by their first character.
+/// #[derive(Debug)]
+/// struct Initial;
+///
+/// impl GeneralizationRule for Initial {
+///     fn kind(&self) -> &'static str {
+///         "initial"
+///     }
+///
+///     fn levels(&self) -> usize {
+///         1
+///     }
+///
+///     fn accepts(&self, data_type: &DataType) -> Result<()> {
+///         match data_type {
+///             DataType::Utf8 => Ok(()),
+///             other => Err(Error::usage(format!("INITIAL generalizes strings, not {other}"))),
+///         }
+///     }
+///
+///     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
+///         let texts = values.as_string::<i32>().iter();
+///         let initial = |text: &str| text.chars().take(1).collect::<String>();
+///         Ok(vec![texts.map(|text| text.map(initial)).collect()])
+///     }
+///
+///     fn sql(&self) -> String {
+///         "AS INITIAL".into()
+///     }
+///
+///     fn describe(&self) -> Vec<LevelRule> {
+///         vec![LevelRule { rule: "the first character".into(), labels: None }]
+///     }
+/// }
+/// ```
 pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// The name of its kind, as the kind's entry has it.
     fn kind(&self) -> &'static str;
@@ -57,6 +99,12 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
 }
 
 /// What one level of a hierarchy does, for people.
+///
+/// ```
+/// use anonsql::extend::hierarchy::LevelRule;
+/// let rule = LevelRule { rule: "the first character".into(), labels: Some(26) };
+/// assert_eq!(rule.labels, Some(26));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelRule {
     /// The rule, without any value of the data.

@@ -1,8 +1,12 @@
 //! What every kind of hierarchy promises, checked against plain loops over its labels.
 
+use super::coverage::Coverage;
 use super::intervals::Intervals;
+use super::number::Number;
 use super::prefix::Prefix;
 use super::quantiles::Quantiles;
+use super::rule::MAX_LEVELS;
+use super::suppression::Suppression;
 use super::truncate::{Truncate, Unit};
 use super::*;
 use arrow::array::{Array, ArrayRef, AsArray, Date32Array, DictionaryArray, Float64Array, Int64Array, StringArray};

@@ -12,6 +12,14 @@ pub use tags::Tags;
 use rand::{Rng, RngExt};
 
 /// Every node between `bottom` and `top`, both included.
+///
+/// ```
+/// use anonsql::extend::search::{Lattice, Node};
+/// /// The nodes of the lattice with a level of their own in the first column.
+/// fn raised(lattice: &Lattice) -> Vec<Node> {
+///     lattice.iter().filter(|node| node.level(0) > lattice.bottom().level(0)).collect()
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lattice {
     bottom: Node,
@@ -20,7 +28,7 @@ pub struct Lattice {
 
 impl Lattice {
     /// The lattice of the nodes from `bottom` to `top`; `bottom` must not be above `top` in any position.
-    pub fn new(bottom: Node, top: Node) -> Self {
+    pub(crate) fn new(bottom: Node, top: Node) -> Self {
         assert!(
             bottom.is_below_or_equal(&top),
             "the bottom of a lattice is below its top"
@@ -29,7 +37,8 @@ impl Lattice {
     }
 
     /// The lattice of all levels `0..=tops[i]`.
-    pub fn with_tops(tops: &[u8]) -> Self {
+    #[cfg(test)]
+    pub(crate) fn with_tops(tops: &[u8]) -> Self {
         Self::new(Node::new(vec![0; tops.len()]), Node::new(tops.to_vec()))
     }
 
@@ -67,7 +76,7 @@ impl Lattice {
     }
 
     /// The node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
-    pub fn node_at(&self, mut index: u128) -> Node {
+    pub(crate) fn node_at(&self, mut index: u128) -> Node {
         let mut levels = vec![0; self.width()];
         for (i, (a, b)) in self.spans().enumerate().collect::<Vec<_>>().into_iter().rev() {
             let radix = u128::from(b - a) + 1;
@@ -78,6 +87,7 @@ impl Lattice {
     }
 
     /// The index of `node` in the numbering of [`Lattice::node_at`].
+    #[doc(hidden)]
     pub fn index_of(&self, node: &Node) -> u128 {
         self.spans().zip(node.levels()).fold(0, |index, ((a, b), l)| {
             index * (u128::from(b - a) + 1) + u128::from(l - a)
@@ -103,7 +113,7 @@ impl Lattice {
     }
 
     /// Every node of one height (sum of levels), in the order of the levels.
-    pub fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
+    pub(crate) fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
         let mut next = self.least_of_height(height);
         std::iter::from_fn(move || {
             let current = next.take()?;
@@ -160,7 +170,7 @@ impl Lattice {
     }
 
     /// The nodes that differ from `node` in exactly one position, by any amount (the neighbourhood of the tabu papers).
-    pub fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
+    pub(crate) fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width()).flat_map(move |i| {
             (self.bottom.level(i)..=self.top.level(i))
                 .filter(move |&l| l != node.level(i))
@@ -169,6 +179,7 @@ impl Lattice {
     }
 
     /// A node drawn uniformly.
+    #[doc(hidden)]
     pub fn sample(&self, rng: &mut impl Rng) -> Node {
         Node::new(self.spans().map(|(a, b)| rng.random_range(a..=b)).collect())
     }

@@ -7,6 +7,13 @@ use std::fmt;
 /// One level per quasi-identifier, in the order the columns are named.
 ///
 /// The order is the tie-break of sql.md: less height first, then the levels from left to right.
+///
+/// ```
+/// use anonsql::extend::search::Node;
+/// let node = Node::new(vec![1, 0, 2]);
+/// assert_eq!((node.height(), node.level(2)), (3, 2));
+/// assert!(node.is_below_or_equal(&node.with_level(1, 1)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Node(Box<[u8]>);
@@ -45,12 +52,14 @@ impl Node {
     }
 
     /// The most general node below both (least levels).
-    pub fn meet(&self, other: &Self) -> Self {
+    #[cfg(test)]
+    pub(crate) fn meet(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.min(b)).collect())
     }
 
     /// The most specific node above both (greatest levels).
-    pub fn join(&self, other: &Self) -> Self {
+    #[cfg(test)]
+    pub(crate) fn join(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.max(b)).collect())
     }
 }

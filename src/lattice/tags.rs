@@ -40,11 +40,6 @@ impl Tags {
             self.highest_not.push(node.clone());
         }
     }
-
-    /// The anonymous nodes below which no anonymous one is known.
-    pub fn lowest_anonymous(&self) -> &[Node] {
-        &self.lowest_anonymous
-    }
 }
 
 #[cfg(test)]
@@ -62,6 +57,6 @@ mod tests {
         let (t, f, u) = (Some(true), Some(false), None);
         assert_eq!(known, [f, f, u, u, t, t, u, t, t]);
         tags.set(&Node::new(vec![0, 2]), true);
-        assert_eq!(tags.lowest_anonymous().len(), 2);
+        assert_eq!(tags.lowest_anonymous.len(), 2);
     }
 }

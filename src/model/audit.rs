@@ -5,7 +5,16 @@
 //! Groups are compared so that NULL equals NULL, as in GROUP BY.
 
 /// Names to write an audit with, all quoted as SQL identifiers.
+///
+/// ```
+/// use anonsql::extend::model::Relation;
+/// let mut relation = Relation::default();
+/// (relation.released, relation.group) = ("released".into(), vec!["age".into(), "zip".into()]);
+/// assert_eq!(relation.group_by(), "GROUP BY age, zip");
+/// assert_eq!(relation.size(), "count(*)");
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Relation {
     /// The released rows, without suppressed ones.
     pub released: String,
@@ -124,6 +133,12 @@ fn size(entity: Option<&str>) -> String {
 }
 
 /// How what is reached compares with what is required.
+///
+/// ```
+/// use anonsql::extend::model::Comparison;
+/// // k-anonymity reaches at least k, t-closeness at most t, (alpha, k)-anonymity less than a bound.
+/// let all = [Comparison::AtLeast, Comparison::AtMost, Comparison::Below];
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// Reached is at least required.
@@ -135,6 +150,15 @@ pub enum Comparison {
 }
 
 /// A check of a guarantee on released rows.
+///
+/// ```
+/// use anonsql::extend::model::{Audit, Comparison};
+/// let audit = Audit {
+///     sql: "SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY age)".into(),
+///     required: 5.0,
+///     comparison: Comparison::AtLeast,
+/// };
+/// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
     /// A query that answers one number: the worst that any class reaches, NULL when there is no class.
@@ -150,7 +174,7 @@ const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
     /// Whether `reached` is as required. No class, nothing broken.
-    pub fn holds(&self, reached: Option<f64>) -> bool {
+    pub(crate) fn holds(&self, reached: Option<f64>) -> bool {
         let tolerance = TOLERANCE * self.required.abs().max(1.0);
         reached.is_none_or(|reached| match self.comparison {
             Comparison::AtLeast => reached >= self.required - tolerance,

@@ -36,8 +36,12 @@ pub use l_diversity::weakest as weakest_l_diversity;
 pub use privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 pub use t_closeness::{CATEGORICAL, HIERARCHICAL, ORDERED, weakest as weakest_t_closeness};
 
-use crate::catalogue::{self, Arguments, Call, Entry};
-use crate::error::Result;
+use crate::catalogue::Entry;
+#[cfg(any(test, feature = "internal-api"))]
+use crate::{
+    catalogue::{Arguments, Call, find},
+    error::Result,
+};
 
 /// Every privacy model, by name.
 pub static MODELS: &[Entry<Build>] = &[
@@ -58,7 +62,8 @@ pub static MODELS: &[Entry<Build>] = &[
 ];
 
 /// The model that a statement names.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn build(call: &Call) -> Result<Box<dyn PrivacyModel>> {
-    let entry = catalogue::find("privacy model", MODELS, &call.name)?;
+    let entry = find("privacy model", MODELS, &call.name)?;
     (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
 }

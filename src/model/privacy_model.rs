@@ -8,6 +8,14 @@ use crate::hierarchy::Lookup;
 use std::fmt::Debug;
 
 /// When a class that holds implies that every class it is merged into holds.
+///
+/// ```
+/// use anonsql::extend::model::Monotonicity;
+/// // Merging classes only adds rows, so k-anonymity holds for whatever a class is merged into; a limit on the share of
+/// // one value may break once a class that fails is suppressed.
+/// let (k_anonymity, max_share) = (Monotonicity::Always, Monotonicity::WithoutSuppression);
+/// assert_ne!(k_anonymity, max_share);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Monotonicity {
     /// Along generalization, also when rows are suppressed.
@@ -19,7 +27,14 @@ pub enum Monotonicity {
 }
 
 /// What a model reads beyond class sizes.
+///
+/// ```
+/// use anonsql::extend::model::Reads;
+/// assert!(Reads::ATTRIBUTE.attribute && !Reads::ATTRIBUTE.whole);
+/// assert!(Reads::WHOLE.attribute && Reads::WHOLE.whole);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reads {
     /// The sensitive attribute named after ON.
     pub attribute: bool,
@@ -47,22 +62,43 @@ impl Reads {
 }
 
 /// What a model is prepared for.
+///
+/// ```
+/// use anonsql::error::{Error, Result};
+/// use anonsql::extend::model::Subject;
+/// /// Refuses a table in which no class can have so many rows.
+/// fn has_at_least(subject: &Subject, rows: u64) -> Result<()> {
+///     match subject.everyone() >= rows {
+///         true => Ok(()),
+///         false => Err(Error::infeasible("the table is too small")),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Subject<'a> {
     /// The table.
-    pub base: &'a Base,
+    pub(crate) base: &'a Base,
     /// The attribute's place among the details of the base set, for a model that reads one.
-    pub attribute: Option<usize>,
+    pub(crate) attribute: Option<usize>,
     /// The attribute's hierarchy, for a model that reads one.
-    pub hierarchy: Option<&'a Lookup>,
+    pub(crate) hierarchy: Option<&'a Lookup>,
 }
 
 impl Subject<'_> {
     /// f of a class with every row of the table: its rows, or its distinct entities under ENTITY.
-    fn everyone(&self) -> u64 {
+    pub fn everyone(&self) -> u64 {
         let mut details = self.base.attributes.iter();
         let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
         entities.map_or(self.base.rows, |a| a.values.len() as u64)
+    }
+
+    /// The sensitive values of the whole table, suppressed rows included, with their counts as in [`Class::histogram`];
+    /// empty for a model that reads none.
+    pub fn histogram(&self) -> Vec<(u32, u64)> {
+        let attribute = self.attribute.and_then(|index| self.base.attributes.get(index));
+        let counts = attribute.into_iter().flat_map(|a| (0..).zip(a.counts.iter().copied()));
+        counts.filter(|(_, n)| *n > 0).collect()
     }
 
     /// Fails as infeasible when no class can have `least` rows (entities). An empty table has no class and breaks
@@ -80,7 +116,18 @@ impl Subject<'_> {
 }
 
 /// One equivalence class.
+///
+/// ```
+/// use anonsql::extend::model::Class;
+/// /// The share of the most frequent sensitive value.
+/// fn greatest_share(class: &Class) -> f64 {
+///     let rows: u64 = class.histogram.iter().map(|(_, n)| n).sum();
+///     let most = class.histogram.iter().map(|(_, n)| *n).max().unwrap_or(0);
+///     most as f64 / rows.max(1) as f64
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Class<'a> {
     /// f: its rows, or its distinct entities under ENTITY.
     pub size: u64,
@@ -92,6 +139,40 @@ pub struct Class<'a> {
 }
 
 /// A privacy model with its parameters.
+///
+/// ```
+/// use anonsql::error::Result;
+/// use anonsql::extend::model::{Audit, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Relation, Subject};
+///
+/// /// Holds if and only if every class has at least two rows.
+/// #[derive(Debug, Clone, Copy)]
+/// struct Pairs;
+///
+/// impl PrivacyModel for Pairs {
+///     fn monotonicity(&self) -> Monotonicity {
+///         Monotonicity::Always
+///     }
+///
+///     fn prepare(&self, _: &Subject) -> Result<Box<dyn Predicate>> {
+///         Ok(Box::new(*self))
+///     }
+///
+///     fn audit(&self, relation: &Relation) -> Audit {
+///         let (size, rows, classes) = (relation.size(), &relation.released, relation.group_by());
+///         Audit {
+///             sql: format!("SELECT min(n) FROM (SELECT {size} AS n FROM {rows} {classes})"),
+///             required: 2.0,
+///             comparison: Comparison::AtLeast,
+///         }
+///     }
+/// }
+///
+/// impl Predicate for Pairs {
+///     fn holds(&self, class: &Class) -> bool {
+///         class.size >= 2
+///     }
+/// }
+/// ```
 pub trait PrivacyModel: Debug + Send + Sync {
     /// What it reads beyond class sizes.
     fn reads(&self) -> Reads {
@@ -100,6 +181,7 @@ pub trait PrivacyModel: Debug + Send + Sync {
 
     /// The column with each row's own limit, for a promise to each row instead of to each class. Such a promise is kept
     /// when rows are written, and rules out no class.
+    #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
         None
     }
@@ -134,6 +216,20 @@ pub trait PrivacyModel: Debug + Send + Sync {
 }
 
 /// A model made ready for one table.
+///
+/// ```
+/// use anonsql::extend::model::{Class, Predicate};
+///
+/// /// Holds if and only if the class has at least two different sensitive values.
+/// #[derive(Debug)]
+/// struct TwoValues;
+///
+/// impl Predicate for TwoValues {
+///     fn holds(&self, class: &Class) -> bool {
+///         class.histogram.len() >= 2
+///     }
+/// }
+/// ```
 pub trait Predicate: Debug + Send + Sync {
     /// Whether the class may be released.
     fn holds(&self, class: &Class) -> bool;
@@ -160,4 +256,12 @@ pub trait Predicate: Debug + Send + Sync {
 }
 
 /// The constructor in a model's catalogue entry.
+///
+/// ```
+/// use anonsql::extend::model::{Build, PrivacyModel};
+/// fn described(build: Build, arguments: &anonsql::extend::Arguments) -> anonsql::error::Result<String> {
+///     let model: Box<dyn PrivacyModel> = build(arguments)?;
+///     Ok(format!("{model:?}"))
+/// }
+/// ```
 pub type Build = fn(&Arguments) -> Result<Box<dyn PrivacyModel>>;

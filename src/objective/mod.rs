@@ -13,7 +13,7 @@ mod t;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Build, Entry};
+pub use entry::Entry;
 pub use property::{Attribute, Lead, Measured, Property, Released};
 
 /// Every objective that is not a metric, by name.

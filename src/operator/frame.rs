@@ -33,8 +33,6 @@ pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 pub enum Input {
     /// Each by itself.
     Each,
-    /// As one, in any order.
-    Whole,
     /// As one, in the order that the rows come in, which it keeps. A sort above the operator may be moved below.
     Ordered,
 }
@@ -105,7 +103,7 @@ impl<O: Operator> OperatorExec<O> {
             Some(input) => {
                 let partitioning = match O::INPUT {
                     Input::Each => input.output_partitioning().clone(),
-                    Input::Whole | Input::Ordered => one,
+                    Input::Ordered => one,
                 };
                 Arc::new(new(partitioning, input.pipeline_behavior(), input.boundedness()))
             }
@@ -142,7 +140,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
     fn required_input_distribution(&self) -> Vec<Distribution> {
         let required = match O::INPUT {
             Input::Each => Distribution::UnspecifiedDistribution,
-            Input::Whole | Input::Ordered => Distribution::SinglePartition,
+            Input::Ordered => Distribution::SinglePartition,
         };
         self.input.iter().map(|_| required.clone()).collect()
     }

@@ -18,17 +18,22 @@ mod testing;
 mod top_down;
 
 pub use groups::Partition;
-pub use partitioner::{Build, Found, Partitioner};
+pub use partitioner::{Build, Partitioner};
 pub use table::{Column, Table};
 
-use crate::catalogue::{self, Arguments, Call, Entry};
-use crate::error::Result;
+use crate::catalogue::Entry;
+#[cfg(any(test, feature = "internal-api"))]
+use crate::{
+    catalogue::{Arguments, Call, find},
+    error::Result,
+};
 
 /// Every partitioning algorithm, by name.
 pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY, adaptive_clustering::ENTRY];
 
 /// The algorithm that a statement names.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {
-    let entry = catalogue::find("search", PARTITIONERS, &call.name)?;
+    let entry = find("search", PARTITIONERS, &call.name)?;
     (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
 }

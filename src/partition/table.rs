@@ -18,17 +18,13 @@ pub struct Column {
 
 /// The distinct combinations of quasi-identifier values, numbered in the order of their keys, and the judge of groups of
 /// them.
+#[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
 pub trait Table {
     /// The quasi-identifiers.
     fn columns(&self) -> &[Column];
 
     /// The number of combinations.
     fn len(&self) -> usize;
-
-    /// Whether the table has no row to release.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 
     /// The ground code of a combination in a column.
     fn code(&self, column: usize, combination: u32) -> u32;

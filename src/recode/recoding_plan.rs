@@ -126,11 +126,6 @@ impl RecodingPlan {
         names
     }
 
-    /// The columns that are released.
-    pub fn columns(&self) -> &[Released] {
-        &self.columns
-    }
-
     /// The schema of the release: a column kept at level 0 keeps its type, a generalized one is a string (strings are kept
     /// as labels and indices), and where suppressed rows stay as `*` every quasi-identifier is a string.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {

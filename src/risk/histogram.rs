@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Equivalence classes by their size f (rows, or distinct entities under ENTITY). Suppressed rows are no class.
 ///
 /// ```
-/// use anonsql::risk::Histogram;
+/// use anonsql::internal::risk::Histogram;
 /// // Two rows that are alone, and a class of three.
 /// let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
 /// assert_eq!((histogram.rows(), histogram.classes(), histogram.uniques()), (5, 3, 2));

@@ -15,7 +15,7 @@
 //! doi:10.1197/jamia.M2716. The population uniques are estimated by [`Uniqueness`].
 //!
 //! ```
-//! use anonsql::risk::{Histogram, Risk, Settings};
+//! use anonsql::internal::risk::{Histogram, Risk, Settings};
 //!
 //! let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
 //! let risk = Risk::of(&histogram, None, &Settings::default())?;
@@ -35,7 +35,7 @@ mod zayatz;
 
 pub use class_estimate::ClassEstimate;
 pub use histogram::{Histogram, InPopulation, PopulationHistogram, subsets};
-pub use uniqueness::{Estimate, Estimator, Uniqueness};
+pub use uniqueness::{Estimate, Uniqueness};
 
 use crate::error::{Error, Result};
 use histogram::ratio;

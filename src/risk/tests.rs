@@ -1,5 +1,6 @@
 //! Against row-wise definitions, and against the figures of a peer on Adult.
 
+use super::uniqueness::Estimator;
 use super::*;
 use proptest::prelude::*;
 

@@ -6,6 +6,11 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 
 /// What a search that ran to its end can say for its incumbent.
+///
+/// ```
+/// use anonsql::extend::search::Finding;
+/// assert!(Finding::OPTIMAL.bound > Finding::HEURISTIC.bound);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
     /// No anonymous node costs less than this; `f64::NEG_INFINITY` when the algorithm proves nothing. The incumbent
@@ -23,12 +28,29 @@ impl Finding {
 }
 
 /// A search algorithm: offers nodes to the context until it is done or the budget is.
+///
+/// ```
+/// use anonsql::extend::search::{Context, Finding, Oracle, Search, Stop};
+///
+/// /// Assesses the two ends of the lattice.
+/// #[derive(Debug)]
+/// struct Ends;
+///
+/// impl Search for Ends {
+///     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
+///         let ends = [oracle.lattice().bottom().clone(), oracle.lattice().top().clone()];
+///         context.assess(oracle, &ends)?;
+///         Ok(Finding::HEURISTIC)
+///     }
+/// }
+/// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
     /// Runs to the end, or until `?` hands on the [`Stop`] of the context. The answer is the context's incumbent.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
     /// What it leaves out because it follows from assessed nodes. One that leaves out nothing assesses every node that
     /// it comes to.
+    #[doc(hidden)]
     fn prunes(&self) -> Prunes {
         Prunes::default()
     }
@@ -52,4 +74,12 @@ impl Prunes {
 }
 
 /// The constructor in a search's catalogue entry.
+///
+/// ```
+/// use anonsql::extend::search::{Build, Search};
+/// fn described(build: Build, arguments: &anonsql::extend::Arguments) -> anonsql::error::Result<String> {
+///     let search: Box<dyn Search> = build(arguments)?;
+///     Ok(format!("{search:?}"))
+/// }
+/// ```
 pub type Build = fn(&Arguments) -> Result<Box<dyn Search>>;

@@ -13,7 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Why a search ended before its own end.
+///
+/// ```
+/// use anonsql::extend::search::{Context, Stop};
+/// /// Leaves a loop that assesses nothing when the time is up.
+/// fn is_over(context: &Context) -> bool {
+///     matches!(context.check(0), Err(Stop::TimeLimit | Stop::Interrupted))
+/// }
+/// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Stop {
     /// The time limit was reached.
     TimeLimit,
@@ -43,7 +52,16 @@ pub struct Budget {
 }
 
 /// Told to whoever shows progress, after every batch.
+///
+/// ```
+/// # use anonsql::Progress;
+/// fn line(progress: Progress) -> String {
+///     let best = progress.best.map_or("none yet".into(), |cost| format!("{cost:.3}"));
+///     format!("{} nodes, best {best}", progress.nodes)
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Progress {
     /// Distinct nodes assessed so far.
     pub nodes: u64,
@@ -52,6 +70,14 @@ pub struct Progress {
 }
 
 /// The state of one run of a search.
+///
+/// ```
+/// use anonsql::extend::search::{Context, Node, Oracle, Stop};
+/// /// Assesses a node; the context remembers it and keeps the best anonymous one.
+/// fn cost(oracle: &dyn Oracle, context: &mut Context, node: &Node) -> Result<f64, Stop> {
+///     Ok(context.assess_one(oracle, node)?.cost())
+/// }
+/// ```
 pub struct Context {
     /// Seeded once per run; every random choice of a search comes from here.
     pub rng: ChaCha12Rng,
@@ -69,6 +95,7 @@ const BATCH: usize = 64;
 
 impl Context {
     /// A fresh run.
+    #[doc(hidden)]
     pub fn new(seed: u64, budget: Budget) -> Self {
         Self {
             rng: ChaCha12Rng::seed_from_u64(seed),
@@ -83,7 +110,7 @@ impl Context {
     }
 
     /// Calls `f` after every batch.
-    pub fn on_progress(mut self, f: impl Fn(Progress) + Send + 'static) -> Self {
+    pub(crate) fn on_progress(mut self, f: impl Fn(Progress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(f));
         self
     }
@@ -112,7 +139,7 @@ impl Context {
 
     /// Assesses a batch without remembering it, for a search that visits every node once. When the node limit allows
     /// only a part of it, that part still competes for incumbent before the search ends.
-    pub fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
+    pub(crate) fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
         self.check(0)?;
         let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
         let allowed = &batch[..batch.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
@@ -178,22 +205,22 @@ impl Context {
     }
 
     /// The greatest lower bound on the optimum that was recorded; `f64::NEG_INFINITY` when nothing was.
-    pub fn proven(&self) -> f64 {
+    pub(crate) fn proven(&self) -> f64 {
         self.proven
     }
 
     /// The assessment of a node seen before.
-    pub fn recall(&self, node: &Node) -> Option<&Assessment> {
+    pub(crate) fn recall(&self, node: &Node) -> Option<&Assessment> {
         self.memory.get(node)
     }
 
     /// How many assessments are remembered.
-    pub fn remembered(&self) -> usize {
+    pub(crate) fn remembered(&self) -> usize {
         self.memory.len()
     }
 
     /// Makes `node` the answer, for an algorithm whose rule is not "least cost" (Datafly and its kin).
-    pub fn settle(&mut self, node: Node, assessment: Assessment) {
+    pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
 
@@ -203,23 +230,26 @@ impl Context {
     }
 
     /// Distinct nodes assessed so far.
+    #[doc(hidden)]
     pub fn assessed(&self) -> u64 {
         self.assessed
     }
 
     /// Keeps the Pareto front of all nodes that will be assessed, in boxes of these sizes (see [`Front`]). Any search
     /// can be asked for a front so; `exhaustive` leaves the true one.
+    #[doc(hidden)]
     pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
         self.front = Some(Front::new(epsilon));
         self
     }
 
     /// Keeps a front without boxes if none is kept yet, for a search that is driven by it.
-    pub fn require_front(&mut self) {
+    pub(crate) fn require_front(&mut self) {
         self.front.get_or_insert_with(|| Front::new(vec![]));
     }
 
     /// The members of the front; none unless a front is kept.
+    #[doc(hidden)]
     pub fn archive(&self) -> &[(Node, Assessment)] {
         self.front.as_ref().map_or(&[], Front::members)
     }

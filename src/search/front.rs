@@ -142,6 +142,7 @@ pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
 
 /// Convergence error of `found` against the true front: the sum over its members of the distance to the nearest true
 /// one, every objective divided by its greatest absolute value over the true front.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessment)]) -> f64 {
     let width = truth.first().map_or(0, |(_, a)| a.costs.len());
     let most = |i: usize| truth.iter().map(|(_, a)| a.costs[i].abs()).fold(0.0, f64::max);
@@ -156,6 +157,7 @@ pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessmen
 
 /// Representation ratio of `found` against the true front: the share of the true front's non-dominated boxes that
 /// hold a member of `found`; 1 for an empty true front.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn representation_ratio(found: &[(Node, Assessment)], truth: &[(Node, Assessment)], epsilon: &[f64]) -> f64 {
     let front = Front::new(epsilon.to_vec());
     let distinct = |members: &[(Node, Assessment)]| {

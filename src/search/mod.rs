@@ -26,7 +26,7 @@ mod tabu_genetic;
 #[cfg(test)]
 mod testing;
 
-pub use algorithm::{Build, Finding, Prunes, Search};
+pub use algorithm::{Build, Finding, Search};
 pub use context::{Budget, Context, Progress, Stop};
 pub use oracle::{Assessment, Counters, Oracle};
 

@@ -4,6 +4,18 @@ use crate::error::Result;
 use crate::lattice::{Lattice, Node};
 
 /// What the evaluation of one node found.
+///
+/// ```
+/// use anonsql::extend::search::Assessment;
+/// /// Of two nodes the one that a search keeps.
+/// fn better<'a>(a: &'a Assessment, b: &'a Assessment) -> &'a Assessment {
+///     match (a.anonymous, b.anonymous) {
+///         (true, false) => a,
+///         (false, true) => b,
+///         _ => if a.cost() <= b.cost() { a } else { b },
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     /// Whether the suppressed rows are within the limit.
@@ -23,7 +35,7 @@ pub struct Assessment {
 
 impl Assessment {
     /// Of a node that was found not to be anonymous before all of its classes were known.
-    pub fn excluded(suppressed: u64, objectives: usize, floor: f64) -> Self {
+    pub(crate) fn excluded(suppressed: u64, objectives: usize, floor: f64) -> Self {
         Self {
             anonymous: false,
             suppressed,
@@ -53,6 +65,15 @@ pub struct Counters {
 }
 
 /// Assesses nodes of one lattice for one request.
+///
+/// ```
+/// use anonsql::extend::search::{Node, Oracle};
+/// /// The nodes one step above that may still cost less.
+/// fn worth_a_look(oracle: &dyn Oracle, node: &Node, best: f64) -> Vec<Node> {
+///     let above = oracle.lattice().successors(node);
+///     above.filter(|node| oracle.bound(node, 0) < best).collect()
+/// }
+/// ```
 pub trait Oracle: Send + Sync {
     /// The lattice.
     fn lattice(&self) -> &Lattice;
@@ -69,6 +90,7 @@ pub trait Oracle: Send + Sync {
     fn is_monotone(&self) -> bool;
 
     /// Whether suppressed rows never grow along generalization, whatever the limit.
+    #[doc(hidden)]
     fn suppression_is_monotone(&self) -> bool;
 
     /// Whether the first cost of a node exceeds its floor by an amount that never grows along generalization: so that
@@ -78,6 +100,7 @@ pub trait Oracle: Send + Sync {
     ///
     /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of f^2), not raised by
     /// what is known of classes that are kept, and `bound(node, 0)` at most that.
+    #[doc(hidden)]
     fn excess_is_monotone(&self) -> bool {
         false
     }
@@ -87,6 +110,7 @@ pub trait Oracle: Send + Sync {
 
     /// The values of quasi-identifier `position` at `level` that would tell rows apart as well if all were equally
     /// frequent: 1 / the sum of squared shares. Searches only guess by it.
+    #[doc(hidden)]
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         self.distinct_values(position, level) as f64
     }
@@ -98,5 +122,6 @@ pub trait Oracle: Send + Sync {
     fn suppression_limit(&self) -> u64;
 
     /// What was done so far.
+    #[doc(hidden)]
     fn counters(&self) -> Counters;
 }

@@ -12,7 +12,21 @@ use futures::TryStreamExt;
 use std::sync::Arc;
 
 /// The answer to one statement.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// for statement in anon.parse("SELECT 1 AS one; SELECT 2 AS two")? {
+///     let answer = anon.execute(statement?).await?;
+///     assert_eq!(answer.schema.fields().len(), 1);
+///     assert_eq!(answer.collect().await?[0].num_rows(), 1);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a VERIFY that fails says so in its answer: collect it, or ask `verified`"]
+#[non_exhaustive]
 pub struct Answer {
     /// The columns.
     pub schema: SchemaRef,

@@ -18,6 +18,17 @@ pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 
 /// anonsql over a DataFusion session.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let rows = anon.sql("ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)").await?;
+/// assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 4);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct AnonContext {
     pub(super) session: SessionContext,

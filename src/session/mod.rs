@@ -15,11 +15,17 @@ mod registry;
 mod run;
 mod sources;
 mod statements;
+mod typed;
 
+pub use crate::audit::Verification;
 pub use answer::Answer;
 pub use context::AnonContext;
 pub use registry::Registry;
 pub use sources::path_tables::enable_path_tables;
 pub use statements::STATEMENTS;
-pub use statements::entry::{Entry, Statement};
-pub use statements::parse::{keywords, parse, parse_each};
+pub use statements::anonymize::Anonymized;
+pub use statements::entry::Statement;
+pub use statements::pareto::{FrontPoint, ParetoFront};
+pub use statements::parse::keywords;
+#[cfg(feature = "internal-api")]
+pub use statements::parse::{parse, parse_each};

@@ -6,7 +6,7 @@ use crate::catalogue::Entry;
 use crate::error::{Error, Result};
 use crate::hierarchy::Kind;
 use crate::objective::OBJECTIVES;
-use crate::{metric, model, partition, search};
+use crate::{metric, model, search};
 use std::sync::Arc;
 
 /// What is registered works like what this crate has: in statements, EXPLAIN, VERIFY, help and completion, in this
@@ -34,14 +34,6 @@ impl AnonContext {
         })
     }
 
-    /// Adds a partitioning algorithm for SEARCH USING.
-    pub fn register_partitioner(&self, entry: Entry<partition::Build>) -> Result<()> {
-        self.register(|registry| {
-            registry.searches.is_free(entry.info.name)?;
-            registry.partitioners.add(entry)
-        })
-    }
-
     /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause begins with `AS` and a word of its own.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
@@ -62,7 +54,7 @@ impl AnonContext {
     }
 
     /// What names can stand for in this context now.
-    pub fn registry(&self) -> Arc<Registry> {
+    pub(crate) fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read())
     }
 
@@ -98,10 +90,9 @@ mod tests {
         metric.info.name = "k";
         assert!(said(anon.register_metric(metric)).contains("objective k is there already"));
         // Searches and partitioning algorithms stand at the same place.
-        let (mut search, mut partitioner) = (SEARCHES[0], PARTITIONERS[0]);
-        (search.info.name, partitioner.info.name) = (PARTITIONERS[0].info.name, SEARCHES[0].info.name);
+        let mut search = SEARCHES[0];
+        search.info.name = PARTITIONERS[0].info.name;
         assert!(said(anon.register_search(search)).contains("is there already"));
-        assert!(said(anon.register_partitioner(partitioner)).contains("is there already"));
         assert!(said(anon.register_hierarchy_kind(KINDS[2])).contains("AS INTERVALS is there already"));
     }
 

@@ -2,9 +2,10 @@
 
 use super::answer::Answer;
 use super::context::{AnonContext, Catalog, SharedRegistry};
+use super::deep::{self, Apart};
+use super::functions;
 use super::statements::entry::Statement;
 use super::statements::parse::parse_each_with;
-use super::{deep, functions};
 use crate::engine::{Silent, answer_maxima_rightly};
 use crate::error::Result;
 use crate::pool::SessionPool;
@@ -45,11 +46,27 @@ impl AnonContext {
 
     /// Runs one statement. Whether the checks of a VERIFY hold is in its answer: [`Answer::verified`].
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
-        if !is_deep(&statement.to_string()) {
-            return statement.run(self).await;
+        let (text, context) = (statement.to_string(), self.clone());
+        let (answer, apart) = self
+            .with_room(&text, async move { statement.run(&context).await })
+            .await?;
+        Ok(match apart {
+            Some(apart) => apart.pass_on(answer),
+            None => answer,
+        })
+    }
+
+    /// Runs what a statement asks for, on threads apart where the statement goes deep.
+    pub(super) async fn with_room<T: Send + 'static>(
+        &self,
+        statement: &str,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<(T, Option<Apart>)> {
+        if !is_deep(statement) {
+            return Ok((work.await?, None));
         }
         let threads = self.session.copied_config().target_partitions();
-        let context = self.clone();
-        deep::run(threads, async move { statement.run(&context).await }).await
+        let (done, apart) = deep::run(threads, work).await?;
+        Ok((done, Some(apart)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::collect;
 use anonsql::AnonContext;
-use anonsql::generate::{BenchShape, Table, generate};
+use anonsql::internal::generate::{BenchShape, Table, generate};
 use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};

@@ -351,7 +351,7 @@ fn no_name_or_value_acts_on_a_terminal() {
     for case in cases.into_iter().chain(more) {
         let output = run(&folder, &case);
         for said in [stdout(&output), stderr(&output)] {
-            let found = said.chars().find(|c| *c != '\n' && anonsql::plain::acts(*c));
+            let found = said.chars().find(|c| *c != '\n' && anonsql::internal::plain::acts(*c));
             assert_eq!(found, None, "{case:?}: {said:?}");
         }
     }

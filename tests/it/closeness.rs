@@ -2,7 +2,7 @@
 //! round in floating point. What is released is recounted here in whole numbers, by code of its own.
 
 use crate::common::{Numbers, collect, context};
-use anonsql::generate::{Table, generate};
+use anonsql::internal::generate::{Table, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
 use parquet::arrow::ProjectionMask;

@@ -3,7 +3,7 @@
 use super::common::{collect, context};
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
-use anonsql::session::enable_path_tables;
+use anonsql::internal::session::enable_path_tables;
 use arrow::array::{ArrayRef, Decimal128Array, Int64Array, ListArray, RecordBatch};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};

@@ -2,7 +2,7 @@
 
 use super::common::context;
 use anonsql::error::{Error, ErrorKind};
-use anonsql::session;
+use anonsql::internal::session;
 
 /// Runs on a thread of tokio's, whose stack is 2 MB.
 fn run(sql: String) -> Result<Vec<arrow::record_batch::RecordBatch>, Error> {

@@ -33,7 +33,10 @@ async fn explain_says_what_prunes_for_every_model() {
     let mut models: Vec<String> = vec![];
     // A promise to each row asks nothing of classes.
     let of_classes = |name: &str| name != "personal_privacy";
-    for entry in anonsql::model::MODELS.iter().filter(|e| of_classes(e.info.name)) {
+    for entry in anonsql::internal::model::MODELS
+        .iter()
+        .filter(|e| of_classes(e.info.name))
+    {
         // The examples of the catalogue name columns of their own.
         let call = entry.info.example.split(" ON ").next().unwrap().to_string();
         let on = if call != entry.info.example { " ON disease" } else { "" };

@@ -209,14 +209,14 @@ async fn a_drawing_is_written_and_the_last_front_kept() {
 
 #[tokio::test]
 async fn an_interrupted_front_says_so() {
-    use anonsql::engine::Observer;
+    use anonsql::internal::engine::Observer;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Raises Ctrl-C after the first batch of nodes.
     struct Impatient(Arc<AtomicBool>);
     impl Observer for Impatient {
-        fn searched(&self, _: anonsql::search::Progress) {
+        fn searched(&self, _: anonsql::internal::search::Progress) {
             self.0.store(true, Ordering::Relaxed);
         }
         fn interrupt(&self) -> Arc<AtomicBool> {

@@ -90,7 +90,10 @@ async fn classes_hold_k_l_and_t() {
                 "VERIFY '{}' AGAINST adult {roles} SATISFYING {models}",
                 target.display()
             );
-            let statement = anonsql::session::parse_each(&verify).unwrap().remove(0).unwrap();
+            let statement = anonsql::internal::session::parse_each(&verify)
+                .unwrap()
+                .remove(0)
+                .unwrap();
             let answer = context.execute(statement).await.unwrap();
             assert!(answer.failed.is_empty(), "{search} {models}: {:?}", answer.failed);
         }

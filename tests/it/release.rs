@@ -393,7 +393,7 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
 /// A sort fails for want of memory where its rows nearly fill its share, unless room to bring them in order was set aside.
 #[tokio::test]
 async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
-    use anonsql::generate::{Table, generate};
+    use anonsql::internal::generate::{Table, generate};
     use datafusion::execution::memory_pool::FairSpillPool;
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::{SessionConfig, SessionContext};
@@ -425,7 +425,7 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
 /// that their order is relied on: a class in two pieces would be protected as if it were two.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
-    use anonsql::generate::{Table, generate};
+    use anonsql::internal::generate::{Table, generate};
     let scratch = tempfile::tempdir().unwrap();
     let (source, target) = (scratch.path().join("census.parquet"), scratch.path().join("release"));
     generate(Table::Census, 120_000, 3, &source).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::common::{Numbers, collect, number};
 use anonsql::AnonContext;
-use anonsql::session::enable_path_tables;
+use anonsql::internal::session::enable_path_tables;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde_json::Value;
 use std::collections::BTreeSet;

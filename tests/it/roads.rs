@@ -3,7 +3,7 @@
 use crate::common::{collect, context};
 use anonsql::AnonContext;
 use anonsql::error::{ErrorKind, Result};
-use anonsql::session::enable_path_tables;
+use anonsql::internal::session::enable_path_tables;
 use arrow::array::{Array, ArrayData, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, SchemaRef};

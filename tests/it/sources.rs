@@ -2,8 +2,8 @@
 
 use crate::common::{collect, context};
 use crate::roads::{FIRST, batch};
-use anonsql::engine::{Observer, Phase};
 use anonsql::error::ErrorKind;
+use anonsql::internal::engine::{Observer, Phase};
 use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -98,7 +98,7 @@ async fn no_value_is_shown() {
             .flatten()
             .flatten()
             .collect();
-        let paths = AnonContext::new(anonsql::session::enable_path_tables(
+        let paths = AnonContext::new(anonsql::internal::session::enable_path_tables(
             datafusion::prelude::SessionContext::new(),
         ));
         let mut searched = 0;

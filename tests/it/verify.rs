@@ -3,7 +3,7 @@
 use crate::common::{collect, context};
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
-use anonsql::session::{Statement, parse};
+use anonsql::internal::session::{Statement, parse};
 use futures::TryStreamExt;
 
 const PEOPLE: &str =

@@ -129,7 +129,7 @@ impl Counted {
             counts: self.counts,
             order,
             before: self.before,
-            held: self.held,
+            _held: self.held,
         })
     }
 }

@@ -41,8 +41,6 @@ pub enum Optimized {
 /// One term of OPTIMIZING.
 #[derive(Debug)]
 pub struct Objective {
-    /// The column of the answer.
-    pub name: String,
     /// Whether more is better.
     pub maximise: bool,
     /// What it is about.
@@ -96,6 +94,7 @@ pub async fn front(
 }
 
 /// Reads the source and readies the assessment of its nodes by these objectives.
+#[cfg(feature = "internal-api")]
 pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<FrontOracle> {
     FrontOracle::new(job, counted(job, objectives, observer).await?, objectives)
 }

@@ -9,9 +9,11 @@ mod groups;
 mod infeasible;
 mod search;
 
-pub use decision::{Decision, Proof, describe};
-pub use evaluator::{Evaluator, Profile, Verdict};
-pub use front::{Front, FrontOracle, Objective, Optimized, Reached, front, front_oracle};
+pub use decision::{Decision, describe};
+pub use evaluator::{Evaluator, Verdict};
+#[cfg(feature = "internal-api")]
+pub use front::{FrontOracle, front_oracle};
+pub use front::{Objective, Optimized, Reached, front};
 pub use search::decide;
 
 #[cfg(test)]

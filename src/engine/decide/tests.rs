@@ -1,4 +1,5 @@
-use super::{Decision, Evaluator, Proof, decide};
+use super::decision::Proof;
+use super::{Decision, Evaluator, decide};
 use crate::catalogue::Call;
 use crate::engine::testing::{job, scanned, silent};
 use crate::error::Result;

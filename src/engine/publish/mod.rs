@@ -6,8 +6,8 @@ mod release;
 mod report;
 mod report_file;
 
-pub use place::ReleasedRows;
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
+pub use place::{Published, ReleasedRows};
 pub use release::Release;
 pub use report_file::StagedReport;
 

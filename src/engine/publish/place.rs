@@ -8,7 +8,7 @@ use crate::engine::decide::Decision;
 use crate::engine::recount::Recounted;
 use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
 use crate::error::{Error, Result};
-use crate::folder::FileSummary;
+use crate::folder::{FileSummary, Manifest};
 use crate::job::{Existing, Job, Target};
 use crate::pool::blocking;
 use crate::source::forget_files;
@@ -16,6 +16,15 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A release that is in its place, and the manifest beside it.
+#[derive(Debug)]
+pub struct Published {
+    /// The figures.
+    pub release: Release,
+    /// The manifest.
+    pub manifest: Manifest,
+}
 
 /// Rows that were released, and what is said of them.
 #[derive(Debug)]
@@ -46,9 +55,9 @@ pub(in crate::engine) async fn publish(
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (Stage, Inputs),
-) -> Result<Release> {
+) -> Result<Published> {
     let completed = complete((job, target), decision, written, recounted, (&stage, inputs)).await;
-    let (stage, (release, report)) = or_removed(stage, completed).await?;
+    let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
     let publish = move || {
@@ -58,7 +67,7 @@ pub(in crate::engine) async fn publish(
         report.map_or(Ok(()), StagedReport::publish)
     };
     blocking("putting the release in its place", publish).await?;
-    Ok(release)
+    Ok(published)
 }
 
 /// Writes the manifest to the stage, and the report where it is not seen yet.
@@ -68,21 +77,22 @@ async fn complete(
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (&Stage, Inputs),
-) -> Result<(Release, Option<StagedReport>)> {
+) -> Result<(Published, Option<StagedReport>)> {
     let release = Release::new(job, decision, written, recounted)?;
     let inputs = inputs.0.await?;
     let (folder, files) = (stage.folder().to_path_buf(), written.files.clone());
     let outputs = blocking("summing up the output", move || outputs(&folder, &files)).await?;
-    let manifest = Arc::new(manifest((job, target), decision, written, &release, inputs, outputs)?);
-    let (folder, own) = (stage.folder().to_path_buf(), Arc::clone(&manifest));
-    blocking("writing the manifest", move || own.write(&folder)).await?;
+    let manifest = manifest((job, target), decision, written, &release, inputs, outputs)?;
+    let folder = stage.folder().to_path_buf();
+    let write = move || manifest.write(&folder).map(|()| manifest);
+    let manifest = blocking("writing the manifest", write).await?;
     let staged = Staged {
         target,
         stage,
         manifest: &manifest,
     };
     let report = report(job, decision, written, recounted, &release, Some(staged)).await?;
-    Ok((release, report))
+    Ok((Published { release, manifest }, report))
 }
 
 /// Hands out the rows that were kept, with a report that waits for them.

@@ -7,11 +7,26 @@ use crate::error::{Error, Result};
 use crate::folder::{Check, PersonalSummary, RandomizedColumn};
 use crate::job::Job;
 use crate::recode::randomize::Permutation;
-use crate::search::{Counters, Oracle};
+use crate::search::Oracle;
 use std::sync::Arc;
 
 /// A release that was recounted, and what is said of it.
-#[derive(Debug)]
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)";
+/// let anonymized = anon.anonymize(request).await?;
+/// let release = anonymized.release().expect("nothing was there to keep");
+/// assert_eq!((release.reached_k, release.classes, release.rows_suppressed), (Some(2), 2, 0));
+/// assert!(release.checks.iter().all(|check| check.ok));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Release {
     /// Rows read.
     pub rows_in: u64,
@@ -33,8 +48,6 @@ pub struct Release {
     pub proof: String,
     /// Distinct nodes assessed.
     pub nodes: u64,
-    /// What the evaluator did.
-    pub counters: Counters,
     /// What was recounted.
     pub checks: Vec<Check>,
     /// The columns that were put into random order.
@@ -63,7 +76,6 @@ impl Release {
             value: value(job, decision, written)?,
             proof: decision.proof(job),
             nodes: decision.nodes,
-            counters: decision.evaluator.counters(),
             checks: recounted.checks.clone(),
             randomized: randomized(job, written),
             personal: personal(job, written),

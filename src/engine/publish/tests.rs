@@ -34,9 +34,10 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
     recounted.reached_k = Some(41);
     let inputs = Inputs::of(&job);
     let target = job.target.as_ref().unwrap();
-    let release = publish((&job, target), &decision, &written, &recounted, (stage, inputs))
+    let published = publish((&job, target), &decision, &written, &recounted, (stage, inputs))
         .await
         .unwrap();
+    let release = published.release;
     assert_eq!((release.rows_in, release.rows_out, release.reached_k), (6, 6, Some(41)));
     let (manifest, is_sealed) = Manifest::read_sealed(&target.path).unwrap().unwrap();
     assert!(is_sealed);

@@ -102,11 +102,6 @@ impl PackedLayout {
         self.words
     }
 
-    /// How many columns a key holds.
-    pub fn columns(&self) -> usize {
-        self.fields.len()
-    }
-
     /// The width of column `column`.
     pub(crate) fn bits(&self, column: usize) -> u32 {
         self.fields[column].bits

@@ -59,16 +59,6 @@ impl KeySchema {
         &self.lookups
     }
 
-    /// The representative key of ground codes at `node`, written to `key`.
-    pub fn representative(&self, node: &Node, codes: impl Iterator<Item = u32>, key: &mut [u64]) {
-        key.fill(0);
-        for (column, code) in codes.enumerate() {
-            let rep = self.lookups[column].level(node.level(column)).representatives[code as usize];
-            let (word, bits) = self.layout.place(column, rep);
-            key[word] |= bits;
-        }
-    }
-
     /// `keys`, whose levels are `from`, generalized to `to` (which is not below `from` in any column).
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();

@@ -110,6 +110,7 @@ impl Scan {
     }
 
     /// Rows read.
+    #[cfg(feature = "internal-api")]
     pub fn rows(&self) -> u64 {
         self.rows
     }

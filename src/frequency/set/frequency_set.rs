@@ -77,13 +77,9 @@ impl FrequencySet {
     }
 
     /// Entries: the classes, and groups that only the population has (their count is 0).
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.counts.len()
-    }
-
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
     }
 
     /// The packed keys, one after the other.

@@ -18,5 +18,5 @@ pub use base::{Base, BaseSet};
 pub use detail::{Attribute, Detail};
 pub use frequency_set::FrequencySet;
 pub use index::KeyIndex;
-pub use sets::{FrequencySets, NodeAnswer, SetCounters};
-pub use spilled::{Demand, Spilled};
+pub use sets::{FrequencySets, NodeAnswer};
+pub use spilled::Demand;

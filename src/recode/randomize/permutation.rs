@@ -20,7 +20,7 @@ pub struct Permutation {
     /// The mutual information of the released classes and the column as it was, in bits, where it was measured.
     pub before: Option<f64>,
     /// The memory of the values.
-    pub held: MemoryReservation,
+    pub(crate) _held: MemoryReservation,
 }
 
 /// Which row gets which value.

@@ -12,7 +12,7 @@ use datafusion::prelude::SessionContext;
 use generalize::Generalize;
 use hierarchies::Hierarchies;
 use hierarchy_levels::HierarchyLevels;
-use pareto_front::ParetoFront;
+use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 
 /// Makes the functions known to a session.
@@ -21,7 +21,7 @@ pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &S
     session.register_udf(ScalarUDF::from(Generalize::new(hierarchies.clone())));
     session.register_udtf("hierarchy_levels", Arc::new(HierarchyLevels(hierarchies.clone())));
     risk::register(session, &hierarchies);
-    let front = ParetoFront {
+    let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),
         registry: Arc::clone(registry),
     };

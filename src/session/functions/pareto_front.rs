@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 /// The function. What stands in its argument follows PARETO FRONT OF in the statement.
 #[derive(Clone)]
-pub(in crate::session) struct ParetoFront {
+pub(in crate::session) struct ParetoFrontFunction {
     pub(in crate::session) hierarchies: Catalog,
     pub(in crate::session) registry: SharedRegistry,
 }
 
-impl fmt::Debug for ParetoFront {
+impl fmt::Debug for ParetoFrontFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("pareto_front")
     }
 }
 
-impl TableFunctionImpl for ParetoFront {
+impl TableFunctionImpl for ParetoFrontFunction {
     fn call_with_args(&self, args: TableFunctionArgs) -> DfResult<Arc<dyn TableProvider>> {
         let text = match args.exprs() {
             [Expr::Literal(text, _)] => text.try_as_str().flatten(),

@@ -76,6 +76,14 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
 }
 
 /// A statement that was read: it prints as SQL that reads back the same, and runs in a context.
+///
+/// ```
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let statements = anon.parse("create hierarchy age as intervals (5,10)")?;
+/// let printed: Vec<String> = statements.into_iter().flatten().map(|s| s.to_string()).collect();
+/// assert_eq!(printed, ["CREATE HIERARCHY age AS INTERVALS (5, 10)"]);
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
 pub struct Statement(Box<dyn Run>);
 
 impl Statement {
@@ -84,7 +92,7 @@ impl Statement {
     }
 
     /// What the log calls it.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         self.0.kind()
     }
 

@@ -18,7 +18,7 @@ pub(super) mod risk;
 mod roundtrip;
 mod show_hierarchies;
 mod suggest;
-mod verify;
+pub(super) mod verify;
 mod wrapped;
 
 use entry::Entry;

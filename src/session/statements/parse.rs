@@ -13,11 +13,13 @@ use std::sync::LazyLock;
 static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS, KINDS));
 
 /// All statements of a script, separated by `;`.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     parse_each(sql)?.into_iter().collect()
 }
 
 /// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
     read_each(sql, &WORDS, |c| read(&c))
 }

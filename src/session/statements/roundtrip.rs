@@ -16,6 +16,7 @@ use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
 use crate::hierarchy::{Given, Item, KINDS, OnNull, OnUnmapped, Part, Takes};
+use crate::job::SuppressionLimit;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -370,10 +371,12 @@ fn errors_name_the_place_and_the_nearest_word() {
 
 #[test]
 fn a_percentage_is_exact() {
-    assert_eq!(
-        Percent::parse("0.29").map(|p| LimitClause::Percent(p).rows(10_000)),
-        Some(29)
-    );
-    assert_eq!(Percent::parse("100").map(|p| LimitClause::Percent(p).rows(7)), Some(7));
+    let rows = |percent: &str, of: u64| {
+        Percent::parse(percent).map(|p| {
+            let (over, under) = p.fraction();
+            SuppressionLimit::Share { over, under }.rows(of)
+        })
+    };
+    assert_eq!((rows("0.29", 10_000), rows("100", 7)), (Some(29), Some(7)));
     assert_eq!(Percent::parse("100.1"), None);
 }

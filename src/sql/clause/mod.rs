@@ -17,5 +17,7 @@ pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
 pub use source::SourceClause;
-pub use suppression::{LimitClause, Percent};
+pub use suppression::LimitClause;
+#[cfg(test)]
+pub(crate) use suppression::Percent;
 pub use target::{ExistsClause, FormatClause, TargetClause};

@@ -38,19 +38,6 @@ impl Percent {
     }
 }
 
-impl LimitClause {
-    /// The limit as a count of `rows` rows: a share is rounded down, in exact arithmetic.
-    pub fn rows(&self, rows: u64) -> u64 {
-        match self {
-            LimitClause::Rows(n) => *n,
-            LimitClause::Percent(p) => {
-                let share = u128::from(rows) * u128::from(p.digits) / (100 * 10u128.pow(p.scale));
-                u64::try_from(share).unwrap_or(rows)
-            }
-        }
-    }
-}
-
 /// `AT MOST 1 PERCENT` or `AT MOST n ROWS`.
 pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
     c.need("AT MOST")?;

@@ -4,7 +4,7 @@
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};
-use anonsql::folder::{MANIFEST, Manifest};
+use anonsql::internal::folder::{MANIFEST, Manifest};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;

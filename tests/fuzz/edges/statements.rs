@@ -6,9 +6,9 @@
 use super::mutate::words;
 use super::{Input, scratch};
 use anonsql::error::Error;
-use anonsql::hierarchy::KINDS;
-use anonsql::session::{self, Statement};
-use anonsql::sql;
+use anonsql::internal::hierarchy::KINDS;
+use anonsql::internal::session::{self, Statement};
+use anonsql::internal::sql;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;

@@ -264,7 +264,11 @@ impl Request {
 
     /// Whether the choice is local recoding.
     pub fn is_local(&self) -> bool {
-        let is = |name: &str| anonsql::partition::PARTITIONERS.iter().any(|e| e.info.name == name);
+        let is = |name: &str| {
+            anonsql::internal::partition::PARTITIONERS
+                .iter()
+                .any(|e| e.info.name == name)
+        };
         matches!(&self.choice, Choice::Search(call) if is(call.split([' ', '(']).next().unwrap_or(call)))
     }
 }

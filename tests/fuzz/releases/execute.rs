@@ -51,7 +51,7 @@ pub struct Leaves {
 pub async fn session(case: &Case, folder: &Path) -> datafusion::error::Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(case.partitions);
     let config = config.with_batch_size([7, 64, 8192][case.seed as usize % 3]);
-    let session = anonsql::session::enable_path_tables(SessionContext::new_with_config(config));
+    let session = anonsql::internal::session::enable_path_tables(SessionContext::new_with_config(config));
     let whole = arrays::batch(&case.table);
     match case.storage {
         Storage::Memory(batches) => {

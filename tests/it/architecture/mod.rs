@@ -2,6 +2,7 @@
 //! above it, no file stands in a circle, and DataFusion is named only where the table says so.
 
 mod attributes;
+mod face;
 mod graph;
 mod paths;
 mod planted;

@@ -214,7 +214,8 @@ fn items(files: &Files, file: &str) -> Vec<Item> {
     }
 }
 
-fn name(item: &Item) -> Option<&Ident> {
+/// The name that an item defines.
+pub fn name(item: &Item) -> Option<&Ident> {
     match item {
         Item::Const(item) => Some(&item.ident),
         Item::Enum(item) => Some(&item.ident),

@@ -4,7 +4,7 @@ use super::scene::{HIERARCHIES, Scene};
 use super::{AGE, BEYOND, COLUMNS, FILES, SOURCE, set};
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
-use anonsql::folder::{Manifest, ReleasedColumn, Role};
+use anonsql::internal::folder::{Manifest, Role};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -42,12 +42,8 @@ async fn a_column_is_found_whatever_the_statement_of_the_manifest_is() {
     // Named as kept in the manifest, but not by the statement that it has.
     with_names(&scene, "named").await;
     scene.seal("named", |m| {
-        m.columns.push(ReleasedColumn {
-            name: "name".into(),
-            data_type: "Utf8".into(),
-            role: Role::Keep,
-            hierarchy: None,
-        });
+        let column = r#"{"name": "name", "data_type": "Utf8", "role": "keep"}"#;
+        m.columns.push(serde_json::from_str(column).unwrap());
     });
     assert_eq!(scene.failing("named", "", "").await, set(&[COLUMNS, NAMED]));
     // A role that the statement does not give, and a column that is gone.

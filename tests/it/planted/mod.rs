@@ -10,8 +10,8 @@ mod scene;
 mod untouched;
 
 use crate::common::{collect, context};
-use anonsql::folder::SuppressedRows;
-use anonsql::generate::{Table, generate};
+use anonsql::internal::folder::SuppressedRows;
+use anonsql::internal::generate::{Table, generate};
 use scene::{HIERARCHIES, ROLES, Row, Rows, Scene};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
-use anonsql::folder::{FileSummary, Manifest};
-use anonsql::generate::{Table, generate};
+use anonsql::internal::folder::{FileSummary, Manifest};
+use anonsql::internal::generate::{Table, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
 use futures::TryStreamExt;
@@ -61,7 +61,7 @@ impl Scene {
         let scratch = tempfile::tempdir().unwrap();
         let context = context(2);
         collect(&context, HIERARCHIES).await;
-        let paths = AnonContext::new(anonsql::session::enable_path_tables(
+        let paths = AnonContext::new(anonsql::internal::session::enable_path_tables(
             datafusion::prelude::SessionContext::new(),
         ));
         Self {
@@ -153,7 +153,7 @@ impl Scene {
 
 /// The rows of a VERIFY: each check, and whether it holds.
 pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
-    let statement = anonsql::session::parse(sql).unwrap().remove(0);
+    let statement = anonsql::internal::session::parse(sql).unwrap().remove(0);
     let answer = match context.execute(statement).await {
         Ok(answer) => answer,
         Err(e) => panic!("{e}\n{sql}"),

@@ -3,7 +3,7 @@
 use super::scene::{Scene, checks};
 use crate::common::{collect, context, number};
 use anonsql::AnonContext;
-use anonsql::session::enable_path_tables;
+use anonsql::internal::session::enable_path_tables;
 use datafusion::prelude::SessionContext;
 use std::path::Path;
 

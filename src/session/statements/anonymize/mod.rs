@@ -1,10 +1,13 @@
 //! `ANONYMIZE`: releases a table so that privacy models hold, with the least loss.
 
+mod released;
 pub(in crate::session) mod spec;
 mod summary;
 
+pub use released::Anonymized;
+
 use super::entry::{Entry, Run, Statement};
-use crate::engine;
+use crate::engine::{self, Published, ReleasedRows};
 use crate::error::Result;
 use crate::job::Purpose;
 use crate::pool::blocking;
@@ -43,16 +46,34 @@ impl Run for AnonymizeSpec {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        match self.release(context).await? {
+            Anonymized::Rows { rows, .. } => Ok(rows),
+            Anonymized::Files { folder, release, .. } => summary::summary(&folder, Some(&release)),
+            Anonymized::Kept { folder } => summary::summary(&folder, None),
+        }
+    }
+}
+
+impl AnonymizeSpec {
+    /// Releases what the statement asks for.
+    pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let job = Arc::new(context.bind(self, Purpose::Release).await?);
         let Some(target) = &job.target else {
-            let released = engine::release_rows(&job, &context.observer).await?;
-            let answer = Answer::query(context.session.read_table(Arc::new(released.table))?).await?;
-            if let Some(report) = released.report {
+            let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
+            let rows = Answer::query(context.session.read_table(Arc::new(table))?).await?;
+            if let Some(report) = report {
                 blocking("publishing the report", move || report.publish()).await?;
             }
-            return Ok(answer);
+            return Ok(Anonymized::Rows { release, rows });
         };
-        let release = engine::release_to(&job, &context.observer).await?;
-        summary::summary(&target.path, release.as_ref())
+        let folder = target.path.clone();
+        Ok(match engine::release_to(&job, &context.observer).await? {
+            Some(Published { release, manifest }) => Anonymized::Files {
+                folder,
+                release,
+                manifest: Box::new(manifest),
+            },
+            None => Anonymized::Kept { folder },
+        })
     }
 }

@@ -1,11 +1,14 @@
 //! `PARETO FRONT OF ANONYMIZE`: the nodes that no other node beats in every objective.
 
+mod front;
 mod objective;
+
+pub use front::{FrontPoint, ParetoFront};
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Call, Value};
-use crate::engine::{self, Front, Objective, Reached, StagedReport};
+use crate::engine::{self, Objective, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
 use crate::pool::blocking;
@@ -105,6 +108,13 @@ impl Run for Pareto {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        Answer::of(self.front(context).await?.0)
+    }
+}
+
+impl Pareto {
+    /// Searches the front, as the rows of the answer and as values, and draws it where REPORT TO says so.
+    pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let mut anonymize = self.anonymize.clone();
         let report = anonymize.report.take().map(drawing).transpose()?;
         if report.is_some() && self.objectives.len() < 2 {
@@ -118,23 +128,25 @@ impl Run for Pareto {
             )));
         }
         let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
-        let (batch, chart) = context.front(request).await?;
+        let (batch, front) = context.front(request).await?;
+        let chart = chart(&front, &self.objectives);
         if let Some(path) = report {
             let svg = chart.svg()?;
             blocking("writing the chart", move || StagedReport::write(&path, &svg)?.publish()).await?;
         }
         *context.last_front.write() = Some(Arc::new(chart));
-        Answer::of(batch)
+        Ok((batch, front))
     }
 }
 
 impl AnonContext {
     /// What PARETO FRONT OF answered last.
+    #[doc(hidden)]
     pub fn last_front(&self) -> Option<Arc<FrontChart>> {
         self.last_front.read().clone()
     }
 
-    pub(in crate::session) async fn front(&self, request: Request) -> Result<(RecordBatch, FrontChart)> {
+    pub(in crate::session) async fn front(&self, request: Request) -> Result<(RecordBatch, ParetoFront)> {
         let schema = schema(&request)?;
         let Request {
             anonymize,
@@ -156,8 +168,20 @@ impl AnonContext {
         let named = anonymize.choice != ChoiceClause::Default;
         let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let front = engine::front(job, bound, epsilon, named, Arc::clone(&self.observer)).await?;
-        let batch = batch(&front, schema, &columns, &anonymize, &objectives)?;
-        Ok((batch, chart(&front, &objectives)))
+        let points = front
+            .rows
+            .into_iter()
+            .map(|row| point(row, &columns, &anonymize, &objectives));
+        let front = ParetoFront {
+            objectives: objectives.iter().map(column_of).collect(),
+            points: points.collect(),
+            quasi_identifiers: columns,
+            knee: front.knee,
+            nodes: front.nodes,
+            exact: front.exact,
+            stopped: front.stopped,
+        };
+        Ok((batch(&front, schema, &objectives)?, front))
     }
 }
 
@@ -223,66 +247,61 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
     Ok(Arc::new(Schema::new(fields)))
 }
 
-fn batch(
-    front: &Front,
-    schema: SchemaRef,
-    columns: &[String],
-    anonymize: &AnonymizeSpec,
-    objectives: &[ObjectiveClause],
-) -> Result<RecordBatch> {
-    let rows = &front.rows;
-    let text = |f: &dyn Fn(&Reached) -> String| -> ArrayRef {
-        Arc::new(rows.iter().map(|r| Some(f(r))).collect::<StringArray>())
+/// A node of the front, with the clauses that release it.
+fn point(row: Reached, columns: &[String], anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause]) -> FrontPoint {
+    let models = satisfying(anonymize, objectives, &row);
+    let models: Vec<String> = models.iter().map(ToString::to_string).collect();
+    let levels = row.node.levels().to_vec();
+    FrontPoint {
+        apply: format!(
+            "SATISFYING {} SUPPRESSING AT MOST {} ROWS AT NODE ({})",
+            models.join(" AND "),
+            row.suppressed,
+            node(columns, &levels)
+        ),
+        levels,
+        values: row.values,
+        suppressed: row.suppressed,
+        classes: row.classes,
+    }
+}
+
+/// A node as AT NODE has it.
+fn node(columns: &[String], levels: &[u8]) -> String {
+    let levels = columns.iter().zip(levels);
+    let levels: Vec<String> = levels.map(|(c, level)| format!("{} {level}", ident(c))).collect();
+    levels.join(", ")
+}
+
+fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause]) -> Result<RecordBatch> {
+    let points = &front.points;
+    let text = |f: &dyn Fn(&FrontPoint) -> String| -> ArrayRef {
+        Arc::new(points.iter().map(|p| Some(f(p))).collect::<StringArray>())
     };
-    let count = |f: &dyn Fn(&Reached) -> u64| -> ArrayRef {
-        Arc::new(rows.iter().map(|r| Some(f(r))).collect::<UInt64Array>())
+    let count = |f: &dyn Fn(&FrontPoint) -> u64| -> ArrayRef {
+        Arc::new(points.iter().map(|p| Some(f(p))).collect::<UInt64Array>())
     };
-    let node = |r: &Reached| {
-        let levels = columns.iter().zip(r.node.levels());
-        let levels: Vec<String> = levels.map(|(c, level)| format!("{} {level}", ident(c))).collect();
-        levels.join(", ")
-    };
-    let mut arrays: Vec<ArrayRef> = vec![text(&node)];
-    for i in 0..columns.len() {
+    let mut arrays: Vec<ArrayRef> = vec![text(&|p| node(&front.quasi_identifiers, &p.levels))];
+    for i in 0..front.quasi_identifiers.len() {
         arrays.push(Arc::new(
-            rows.iter().map(|r| Some(r.node.level(i))).collect::<UInt8Array>(),
+            points.iter().map(|p| Some(p.levels[i])).collect::<UInt8Array>(),
         ));
     }
     for (i, o) in objectives.iter().enumerate() {
         arrays.push(match is_whole(o) {
-            true => count(&|r| r.values[i] as u64),
-            false => Arc::new(rows.iter().map(|r| Some(r.values[i])).collect::<Float64Array>()),
+            true => count(&|p| p.values[i] as u64),
+            false => Arc::new(points.iter().map(|p| Some(p.values[i])).collect::<Float64Array>()),
         });
     }
     if !objectives.iter().any(|o| column_of(o) == "suppressed") {
-        arrays.push(count(&|r| r.suppressed));
+        arrays.push(count(&|p| p.suppressed));
     }
-    arrays.push(count(&|r| r.classes));
-    let knee: BooleanArray = (0..rows.len()).map(|i| Some(i == front.knee)).collect();
+    arrays.push(count(&|p| p.classes));
+    let knee: BooleanArray = (0..points.len()).map(|i| Some(i == front.knee)).collect();
     arrays.push(Arc::new(knee));
-    arrays.push(text(&|_| proof(front)));
-    arrays.push(text(&|r| {
-        let models: Vec<String> = satisfying(anonymize, objectives, r)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        format!(
-            "SATISFYING {} SUPPRESSING AT MOST {} ROWS AT NODE ({})",
-            models.join(" AND "),
-            r.suppressed,
-            node(r)
-        )
-    }));
+    arrays.push(text(&|_| front.proof()));
+    arrays.push(text(&|p| p.apply.clone()));
     Ok(RecordBatch::try_new(schema, arrays)?)
-}
-
-/// What is known of nodes that are not in the front.
-fn proof(front: &Front) -> String {
-    match front.stopped {
-        Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", front.nodes),
-        None if front.exact => "the true front".into(),
-        None => format!("of the {} nodes assessed", front.nodes),
-    }
 }
 
 /// The models with which the row is released as it was measured: those of the statement, and what it reaches.
@@ -309,13 +328,17 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
     all
 }
 
-fn chart(front: &Front, objectives: &[ObjectiveClause]) -> FrontChart {
+fn chart(front: &ParetoFront, objectives: &[ObjectiveClause]) -> FrontChart {
     FrontChart {
-        axes: objectives.iter().map(|o| (o.max, column_of(o))).collect(),
-        points: front.rows.iter().map(|r| r.values.clone()).collect(),
+        axes: objectives
+            .iter()
+            .map(|o| o.max)
+            .zip(front.objectives.iter().cloned())
+            .collect(),
+        points: front.points.iter().map(|p| p.values.clone()).collect(),
         knee: Some(front.knee),
         released: None,
-        note: format!("{} nodes: {}", front.rows.len(), proof(front)),
+        note: format!("{} nodes: {}", front.points.len(), front.proof()),
     }
 }
 

@@ -86,7 +86,6 @@ pub(super) fn bind_objective(
         None => Optimized::Metric(registry.metric(call)?),
     };
     Ok(Objective {
-        name: column_of(objective),
         maximise: objective.max,
         of,
     })

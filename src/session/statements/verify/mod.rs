@@ -4,10 +4,10 @@
 //! with `not checked:`, its `ok` is NULL, and it is no failure.
 
 mod claim;
-pub(super) mod spec;
+pub(in crate::session) mod spec;
 
 use super::entry::{Entry, Run, Statement};
-use crate::audit::{Findings, audit};
+use crate::audit::{Verification, audit};
 use crate::error::Result;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -35,14 +35,21 @@ impl Run for Verify {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        answer(self.verification(context).await?)
+    }
+}
+
+impl Verify {
+    /// Checks what the statement claims.
+    pub(in crate::session) async fn verification(&self, context: &AnonContext) -> Result<Verification> {
         let claim = context.claim(self).await?;
-        answer(audit(&claim, context.observer.as_ref()).await?)
+        audit(&claim, context.observer.as_ref()).await
     }
 }
 
 /// One row for each check, and for what was not checked.
-fn answer(found: Findings) -> Result<Answer> {
-    let Findings { checks, unchecked } = found;
+fn answer(found: Verification) -> Result<Answer> {
+    let Verification { checks, unchecked } = found;
     let none = || unchecked.iter().map(|_| None);
     let texts = checks.iter().map(|c| c.check.clone());
     let not_checked = unchecked.iter().map(|u| format!("not checked: {u}"));

@@ -3,8 +3,8 @@
 use super::Draw;
 use super::data::{Planned, Purpose};
 use crate::releases::case::*;
-use anonsql::catalogue::{Info, Kind};
-use anonsql::{metric, model, partition, search};
+use anonsql::internal::catalogue::{Info, Kind};
+use anonsql::internal::{metric, model, partition, search};
 use arrow::datatypes::DataType;
 
 /// A request over a table, and how its rows leave.

@@ -1,0 +1,30 @@
+//! What a privacy model, metric, search, partitioning algorithm or hierarchy kind of one's own is made of.
+//!
+//! An [`Entry`] describes a name and its parameters in SQL, and builds the object from checked [`Arguments`].
+//! [`AnonContext`](crate::AnonContext) registers it; statements, EXPLAIN, VERIFY, help and completion then know it. The
+//! repository's `examples` have one of each, from the entry to a release.
+
+pub use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
+
+/// Privacy models: a predicate over one equivalence class, and the same guarantee as SQL.
+pub mod model {
+    pub use crate::model::{
+        Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject,
+    };
+}
+
+/// Quality metrics of a node, with their bounds.
+pub mod metric {
+    pub use crate::metric::{Build, Measure, Metric, Reads, Subject, View};
+}
+
+/// Searches over the generalization lattice, written against an oracle.
+pub mod search {
+    pub use crate::lattice::{Lattice, Node};
+    pub use crate::search::{Assessment, Build, Context, Finding, Oracle, Search, Stop};
+}
+
+/// Hierarchy kinds: the clause of CREATE HIERARCHY, and the rule that labels values.
+pub mod hierarchy {
+    pub use crate::hierarchy::{Arguments, Build, Clause, GeneralizationRule, Item, Kind, LevelRule, Part, Takes};
+}

@@ -1,0 +1,79 @@
+//! Every room, for the tests and benches of this repository. It is no part of the public face: it changes without notice.
+#![allow(missing_docs)]
+
+pub mod arithmetic {
+    pub use crate::arithmetic::*;
+}
+pub mod catalogue {
+    pub use crate::catalogue::*;
+}
+pub mod engine {
+    pub use crate::engine::*;
+}
+pub mod folder {
+    pub use crate::folder::*;
+}
+pub mod frequency {
+    pub use crate::frequency::*;
+}
+#[cfg(feature = "cli")]
+pub mod generate {
+    pub use crate::generate::*;
+}
+pub mod hierarchy {
+    pub use crate::hierarchy::*;
+}
+pub mod job {
+    pub use crate::job::*;
+}
+pub mod lattice {
+    pub use crate::lattice::*;
+}
+pub mod metric {
+    pub use crate::metric::*;
+}
+pub mod model {
+    pub use crate::model::*;
+}
+pub mod objective {
+    pub use crate::objective::*;
+}
+pub mod operator {
+    pub use crate::operator::*;
+}
+pub mod partition {
+    pub use crate::partition::*;
+}
+pub mod plain {
+    pub use crate::plain::*;
+}
+pub mod quoting {
+    pub use crate::quoting::*;
+}
+pub mod recode {
+    pub use crate::recode::*;
+}
+pub mod report {
+    pub use crate::report::*;
+}
+pub mod risk {
+    pub use crate::risk::*;
+}
+pub mod search {
+    pub use crate::search::*;
+}
+pub mod session {
+    pub use crate::session::*;
+}
+pub mod settings {
+    pub use crate::settings::*;
+}
+pub mod source {
+    pub use crate::source::*;
+}
+pub mod sql {
+    pub use crate::sql::*;
+}
+pub mod suggest {
+    pub use crate::suggest::*;
+}

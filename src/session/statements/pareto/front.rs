@@ -1,0 +1,77 @@
+//! What PARETO FRONT OF found, as values.
+
+/// The nodes that no other node beats in every objective.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let front = anon
+///     .pareto_front("PARETO FRONT OF ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) OPTIMIZING MAX k, MIN glm")
+///     .await?;
+/// assert!(front.exact);
+/// let best_k = &front.points[0];
+/// assert_eq!((front.objectives[0].as_str(), best_k.values[0]), ("k", 4.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ParetoFront {
+    /// The quasi-identifiers, in the order of [`FrontPoint::levels`].
+    pub quasi_identifiers: Vec<String>,
+    /// The names of the objectives, in the order of [`FrontPoint::values`].
+    pub objectives: Vec<String>,
+    /// The nodes, the best in the first objective first.
+    pub points: Vec<FrontPoint>,
+    /// The index of the knee among the points.
+    pub knee: usize,
+    /// Distinct nodes that were assessed.
+    pub nodes: u64,
+    /// Whether this is the true front: every other node was assessed or cannot be anonymous.
+    pub exact: bool,
+    /// Why the search ended early, where it did.
+    pub stopped: Option<&'static str>,
+}
+
+impl ParetoFront {
+    /// What is known of nodes that are not in the front.
+    pub fn proof(&self) -> String {
+        match self.stopped {
+            Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", self.nodes),
+            None if self.exact => "the true front".into(),
+            None => format!("of the {} nodes assessed", self.nodes),
+        }
+    }
+}
+
+/// A node of a [`ParetoFront`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age)";
+/// let front = anon.pareto_front(&format!("PARETO FRONT OF {request} OPTIMIZING MAX k, MIN glm")).await?;
+/// // The knee is released by what the point says.
+/// let released = anon.anonymize(&format!("{request} {}", front.points[front.knee].apply)).await?;
+/// assert_eq!(released.release().map(|r| r.rows_out), Some(4));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FrontPoint {
+    /// The level of each quasi-identifier.
+    pub levels: Vec<u8>,
+    /// The value of each objective.
+    pub values: Vec<f64>,
+    /// Rows that are suppressed.
+    pub suppressed: u64,
+    /// Equivalence classes that are released.
+    pub classes: u64,
+    /// The clauses that release the node as it was measured: SATISFYING, SUPPRESSING and AT NODE.
+    pub apply: String,
+}

@@ -1,0 +1,87 @@
+//! The public face: every type of it has an example, and the examples use nothing else.
+
+use super::attributes::attributes;
+use super::tree::{Tree, imports, name};
+use super::{read, source};
+use std::path::Path;
+use syn::{Attribute, Expr, Item, Lit, Meta, Visibility};
+
+/// The files of the face: what they re-export is public.
+const FACE: &[&str] = &["lib.rs", "extend.rs", "manifest.rs"];
+/// Rooms whose own public items are public.
+const ROOMS: &[&str] = &["error.rs"];
+
+fn docs(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|a| match &a.meta {
+        Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
+            Expr::Lit(line) => Some(&line.lit),
+            _ => None,
+        },
+        _ => None,
+    });
+    let lines = lines.filter_map(|line| match line {
+        Lit::Str(line) => Some(line.value()),
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_type(item: &Item) -> bool {
+    matches!(item, Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_))
+}
+
+/// The public types of the face: where each stands, and its docs.
+fn types() -> Vec<(String, String)> {
+    let tree = Tree::read(&source(), "lib.rs");
+    let mut found = vec![];
+    for (index, module) in tree.modules.iter().enumerate() {
+        let public = module.items.iter().filter_map(|item| match item {
+            Item::Use(import) if matches!(import.vis, Visibility::Public(_)) => Some(import),
+            _ => None,
+        });
+        let exported = public
+            .filter(|_| FACE.contains(&module.file.as_str()))
+            .flat_map(imports);
+        for (path, exported) in exported {
+            let exported = exported.expect("the face names what it has");
+            for file in tree.files(index, &path) {
+                let items = tree.modules.iter().filter(|m| m.file == file).flat_map(|m| &m.items);
+                let named = items.filter(|item| is_type(item) && name(item).is_some_and(|n| *n == exported));
+                found.extend(named.map(|item| (format!("{file}: {exported}"), docs(attributes(item)))));
+            }
+        }
+        let own = module.items.iter().filter(|_| ROOMS.contains(&module.file.as_str()));
+        found.extend(own.filter(|item| is_type(item)).filter_map(|item| {
+            let public = match item {
+                Item::Enum(item) => &item.vis,
+                Item::Struct(item) => &item.vis,
+                Item::Trait(item) => &item.vis,
+                Item::Type(item) => &item.vis,
+                _ => return None,
+            };
+            let is_public = matches!(public, Visibility::Public(_));
+            is_public.then(|| (format!("{}: {:?}", module.file, name(item)), docs(attributes(item))))
+        }));
+    }
+    found
+}
+
+#[test]
+fn every_public_type_has_an_example() {
+    let types = types();
+    assert!(types.len() > 50, "{types:?}");
+    let without = types.iter().filter(|(_, docs)| !docs.contains("```"));
+    let without: Vec<&String> = without.map(|(which, _)| which).collect();
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+#[test]
+fn examples_use_the_face_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut examples = super::tree::Files::new();
+    read(&folder, &folder, &mut examples);
+    assert!(!examples.is_empty());
+    for (file, text) in examples {
+        assert!(!text.contains("internal"), "{file}");
+    }
+}
