@@ -16,7 +16,7 @@ pub(crate) mod testing;
 mod values;
 
 pub use encode::Encoder;
-pub(crate) use encode::one_zero;
+pub(crate) use encode::{Interner, one_zero, ranked};
 pub(crate) use key::{Grouper, bits_for};
 pub use key::{KeySchema, PackedLayout};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};

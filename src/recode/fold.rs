@@ -6,7 +6,7 @@
 //! promise: equal rows that were not folded into one are sorted next to each other, so a stream counts what fits in a
 //! small table, hands that on and begins anew, and where rows seldom repeat it stops.
 
-use super::randomize::Interner;
+use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
@@ -123,7 +123,7 @@ impl Operator for Fold {
 /// Distinct rows, and how many there are of each.
 struct Table {
     schema: SchemaRef,
-    distinct: Interner,
+    distinct: DistinctRows,
     counts: Vec<u64>,
     rows: usize,
     room: usize,
@@ -132,7 +132,7 @@ struct Table {
 impl Table {
     fn new(schema: SchemaRef, room: usize) -> Result<Self> {
         Ok(Self {
-            distinct: Interner::of_fields(schema.fields().iter().filter(|f| f.name() != ROWS))?,
+            distinct: DistinctRows::of_fields(schema.fields().iter().filter(|f| f.name() != ROWS))?,
             counts: vec![],
             rows: 0,
             room,

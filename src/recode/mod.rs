@@ -6,6 +6,7 @@
 
 mod classes;
 mod decode;
+mod distinct_rows;
 mod exec;
 mod fold;
 mod labelling;
@@ -19,6 +20,7 @@ mod recoding_plan;
 
 pub use classes::Classes;
 pub use decode::DecodeExec;
+pub(crate) use distinct_rows::DistinctRows;
 pub use exec::RecodeExec;
 pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
 pub use labelling::Grouped;

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::SpillSpace;
+use crate::recode::DistinctRows;
 use crate::recode::randomize::{
-    ContingencyTable, Grouped, Interner, Order, Permutation, Sequence, Source, Spread, mutual_information,
+    ContingencyTable, Grouped, Order, Permutation, Sequence, Source, Spread, mutual_information,
 };
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::Schema;
@@ -12,12 +13,12 @@ use std::sync::Arc;
 
 /// What one scan learns of a column.
 pub(super) struct Tally {
-    values: Interner,
+    values: DistinctRows,
     counts: Vec<u64>,
     /// By class, where classes matter.
     pub(super) classes: Option<ContingencyTable>,
     /// By group of other columns.
-    groups: Option<(Interner, ContingencyTable)>,
+    groups: Option<(DistinctRows, ContingencyTable)>,
     reservation: MemoryReservation,
     pub(super) column: String,
 }
@@ -30,15 +31,15 @@ impl Tally {
         by_class: bool,
         spill_space: &SpillSpace,
     ) -> Result<Self> {
-        let data_type = |name: &str| Ok::<_, Error>(schema.field_with_name(name)?.data_type().clone());
+        let data_type = |name: &str| Ok::<_, Error>(schema.field_with_name(name)?.data_type());
         let types = within.iter().map(|name| data_type(name)).collect::<Result<Vec<_>>>()?;
         Ok(Self {
-            values: Interner::new([data_type(column)?])?,
+            values: DistinctRows::new([data_type(column)?])?,
             counts: vec![],
             classes: by_class.then(|| ContingencyTable::new(spill_space)),
             groups: match within.is_empty() {
                 true => None,
-                false => Some((Interner::new(types)?, ContingencyTable::new(spill_space))),
+                false => Some((DistinctRows::new(types)?, ContingencyTable::new(spill_space))),
             },
             reservation: spill_space.reservation("anonsql permutation"),
             column: column.into(),
@@ -54,9 +55,9 @@ impl Tally {
             table.add(classes, &codes)?;
         }
         let mut held = self.values.bytes() + self.counts.capacity() * 8;
-        if let Some((interner, table)) = &mut self.groups {
-            table.add(&interner.intern(within)?, &codes)?;
-            held += interner.bytes();
+        if let Some((distinct, table)) = &mut self.groups {
+            table.add(&distinct.intern(within)?, &codes)?;
+            held += distinct.bytes();
         }
         self.reservation.try_resize(held).map_err(|_| {
             Error::new(
@@ -80,7 +81,7 @@ pub(super) struct Counted {
     counts: Vec<u64>,
     pub(super) ranks: Vec<u32>,
     classes: Option<ContingencyTable>,
-    groups: Option<(Interner, ContingencyTable)>,
+    groups: Option<(DistinctRows, ContingencyTable)>,
     before: Option<f64>,
     held: MemoryReservation,
 }
@@ -151,8 +152,8 @@ pub(super) fn finish(
         counted.measure(&spread, &pairs);
         return counted.permuted(Order::Classes(Arc::new(grouped)));
     }
-    if let Some((interner, table)) = counted.groups.take() {
-        let (keys, ranks) = interner.finish()?;
+    if let Some((distinct, table)) = counted.groups.take() {
+        let (keys, ranks) = distinct.finish()?;
         let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, spill_space)?;
         return counted.permuted(Order::Groups {
             columns,

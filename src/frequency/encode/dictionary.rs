@@ -1,11 +1,11 @@
 //! Values to codes: one dictionary a column, shared by the partitions of a scan.
 
+use super::interner::{Interner, ranked};
+use super::last_dictionary::LastDictionary;
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array, new_empty_array};
-use arrow::compute::{SortOptions, cast, concat, sort_to_indices, take};
-use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, UInt32Type};
-use arrow::row::{RowConverter, SortField};
-use hashbrown::HashMap;
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Float64Type};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -15,22 +15,7 @@ use std::sync::Arc;
 pub(crate) struct Shared {
     column: String,
     data_type: DataType,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    codes: HashMap<Key, u32>,
-    chunks: Vec<ArrayRef>,
-    bytes: usize,
-}
-
-/// What tells two values of one column apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Null,
-    Integer(i64),
-    Bytes(Box<[u8]>),
+    values: Mutex<Interner>,
 }
 
 /// The values of a column, ascending and NULL last, and for each code of the scan the rank of its value.
@@ -56,286 +41,130 @@ impl Shared {
         Ok(Self {
             column: column.into(),
             data_type: data_type.clone(),
-            state: Mutex::default(),
+            values: Mutex::new(Interner::new(data_type)?),
         })
     }
 
     /// Memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.state.lock().bytes
+        self.values.lock().bytes()
     }
 
-    /// The codes of values that a partition has not seen: `rows` of `values`, with their keys.
-    fn intern(&self, values: &ArrayRef, rows: &[u32], keys: Vec<Key>) -> Result<Vec<u32>> {
-        let mut state = self.state.lock();
-        let mut fresh = vec![];
-        let mut codes = Vec::with_capacity(keys.len());
-        for (row, key) in rows.iter().zip(keys) {
-            let next = u32::try_from(state.codes.len())
-                .map_err(|_| Error::data(format!("column {} has more than 2^32 distinct values", self.column)))?;
-            let held = if let Key::Bytes(bytes) = &key { bytes.len() } else { 0 };
-            codes.push(*state.codes.entry(key).or_insert(next));
-            if state.codes.len() as u64 > u64::from(next) {
-                fresh.push(*row);
-                state.bytes += 48 + 2 * held;
-            }
+    /// The codes of values that a partition has not seen.
+    fn intern(&self, values: &ArrayRef) -> Result<Vec<u32>> {
+        let mut interner = self.values.lock();
+        let codes = interner.intern(values)?;
+        match u32::try_from(interner.len()) {
+            Ok(_) => Ok(codes),
+            Err(_) => Err(Error::data(format!(
+                "column {} has more than 2^32 distinct values",
+                self.column
+            ))),
         }
-        if !fresh.is_empty() {
-            let chunk = take(values, &UInt32Array::from(fresh), None)?;
-            // Values of a dictionary may come as another type of string than the table's.
-            state.chunks.push(cast(&chunk, &self.data_type)?);
-        }
-        Ok(codes)
     }
 
     /// The values that were seen, in ascending order.
     pub(crate) fn finish(&self) -> Result<Dictionary> {
-        let state = self.state.lock();
-        let chunks: Vec<&dyn Array> = state.chunks.iter().map(AsRef::as_ref).collect();
-        let seen = if chunks.is_empty() {
-            new_empty_array(&self.data_type)
-        } else {
-            concat(&chunks)?
-        };
-        let order = sort_to_indices(
-            &seen,
-            Some(SortOptions {
-                descending: false,
-                nulls_first: false,
-            }),
-            None,
-        )?;
-        let mut ranks = vec![0; seen.len()];
-        for (rank, code) in order.values().iter().enumerate() {
-            ranks[*code as usize] = rank as u32;
-        }
-        Ok(Dictionary {
-            values: take(&seen, &order, None)?,
-            ranks,
-        })
+        let seen = self.values.lock().values()?;
+        let (sorted, ranks) = ranked(std::slice::from_ref(&seen))?;
+        // One column was ranked.
+        let values = sorted.into_iter().next().unwrap_or(seen);
+        Ok(Dictionary { values, ranks })
     }
 }
 
-/// The values of a dictionary array, and the codes of those that a row has had. A value that no row has is none of the
-/// column's: a filter leaves it in the dictionary.
-#[derive(Debug)]
-struct Last {
-    values: ArrayRef,
-    codes: Vec<u32>,
-    unseen: usize,
-}
-
-/// In place of the code of a value that no row has had.
-const UNSEEN: u32 = u32::MAX;
-
-/// A partition's view of a [`Shared`] dictionary: what it has met before is answered without a lock.
+/// A partition's view of a [`Shared`] dictionary: what it has met before is answered without a lock. It is of no use any
+/// more once it has answered an error.
 #[derive(Debug)]
 pub(crate) struct Local {
     shared: Arc<Shared>,
     reject_not_finite: bool,
-    null: Option<u32>,
-    integers: HashMap<i64, u32>,
-    bytes: HashMap<Box<[u8]>, u32>,
-    /// The last dictionary: batches of one row group share it.
-    last: Option<Last>,
-    converter: Option<RowConverter>,
+    last: LastDictionary,
+    met: Met,
+}
+
+/// The values that a partition has met.
+#[derive(Debug)]
+struct Met {
+    values: Interner,
+    /// By their numbers here the codes that they share.
+    codes: Vec<u32>,
+    numbers: Vec<usize>,
 }
 
 impl Local {
     /// A view of `shared`. NaN and infinity are errors when `reject_not_finite`: they have no place in a hierarchy.
-    pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Self {
-        Self {
+    pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {
+        Ok(Self {
+            met: Met {
+                values: Interner::new(&shared.data_type)?,
+                codes: vec![],
+                numbers: vec![],
+            },
             shared,
             reject_not_finite,
-            null: None,
-            integers: HashMap::new(),
-            bytes: HashMap::new(),
-            last: None,
-            converter: None,
-        }
+            last: LastDictionary::default(),
+        })
     }
 
     /// Memory held, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.integers.capacity() * 24 + self.bytes.capacity() * 48
+        self.met.values.bytes() + self.met.codes.capacity() * 4
     }
 
     /// The code of every row of `array`.
     pub(crate) fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        let DataType::Dictionary(_, _) = array.data_type() else {
-            return self.encode_flat(array);
-        };
-        let dictionary = array.as_any_dictionary();
-        let values = dictionary.values();
-        let keys = cast(
-            &arrow::array::make_array(dictionary.keys().to_data()),
-            &DataType::UInt32,
-        )?;
-        let keys = keys.as_primitive::<UInt32Type>();
-        let last = self.last.take().filter(|last| same_buffers(&last.values, values));
-        let mut last = last.unwrap_or_else(|| Last {
-            values: Arc::clone(values),
-            codes: vec![UNSEEN; values.len()],
-            unseen: values.len(),
-        });
-        if last.unseen > 0 {
-            self.meet(&mut last, keys)?;
-        }
-        let null = if array.null_count() > 0 {
-            self.null_code(array)?
-        } else {
-            0
-        };
-        let codes = &self.last.insert(last).codes;
-        if array.null_count() == 0 {
-            return Ok(keys.values().iter().map(|k| codes[*k as usize]).collect());
-        }
-        Ok(keys.iter().map(|k| k.map_or(null, |k| codes[k as usize])).collect())
+        let Self {
+            shared,
+            reject_not_finite,
+            last,
+            met,
+        } = self;
+        last.encode(array, |values| {
+            met.encode(values, |fresh| {
+                if *reject_not_finite {
+                    require_finite(&shared.column, fresh)?;
+                }
+                shared.intern(fresh)
+            })
+        })
     }
+}
 
-    /// Gives codes to the values of a dictionary that rows have for the first time.
-    fn meet(&mut self, last: &mut Last, keys: &UInt32Array) -> Result<()> {
-        let mut fresh: Vec<u32> = keys
-            .iter()
-            .flatten()
-            .filter(|k| last.codes[*k as usize] == UNSEEN)
-            .collect();
-        if fresh.is_empty() {
-            return Ok(());
+impl Met {
+    /// The code of every row of `array`, which is no dictionary; `meet` is asked once for those that are not known.
+    fn encode(&mut self, array: &ArrayRef, meet: impl FnOnce(&ArrayRef) -> Result<Vec<u32>>) -> Result<Vec<u32>> {
+        let known = self.codes.len();
+        if self.values.len() != known {
+            return Err(Error::internal("a column is encoded further after an error"));
         }
-        fresh.sort_unstable();
-        fresh.dedup();
-        last.unseen -= fresh.len();
-        let fresh = UInt32Array::from(fresh);
-        let codes = self.encode_flat(&take(&last.values, &fresh, None)?)?;
-        for (key, code) in fresh.values().iter().zip(codes) {
-            last.codes[*key as usize] = code;
-        }
-        Ok(())
-    }
-
-    fn null_code(&mut self, array: &ArrayRef) -> Result<u32> {
-        if let Some(code) = self.null {
-            return Ok(code);
-        }
-        let null = arrow::array::new_null_array(&self.shared.data_type, array.len().min(1));
-        let code = self.shared.intern(&null, &[0], vec![Key::Null])?[0];
-        self.null = Some(code);
-        Ok(code)
-    }
-
-    fn encode_flat(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        match array.data_type() {
-            DataType::Utf8 => self.encode_bytes(array, array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes))),
-            DataType::LargeUtf8 => {
-                self.encode_bytes(array, array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)))
+        self.values.number(array, &mut self.numbers)?;
+        let fresh = self.values.len() - known;
+        if fresh > 0 {
+            let mut rows = vec![0; fresh];
+            for (row, number) in self.numbers.iter().enumerate() {
+                // Any of the rows that have the value.
+                if let Some(fresh) = number.checked_sub(known) {
+                    rows[fresh] = row as u32;
+                }
             }
-            DataType::Utf8View => self.encode_bytes(array, array.as_string_view().iter().map(|v| v.map(str::as_bytes))),
-            DataType::Binary => self.encode_bytes(array, array.as_binary::<i32>().iter()),
-            DataType::Float16 => {
-                let bits = array.as_primitive::<Float16Type>().iter().map(|v| v.map(f64::from));
-                self.encode_floats(array, bits)
-            }
-            DataType::Float32 => self.encode_floats(
-                array,
-                array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)),
-            ),
-            DataType::Float64 => self.encode_floats(array, array.as_primitive::<Float64Type>().iter()),
-            DataType::UInt64 | DataType::Null => self.encode_rows(array),
-            data_type if data_type.is_integer() || data_type == &DataType::Boolean || is_time(data_type) => {
-                let integers = cast(array, &DataType::Int64)?;
-                let integers = integers.as_primitive::<arrow::datatypes::Int64Type>();
-                self.encode_integers(array, integers.iter())
-            }
-            _ => self.encode_rows(array),
+            self.codes.extend(meet(&take(array, &UInt32Array::from(rows), None)?)?);
         }
+        Ok(self.numbers.iter().map(|number| self.codes[*number]).collect())
     }
+}
 
-    fn encode_floats(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<f64>>) -> Result<Vec<u32>> {
-        // One zero, whichever comes first.
-        let values: Vec<Option<f64>> = values.map(|v| v.map(|v| v + 0.0)).collect();
-        let array = one_zero(array)?;
-        if self.reject_not_finite && values.iter().flatten().any(|v| !v.is_finite()) {
-            return Err(Error::data(format!(
-                "column {} holds NaN or infinity, which no hierarchy can place; filter or replace them in a query, or \
-                 give the column another role",
-                self.shared.column
-            )));
-        }
-        self.encode_integers(&array, values.into_iter().map(|v| v.map(|v| v.to_bits() as i64)))
+fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
+    if !values.data_type().is_floating() {
+        return Ok(());
     }
-
-    fn encode_integers(&mut self, array: &ArrayRef, values: impl Iterator<Item = Option<i64>>) -> Result<Vec<u32>> {
-        self.encode_with(
-            array,
-            values,
-            |local, value| local.integers.get(value).copied(),
-            |value| Key::Integer(*value),
-            |local, value, code| {
-                local.integers.insert(value, code);
-            },
-        )
-    }
-
-    fn encode_bytes<'a>(
-        &mut self,
-        array: &ArrayRef,
-        values: impl Iterator<Item = Option<&'a [u8]>>,
-    ) -> Result<Vec<u32>> {
-        self.encode_with(
-            array,
-            values,
-            |local, value| local.bytes.get(*value).copied(),
-            |value| Key::Bytes(Box::from(*value)),
-            |local, value, code| {
-                local.bytes.insert(Box::from(value), code);
-            },
-        )
-    }
-
-    /// Any other flat type, by its comparable row form.
-    fn encode_rows(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        let converter = match self.converter.take() {
-            Some(converter) => converter,
-            None => RowConverter::new(vec![SortField::new(array.data_type().clone())])?,
-        };
-        let rows = converter.convert_columns(std::slice::from_ref(array))?;
-        self.converter = Some(converter);
-        let values = (0..array.len()).map(|i| (!array.is_null(i)).then(|| rows.row(i).data()));
-        self.encode_bytes(array, values)
-    }
-
-    /// Looks every value up, and asks the shared dictionary once for all that were not known.
-    fn encode_with<V: Copy>(
-        &mut self,
-        array: &ArrayRef,
-        values: impl Iterator<Item = Option<V>>,
-        find: impl Fn(&Self, &V) -> Option<u32>,
-        key: impl Fn(&V) -> Key,
-        learn: impl Fn(&mut Self, V, u32),
-    ) -> Result<Vec<u32>> {
-        let mut codes = Vec::with_capacity(array.len());
-        let mut missed: Vec<(u32, V)> = vec![];
-        for (row, value) in values.enumerate() {
-            let code = match &value {
-                Some(value) => find(self, value),
-                None => Some(self.null_code(array)?),
-            };
-            if let (None, Some(value)) = (code, value) {
-                missed.push((row as u32, value));
-            }
-            codes.push(code.unwrap_or(0));
-        }
-        if missed.is_empty() {
-            return Ok(codes);
-        }
-        let rows: Vec<u32> = missed.iter().map(|(row, _)| *row).collect();
-        let keys = missed.iter().map(|(_, value)| key(value)).collect();
-        for ((row, value), code) in missed.iter().zip(self.shared.intern(array, &rows, keys)?) {
-            codes[*row as usize] = code;
-            learn(self, *value, code);
-        }
-        Ok(codes)
+    let wide = cast(values, &DataType::Float64)?;
+    match wide.as_primitive::<Float64Type>().iter().flatten().all(f64::is_finite) {
+        true => Ok(()),
+        false => Err(Error::data(format!(
+            "column {column} holds NaN or infinity, which no hierarchy can place; filter or replace them in a query, or \
+             give the column another role"
+        ))),
     }
 }
 
@@ -353,23 +182,6 @@ pub(crate) fn one_zero(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(&positive, array.data_type())?)
 }
 
-fn is_time(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Date32
-            | DataType::Date64
-            | DataType::Timestamp(..)
-            | DataType::Time32(_)
-            | DataType::Time64(_)
-            | DataType::Duration(_)
-    )
-}
-
-/// Whether two arrays are the same memory.
-fn same_buffers(a: &ArrayRef, b: &ArrayRef) -> bool {
-    a.len() == b.len() && (Arc::ptr_eq(a, b) || a.to_data().ptr_eq(&b.to_data()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,8 +193,8 @@ mod tests {
 
     fn encode(array: ArrayRef) -> (Vec<u32>, ArrayRef) {
         let shared = Arc::new(Shared::new("c", array.data_type()).unwrap());
-        let mut one = Local::new(Arc::clone(&shared), true);
-        let mut two = Local::new(Arc::clone(&shared), true);
+        let mut one = Local::new(Arc::clone(&shared), true).unwrap();
+        let mut two = Local::new(Arc::clone(&shared), true).unwrap();
         let codes = one.encode(&array).unwrap();
         assert_eq!(codes, two.encode(&array).unwrap(), "partitions agree");
         assert_eq!(codes, one.encode(&array).unwrap(), "and so do batches");
@@ -436,7 +248,7 @@ mod tests {
     fn what_has_no_place_is_refused() {
         let array: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN]));
         let shared = Arc::new(Shared::new("bmi", array.data_type()).unwrap());
-        let e = Local::new(shared, true).encode(&array).unwrap_err();
+        let e = Local::new(shared, true).unwrap().encode(&array).unwrap_err();
         assert!(e.to_string().contains("column bmi holds NaN"), "{e}");
         let nested = DataType::new_list(DataType::Int32, true);
         assert!(Shared::new("tags", &nested).unwrap_err().to_string().contains("nested"));

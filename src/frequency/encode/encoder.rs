@@ -18,7 +18,7 @@ impl Encoder {
     /// An encoder whose code of a value is its position in `values`.
     pub fn new(column: &str, values: &ArrayRef) -> Result<Self> {
         let shared = Arc::new(Shared::new(column, values.data_type())?);
-        let mut local = Local::new(shared, true);
+        let mut local = Local::new(shared, true)?;
         let codes = local.encode(values)?;
         let mut positions = vec![0; codes.len()];
         for (position, code) in codes.into_iter().enumerate() {

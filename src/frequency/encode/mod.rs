@@ -1,7 +1,10 @@
-//! Values to codes: one dictionary a column, and the codes of a lookup table.
+//! Values to codes: the interner of a column's values, one dictionary a column of a scan, and the codes of a lookup table.
 
 mod dictionary;
 mod encoder;
+mod interner;
+mod last_dictionary;
 
 pub(crate) use dictionary::{Dictionary, Local, Shared, one_zero};
 pub use encoder::Encoder;
+pub(crate) use interner::{Interner, ranked};

@@ -6,7 +6,7 @@
 
 use super::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::encode::Local;
+use crate::frequency::encode::{Local, Shared};
 use crate::frequency::key::{Grouper, PackedLayout, bits_for};
 use crate::frequency::spill::{KeyFile, SpillSpace};
 use arrow::datatypes::SchemaRef;
@@ -76,7 +76,7 @@ impl Tally {
                 grouper: Grouper::new(names.len()),
                 counts: vec![],
                 indices: names.into_iter().map(position).collect::<Result<_>>()?,
-                locals: shared.iter().map(|s| Local::new(Arc::clone(s), false)).collect(),
+                locals: views(shared, false)?,
             })
         });
         Ok(Self {
@@ -97,11 +97,7 @@ impl Tally {
                 .iter()
                 .map(|(name, _)| position(name))
                 .collect::<Result<_>>()?,
-            locals: columns
-                .quasi_identifiers
-                .iter()
-                .map(|(_, s)| Local::new(Arc::clone(s), true))
-                .collect(),
+            locals: views(columns.quasi_identifiers.iter().map(|(_, s)| s), true)?,
             groups: vec![],
             reservation: spill_space.reservation("anonsql frequency set"),
             owns_dictionaries,
@@ -298,6 +294,12 @@ impl DetailTally {
     fn bytes(&self) -> usize {
         self.grouper.bytes() + self.counts.capacity() * 8 + self.locals.iter().map(Local::memory).sum::<usize>()
     }
+}
+
+/// This partition's views of dictionaries.
+fn views<'a>(shared: impl IntoIterator<Item = &'a Arc<Shared>>, reject_not_finite: bool) -> Result<Vec<Local>> {
+    let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
+    views.collect()
 }
 
 fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {

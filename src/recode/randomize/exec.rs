@@ -2,7 +2,6 @@
 
 use super::contingency::{ContingencyTable, Spread, mutual_information};
 use super::grouped;
-use super::interner::Interner;
 use super::numbering::Numbering;
 use super::sequence;
 use super::{Order, Permutation};
@@ -10,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::frequency::SpillSpace;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
+use crate::recode::distinct_rows::DistinctRows;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -144,7 +144,7 @@ enum Reader {
     Classes(grouped::Reader),
     Groups {
         columns: Vec<String>,
-        interner: Interner,
+        distinct: DistinctRows,
         reader: grouped::Reader,
     },
 }
@@ -155,12 +155,12 @@ impl Reader {
             Order::Rows(sequence) => Reader::Rows(sequence::Reader::new(Arc::clone(sequence))),
             Order::Classes(grouped) => Reader::Classes(grouped::Reader::new(Arc::clone(grouped))),
             Order::Groups { columns, keys, grouped } => {
-                let mut interner = Interner::new(keys.iter().map(|k| k.data_type().clone()))?;
+                let mut distinct = DistinctRows::new(keys.iter().map(|k| k.data_type()))?;
                 // Keys are distinct, so that each gets its own place as its number.
-                interner.intern(keys)?;
+                distinct.intern(keys)?;
                 Reader::Groups {
                     columns: columns.clone(),
-                    interner,
+                    distinct,
                     reader: grouped::Reader::new(Arc::clone(grouped)),
                 }
             }
@@ -174,7 +174,7 @@ impl Reader {
             Reader::Classes(reader) => reader.next(classes),
             Reader::Groups {
                 columns,
-                interner,
+                distinct,
                 reader,
             } => {
                 let column = |name: &String| {
@@ -185,7 +185,7 @@ impl Reader {
                     })
                 };
                 let columns = columns.iter().map(column).collect::<Result<Vec<ArrayRef>>>()?;
-                reader.next(&interner.intern(&columns)?)
+                reader.next(&distinct.intern(&columns)?)
             }
         }
     }

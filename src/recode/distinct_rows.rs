@@ -1,43 +1,40 @@
-//! Values of any type to dense numbers.
-//!
-//! The values of a column are told apart by DataFusion's own grouping, a dictionary's once and not row by row;
-//! combinations of columns are then keys of small numbers.
+//! Combinations of values of any types to dense numbers: each column's values are codes, and a combination is a key of
+//! them.
 
 use crate::error::{Error, Result};
-use crate::frequency::Grouper;
-use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array, make_array, new_empty_array, new_null_array};
-use arrow::compute::{SortColumn, SortOptions, cast, lexsort_to_indices, take};
-use arrow::datatypes::{DataType, Field, Schema, UInt32Type, UInt64Type};
-use datafusion::logical_expr::EmitTo;
-use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
-use datafusion::physical_plan::aggregates::order::GroupOrdering;
+use crate::frequency::{Grouper, Interner, ranked};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array};
+use arrow::compute::take;
+use arrow::datatypes::{DataType, Field, UInt64Type};
 use std::sync::Arc;
 
 /// The distinct combinations of values of some columns, numbered in order of first appearance.
-pub struct Interner {
+#[derive(Debug)]
+pub(crate) struct DistinctRows {
     columns: Vec<Column>,
     /// The combinations; the only column of values numbers them by itself.
     rows: Option<Grouper>,
 }
 
+#[derive(Debug)]
 enum Column {
     /// Numbers that are their own code.
     Word,
-    Values(Values),
+    Values(Interner),
 }
 
-impl Interner {
+impl DistinctRows {
     /// For columns of these types.
-    pub fn new(types: impl IntoIterator<Item = DataType>) -> Result<Self> {
-        let columns = types.into_iter().map(|t| Ok(Column::Values(Values::new(t)?)));
+    pub(crate) fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> Result<Self> {
+        let columns = types.into_iter().map(|t| Ok(Column::Values(Interner::new(t)?)));
         Ok(Self::over(columns.collect::<Result<_>>()?))
     }
 
     /// For columns like `fields`.
-    pub fn of_fields<'a>(fields: impl IntoIterator<Item = &'a Arc<Field>>) -> Result<Self> {
+    pub(crate) fn of_fields<'a>(fields: impl IntoIterator<Item = &'a Arc<Field>>) -> Result<Self> {
         let columns = fields.into_iter().map(|f| match f.data_type() {
             DataType::UInt64 if !f.is_nullable() => Ok(Column::Word),
-            data_type => Ok(Column::Values(Values::new(data_type.clone())?)),
+            data_type => Ok(Column::Values(Interner::new(data_type)?)),
         });
         Ok(Self::over(columns.collect::<Result<_>>()?))
     }
@@ -53,7 +50,7 @@ impl Interner {
     }
 
     /// The number of every row.
-    pub fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
+    pub(crate) fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let Some(rows) = &mut self.rows else {
             return match (&mut self.columns[..], columns) {
                 ([Column::Values(values)], [column]) => values.intern(column),
@@ -86,30 +83,25 @@ impl Interner {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match (&self.rows, &self.columns[..]) {
             (Some(rows), _) => rows.len(),
-            (None, [Column::Values(values)]) => values.groups.len(),
+            (None, [Column::Values(values)]) => values.len(),
             _ => 0,
         }
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Memory held, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let of_columns = self.columns.iter().map(|c| match c {
             Column::Word => 0,
-            Column::Values(values) => values.groups.size(),
+            Column::Values(values) => values.bytes(),
         });
         of_columns.sum::<usize>() + self.rows.as_ref().map_or(0, Grouper::bytes)
     }
 
     /// The combinations by their numbers.
-    pub fn into_values(self) -> Result<Vec<ArrayRef>> {
+    pub(crate) fn into_values(self) -> Result<Vec<ArrayRef>> {
         let mut halves = Places::new(&self.columns);
         let mut values = vec![];
         for column in self.columns {
@@ -120,10 +112,10 @@ impl Interner {
             });
             values.push(match (column, words) {
                 (Column::Word, words) => Arc::new(words.into_iter().flatten().collect::<UInt64Array>()) as ArrayRef,
-                (Column::Values(values), None) => values.into_array()?,
+                (Column::Values(values), None) => values.into_values()?,
                 (Column::Values(values), Some(codes)) => {
                     let codes: UInt32Array = codes.map(|code| code as u32).collect();
-                    take(&values.into_array()?, &codes, None)?
+                    take(&values.into_values()?, &codes, None)?
                 }
             });
         }
@@ -131,25 +123,8 @@ impl Interner {
     }
 
     /// The combinations in ascending order, NULL last, and the rank of each number.
-    pub fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
-        let seen = self.into_values()?;
-        let columns: Vec<SortColumn> = seen
-            .iter()
-            .map(|values| SortColumn {
-                values: Arc::clone(values),
-                options: Some(SortOptions {
-                    descending: false,
-                    nulls_first: false,
-                }),
-            })
-            .collect();
-        let order: UInt32Array = lexsort_to_indices(&columns, None)?;
-        let mut ranks = vec![0; order.len()];
-        for (rank, number) in order.values().iter().enumerate() {
-            ranks[*number as usize] = rank as u32;
-        }
-        let sorted = seen.iter().map(|values| take(values, &order, None));
-        Ok((sorted.collect::<Result<_, _>>()?, ranks))
+    pub(crate) fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
+        ranked(&self.into_values()?)
     }
 }
 
@@ -181,94 +156,6 @@ impl Places {
             }
         }
     }
-}
-
-/// The distinct values of one column.
-struct Values {
-    groups: Box<dyn GroupValues>,
-    data_type: DataType,
-    numbers: Vec<usize>,
-    /// The last dictionary, with the numbers of its values that occurred: batches of one row group share it.
-    last: Option<(ArrayRef, Vec<Option<u32>>)>,
-}
-
-impl Values {
-    fn new(data_type: DataType) -> Result<Self> {
-        let data_type = match data_type {
-            DataType::Dictionary(_, values) => *values,
-            other => other,
-        };
-        let schema = Schema::new(vec![Field::new("values", data_type.clone(), true)]);
-        Ok(Self {
-            groups: new_group_values(Arc::new(schema), &GroupOrdering::None)?,
-            data_type,
-            numbers: vec![],
-            last: None,
-        })
-    }
-
-    fn intern(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
-        match column.data_type() {
-            DataType::Dictionary(..) => self.intern_dictionary(column),
-            _ => self.intern_flat(column),
-        }
-    }
-
-    fn intern_flat(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
-        let plain = match *column.data_type() == self.data_type {
-            true => Arc::clone(column),
-            false => cast(column, &self.data_type)?,
-        };
-        self.groups.intern(&[plain], &mut self.numbers)?;
-        Ok(self.numbers.iter().map(|n| *n as u32).collect())
-    }
-
-    fn intern_dictionary(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
-        let dictionary = column.as_any_dictionary();
-        let values = dictionary.values();
-        let mut known = match self.last.take() {
-            Some((last, known)) if is_same(&last, values) => known,
-            _ => vec![None; values.len()],
-        };
-        let keys = cast(&make_array(dictionary.keys().to_data()), &DataType::UInt32)?;
-        let keys = keys.as_primitive::<UInt32Type>();
-        // A dictionary may hold values that no row has: only those of rows get a number.
-        let mut fresh: Vec<u32> = keys.iter().flatten().filter(|k| known[*k as usize].is_none()).collect();
-        fresh.sort_unstable();
-        fresh.dedup();
-        if !fresh.is_empty() {
-            let fresh = UInt32Array::from(fresh);
-            let numbers = self.intern_flat(&take(values, &fresh, None)?)?;
-            for (key, number) in fresh.values().iter().zip(numbers) {
-                known[*key as usize] = Some(number);
-            }
-        }
-        let null = match keys.null_count() {
-            0 => 0,
-            _ => {
-                let null = self.intern_flat(&new_null_array(&self.data_type, 1))?;
-                null.first().copied().unwrap_or_default()
-            }
-        };
-        let number = |key: Option<u32>| key.and_then(|k| known[k as usize]).unwrap_or(null);
-        let numbers = keys.iter().map(number).collect();
-        self.last = Some((Arc::clone(values), known));
-        Ok(numbers)
-    }
-
-    /// The values by their numbers.
-    fn into_array(mut self) -> Result<ArrayRef> {
-        let none = || Ok(new_empty_array(&self.data_type));
-        match self.groups.is_empty() {
-            true => none(),
-            false => self.groups.emit(EmitTo::All)?.into_iter().next().map_or_else(none, Ok),
-        }
-    }
-}
-
-/// Whether two arrays are the same memory.
-fn is_same(a: &ArrayRef, b: &ArrayRef) -> bool {
-    a.len() == b.len() && (Arc::ptr_eq(a, b) || a.to_data().ptr_eq(&b.to_data()))
 }
 
 #[cfg(test)]
@@ -315,7 +202,7 @@ mod tests {
                 if picked[2] { row.2 } else { 0 },
             );
             let fields: Vec<_> = all.iter().zip(&picked).filter(|(_, p)| **p).map(|(f, _)| Arc::clone(f)).collect();
-            let mut interner = Interner::of_fields(&fields).unwrap();
+            let mut distinct = DistinctRows::of_fields(&fields).unwrap();
             let mut map: HashMap<Row, u32> = HashMap::new();
             for (batch, rows) in rows.chunks(40).enumerate() {
                 let columns: [ArrayRef; 3] = [
@@ -326,13 +213,13 @@ mod tests {
                 ];
                 let columns: Vec<_> = columns.into_iter().zip(&picked).filter(|(_, p)| **p).map(|(c, _)| c).collect();
                 let mut seen: HashMap<u32, Row> = map.iter().map(|(row, n)| (*n, *row)).collect();
-                for (row, number) in rows.iter().zip(interner.intern(&columns).unwrap()) {
+                for (row, number) in rows.iter().zip(distinct.intern(&columns).unwrap()) {
                     prop_assert_eq!(*seen.entry(number).or_insert(pick(row)), pick(row));
                     prop_assert_eq!(*map.entry(pick(row)).or_insert(number), number);
                 }
             }
-            prop_assert_eq!(interner.len(), map.len());
-            let mut values = interner.into_values().unwrap().into_iter();
+            prop_assert_eq!(distinct.len(), map.len());
+            let mut values = distinct.into_values().unwrap().into_iter();
             let texts = picked[0].then(|| values.next().unwrap());
             let numbers = picked[1].then(|| values.next().unwrap());
             let words = picked[2].then(|| values.next().unwrap());
@@ -355,14 +242,14 @@ mod tests {
 
     #[test]
     fn ranks_are_ascending_with_null_last() {
-        let mut interner = Interner::new([DataType::Utf8]).unwrap();
+        let mut distinct = DistinctRows::new([&DataType::Utf8]).unwrap();
         let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]));
-        let numbers = interner.intern(&[column]).unwrap();
-        let (values, ranks) = interner.finish().unwrap();
+        let numbers = distinct.intern(&[column]).unwrap();
+        let (values, ranks) = distinct.finish().unwrap();
         let of_rows: Vec<u32> = numbers.iter().map(|n| ranks[*n as usize]).collect();
         assert_eq!(of_rows, [1, 2, 0, 1]);
         let values = values[0].as_string::<i32>();
         assert!(values.value(0) == "a" && values.value(1) == "b" && values.is_null(2));
-        assert!(Interner::new([DataType::Utf8]).unwrap().finish().unwrap().0[0].is_empty());
+        assert!(DistinctRows::new([&DataType::Utf8]).unwrap().finish().unwrap().0[0].is_empty());
     }
 }
