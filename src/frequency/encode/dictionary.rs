@@ -89,6 +89,8 @@ struct Met {
     values: Interner,
     /// By their numbers here the codes that they share.
     codes: Vec<u32>,
+    /// Whether every number is the code, as in a scan of one partition: then no row has to be translated.
+    is_shared: bool,
     numbers: Vec<usize>,
 }
 
@@ -99,6 +101,7 @@ impl Local {
             met: Met {
                 values: Interner::new(&shared.data_type)?,
                 codes: vec![],
+                is_shared: true,
                 numbers: vec![],
             },
             shared,
@@ -148,14 +151,24 @@ impl Met {
                     rows[fresh] = row as u32;
                 }
             }
-            self.codes.extend(meet(&take(array, &UInt32Array::from(rows), None)?)?);
+            let codes = meet(&take(array, &UInt32Array::from(rows), None)?)?;
+            self.is_shared &= codes.iter().zip(known..).all(|(code, number)| *code as usize == number);
+            self.codes.extend(codes);
         }
-        Ok(self.numbers.iter().map(|number| self.codes[*number]).collect())
+        Ok(match self.is_shared {
+            true => self.numbers.iter().map(|number| *number as u32).collect(),
+            false => self.numbers.iter().map(|number| self.codes[*number]).collect(),
+        })
     }
 }
 
-fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
-    if !values.data_type().is_floating() {
+/// An error where `values` of `column` hold NaN or infinity, which no hierarchy can place.
+pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
+    let data_type = match values.data_type() {
+        DataType::Dictionary(_, data_type) => data_type.as_ref(),
+        other => other,
+    };
+    if !data_type.is_floating() {
         return Ok(());
     }
     let wide = cast(values, &DataType::Float64)?;

@@ -1,31 +1,30 @@
 //! Values to the codes of a lookup table, for the second scan.
 
-use super::dictionary::{Local, Shared};
+use super::dictionary::require_finite;
+use super::interner::Interner;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
-use std::sync::Arc;
 
 /// Answers the ground codes of a column's values.
 #[derive(Debug)]
 pub struct Encoder {
-    local: Local,
+    values: Interner,
     column: String,
-    /// For each code that the dictionary gave, the value's position.
+    /// For each code that the interner gave, the value's position.
     positions: Vec<u32>,
 }
 
 impl Encoder {
     /// An encoder whose code of a value is its position in `values`.
     pub fn new(column: &str, values: &ArrayRef) -> Result<Self> {
-        let shared = Arc::new(Shared::new(column, values.data_type())?);
-        let mut local = Local::new(shared, true)?;
-        let codes = local.encode(values)?;
+        let mut interner = Interner::new(values.data_type())?;
+        let codes = interner.intern(values)?;
         let mut positions = vec![0; codes.len()];
         for (position, code) in codes.into_iter().enumerate() {
             positions[code as usize] = position as u32;
         }
         Ok(Self {
-            local,
+            values: interner,
             column: column.into(),
             positions,
         })
@@ -33,15 +32,19 @@ impl Encoder {
 
     /// The code of every row. A value that was not there in the first scan is an error: the source has changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
-        let mut codes = self.local.encode(array)?;
+        let mut codes = self.values.intern(array)?;
         for code in &mut codes {
-            let position = self.positions.get(*code as usize).ok_or_else(|| {
-                Error::data(format!(
-                    "column {} holds values that it did not hold in the first scan: the source changed during the run",
-                    self.column
-                ))
-            })?;
-            *code = *position;
+            match self.positions.get(*code as usize) {
+                Some(position) => *code = *position,
+                None => {
+                    require_finite(&self.column, array)?;
+                    return Err(Error::data(format!(
+                        "column {} holds values that it did not hold in the first scan: the source changed during the \
+                         run",
+                        self.column
+                    )));
+                }
+            }
         }
         Ok(codes)
     }
@@ -50,7 +53,8 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::StringArray;
+    use arrow::array::{Float64Array, StringArray};
+    use std::sync::Arc;
 
     #[test]
     fn codes_are_positions_also_with_null() {
@@ -66,5 +70,13 @@ mod tests {
                 .to_string()
                 .contains("source changed")
         );
+    }
+    #[test]
+    fn a_number_that_is_not_finite_is_named_as_such() {
+        let values: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.0]));
+        let mut encoder = Encoder::new("bmi", &values).unwrap();
+        let changed: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NAN]));
+        let e = encoder.encode(&changed).unwrap_err();
+        assert!(e.to_string().contains("column bmi holds NaN"), "{e}");
     }
 }
