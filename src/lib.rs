@@ -84,6 +84,52 @@
 //!
 //! A new privacy model, metric, objective, search, hierarchy kind or statement is one new file and one line in its module's slice.
 //!
+//! # Glossary
+//!
+//! | term | definition | type |
+//! |---|---|---|
+//! | quasi-identifier | a column that singles people out together with others | `job::QuasiIdentifier` |
+//! | sensitive attribute | a column whose values nobody may learn of a person | `job::Sensitive` |
+//! | hierarchy | a named generalization rule with its words for unknown values and NULL | `hierarchy::Hierarchy` |
+//! | generalization rule | the label of a value at each level | `hierarchy::GeneralizationRule` |
+//! | level | the labels of one height of a hierarchy; level 0 is the value itself | `hierarchy::Level` |
+//! | lookup table | a hierarchy bound to the distinct values of a column | `hierarchy::Lookup` |
+//! | code | the number of a value among the distinct values of its column | `u32` |
+//! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
+//! | packed layout | where in a packed key the code of each column is | `frequency::PackedLayout` |
+//! | key schema | the packed layout with the lookup tables of the columns | `frequency::KeySchema` |
+//! | combination | distinct codes of the quasi-identifiers that at least one row has | an entry of the base set |
+//! | equivalence class | the rows with the same released quasi-identifiers | `model::Class` |
+//! | frequency set | the classes of one node with their sizes | `frequency::FrequencySet` |
+//! | base frequency set | the frequency set of the lattice's bottom, with what evaluations need to know of the table | `frequency::Base` |
+//! | detail | what a frequency set counts beside rows: sensitive values, entities | `frequency::Detail` |
+//! | roll-up | the frequency set of a node from that of a more specific one | `FrequencySet::roll_up` |
+//! | node | one level per quasi-identifier | [`extend::search::Node`] |
+//! | lattice | every node between two nodes, ordered by generalization | [`extend::search::Lattice`] |
+//! | assessment | what the evaluation of one node found | [`extend::search::Assessment`] |
+//! | oracle | what assesses nodes for a search | [`extend::search::Oracle`] |
+//! | constraint | one model of SATISFYING with its attribute and columns | `job::Constraint` |
+//! | promise | a constraint as it is recounted and reported | `engine::Promise` |
+//! | suppression | rows or cells that are not released as they are | `job::SuppressionLimit` |
+//! | local recoding | equal values may get different labels in different groups | `partition::Partition` |
+//! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
+//! | population | the table of people that a release is a sample of | `job::Job::population` |
+//! | entity | the person that several rows can be of | `job::Job::entity` |
+//! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
+//! | recoding plan | what becomes of each column of the source | `recode::RecodingPlan` |
+//! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
+//! | permutation | which released row gets which value of a RANDOMIZED column | `recode::randomize::Permutation` |
+//! | contingency table | how many rows have a value within a class | `recode::randomize::ContingencyTable` |
+//! | stage | the hidden folder that becomes the target when it is complete | `engine::Stage` |
+//! | recount | the promises counted again on what was written, by SQL that shares no code with the search | `engine::recount` |
+//! | check | one promise with what it requires and what was reached | [`manifest::Check`] |
+//! | spill space | memory reservations, and files for what they refuse | `frequency::SpillSpace` |
+//! | disclosure check | what gives a release away besides its models: names in footers, order, leftovers | `audit` |
+//! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
+//!
+//! Where a paper leaves something open, the file that implements it says under **Interpretation** how it is read here,
+//! and why.
+//!
 //! # Threads
 //!
 //! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a statement is awaited on
