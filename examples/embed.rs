@@ -4,7 +4,7 @@
 
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind, Result};
-use datafusion::arrow::array::{Int64Array, StringArray, UInt64Array};
+use datafusion::arrow::array::{Int64Array, StringArray};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -30,11 +30,9 @@ pub async fn main() -> Result<()> {
          SATISFYING l_diversity(2) ON illness AND k_anonymity(2)"
     );
     anon.sql("CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
-    let summary = anon.sql(&request).await?;
-    let k = summary[0]
-        .column_by_name("k")
-        .and_then(|c| c.as_any().downcast_ref::<UInt64Array>());
-    assert_eq!(k.map(|k| k.value(0)), Some(2));
+    let anonymized = anon.anonymize(&request).await?;
+    assert_eq!(anonymized.release().and_then(|release| release.reached_k), Some(2));
+    assert_eq!(anonymized.manifest().map(|manifest| manifest.rows_out), Some(4));
 
     // Errors have a kind, and the target is never half a release.
     let again = anon.sql(&request).await;
@@ -46,9 +44,11 @@ pub async fn main() -> Result<()> {
         .count()
         .await?;
     assert_eq!(rows, 4);
-    anon.sql(&format!(
-        "VERIFY '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness) SATISFYING k_anonymity(2) AGAINST people"
-    ))
-    .await?;
+    let verification = anon
+        .verify(&format!(
+            "VERIFY '{target}' QUASI IDENTIFIERS (age USING age) SENSITIVE (illness) SATISFYING k_anonymity(2) AGAINST people"
+        ))
+        .await?;
+    assert!(verification.holds(), "{verification:?}");
     Ok(())
 }

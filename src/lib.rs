@@ -186,6 +186,8 @@ mod suggest;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as run_command;
-pub use engine::{Observer, Phase, Release};
+pub use engine::{Observer, Phase, Release, with_unnamed_files};
 pub use search::Progress;
-pub use session::{AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification};
+pub use session::{
+    AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,
+};

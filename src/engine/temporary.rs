@@ -28,6 +28,18 @@ const CHUNK: usize = 1 << 17;
 ///
 /// The limit of what the files take is that of `environment`; beyond it a query ends in an error. Files of a backend of
 /// the caller's own ([`TempFileFactory`]) are replaced like others.
+///
+/// ```
+/// use anonsql::{AnonContext, with_unnamed_files};
+/// use datafusion::execution::runtime_env::RuntimeEnv;
+/// use datafusion::prelude::{SessionConfig, SessionContext};
+/// use std::sync::Arc;
+///
+/// let (named, mut config) = (RuntimeEnv::default(), SessionConfig::new());
+/// let environment = with_unnamed_files(&named, &mut config)?.unwrap_or(named);
+/// let anon = AnonContext::new(SessionContext::new_with_config_rt(config, Arc::new(environment)));
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
 pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) -> Result<Option<RuntimeEnv>> {
     let disk = &environment.disk_manager;
     let before = config.get_extension::<TemporaryFolder>();

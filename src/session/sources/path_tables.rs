@@ -12,6 +12,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The same session, in which a file, folder, glob or URL in quotes is a table.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// use anonsql::{AnonContext, enable_path_tables};
+/// use datafusion::prelude::SessionContext;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let file = folder.path().join("people.csv");
+/// # std::fs::write(&file, "age\n31\n34\n").unwrap();
+/// # let file = file.display();
+/// let anon = AnonContext::new(enable_path_tables(SessionContext::new()));
+/// let rows = anon.sql(&format!("SELECT * FROM '{file}'")).await?;
+/// assert_eq!(rows[0].num_rows(), 2);
+/// # Ok(())
+/// # }
+/// ```
 pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     let factory = Arc::new(PathTables(session.clone()));
     let catalogs = Arc::clone(session.state().catalog_list());
