@@ -1,5 +1,5 @@
-//! The one path of every front end, from a [`Job`](crate::job::Job) to its [`Release`]: `run` is its table of contents,
-//! and each stage a folder.
+//! The one path of every front end from a [`Job`](crate::job::Job) to its [`Release`]. Each stage is a folder, and
+//! `run` calls the stages in order.
 
 mod apply;
 mod decide;

@@ -1,10 +1,10 @@
-//! What a run tells whoever shows its progress.
+//! The observer interface: the progress that a run reports to its caller.
 
 use crate::search::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// The parts of a run that take long.
+/// The phases of a run that take long.
 ///
 /// ```
 /// use anonsql::{Observer, Phase};
@@ -27,13 +27,13 @@ pub enum Phase {
     Search,
     /// Rewriting the source.
     Write,
-    /// Recounting what was written, or what a statement names.
+    /// Recounting what was written, or a table that a statement names.
     Verify,
-    /// Counting what a table shows of those in it.
+    /// Measuring the risk of the people in a table.
     Measure,
 }
 
-/// Follows a run.
+/// Receives the progress of a run.
 ///
 /// ```
 /// use anonsql::{AnonContext, Observer, Progress};
@@ -47,29 +47,29 @@ pub enum Phase {
 /// let anon = AnonContext::new(Default::default()).with_observer(Arc::new(Printing));
 /// ```
 pub trait Observer: Send + Sync {
-    /// A phase begins; its rows are added to the answered counter.
+    /// Called when a phase begins. The run adds the rows of the phase to the returned counter.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let _ = phase;
         Arc::default()
     }
 
-    /// A batch of nodes was assessed.
+    /// Called after a batch of nodes was assessed.
     fn searched(&self, progress: Progress) {
         let _ = progress;
     }
 
-    /// A phase has ended.
+    /// Called when a phase has ended.
     fn end(&self, phase: Phase) {
         let _ = phase;
     }
 
-    /// Raised to end a search with the best node so far.
+    /// Returns the flag that ends a search with the best node so far when it is set.
     fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::default()
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores all progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 

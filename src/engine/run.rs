@@ -1,4 +1,4 @@
-//! The path from a job to its release: one line a stage.
+//! The path from a job to its release: one line per stage.
 
 use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
@@ -13,7 +13,8 @@ use crate::metric::Metric;
 use crate::pool::blocking;
 use std::sync::Arc;
 
-/// Anonymizes to the target of a job that was checked ([`Job::check`]). `None` when the target was there and is to be kept.
+/// Anonymizes to the target of a checked job ([`Job::check`]). Returns `None` if the target exists and the statement
+/// keeps it.
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Published>> {
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
@@ -38,7 +39,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     Ok(Some(published))
 }
 
-/// Anonymizes a job that was checked to rows: the same release, recounted, as a table to query.
+/// Anonymizes a checked job to rows: the same recounted release, as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
     let rewrite = rewrite(job, &decision).await?;
@@ -47,21 +48,22 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
     publish_rows(job, &decision, &written, &recounted).await
 }
 
-/// Reads, searches and decides.
+/// Reads the source, searches the lattice and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
     decide(job, &evaluator(job, scanned).await?, observer).await
 }
 
-/// Readies the evaluation of nodes, on a thread that may wait.
+/// Creates the evaluator of nodes on a blocking thread.
 async fn evaluator(job: &Arc<Job>, scanned: Scanned) -> Result<Arc<Evaluator>> {
     let own = Arc::clone(job);
     let evaluator = move || Evaluator::new(&own, scanned, &own.metrics());
     Ok(Arc::new(blocking("preparing the search", evaluator).await?))
 }
 
-/// The figures of what a job would release, recounted, and the values there of `metrics`, which are those of the evaluator;
-/// `None` where a value is not known, because rows were suppressed for their own limits since their classes were counted.
+/// Returns the recounted figures of what a job would release, and the values of `metrics` there, which are the
+/// metrics of the evaluator. A value is `None` if rows were suppressed for their own limits after the classes were
+/// counted, because it is then unknown.
 pub async fn measure(
     job: &Arc<Job>,
     evaluator: &Arc<Evaluator>,

@@ -1,7 +1,7 @@
-//! Temporary files of queries, without names.
+//! Temporary files of queries without names in the file system.
 //!
-//! DataFusion's operators spill rows as they are, raw values among them, to files that outlive a process that is killed.
-//! Files without a name are gone with the process, however it ends.
+//! DataFusion's operators spill rows as they are, including raw values, to files that outlive a killed process. Files
+//! without a name disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Overflow, TemporaryFolder};
@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that are read at once.
+/// Bytes per read of a temporary file.
 const CHUNK: usize = 1 << 17;
 
-/// `environment` with temporary files that have no name, in the (first) folder where they would be, which `config`
-/// remembers; `None` where they have none already, or there are to be none. A session's environment and configuration
-/// go together: both are for [`SessionContext::new_with_config_rt`].
+/// Returns a copy of `environment` whose temporary files have no name. The files are in the first temporary folder of
+/// `environment`, which `config` remembers. Returns `None` if the files have no name already, or if temporary files
+/// are disabled. Use the returned environment and `config` together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The limit of what the files take is that of `environment`; beyond it a query ends in an error. Files of a backend of
-/// the caller's own ([`TempFileFactory`]) are replaced like others.
+/// The size limit of the files is that of `environment`; a query beyond it fails with [`ErrorKind::Resources`]. Files
+/// of a backend of the caller's own ([`TempFileFactory`]) are replaced like others.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};
@@ -73,8 +73,8 @@ pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) 
     Ok(Some(environment))
 }
 
-/// Takes the names away again from the temporary files of a session that had none, and whose SET of a limit or a folder
-/// made DataFusion's own of them.
+/// Makes the temporary files of a session unnamed again after a SET of their limit or folder has installed
+/// DataFusion's own files. Does nothing if the session's files were not unnamed before.
 pub fn keep_files_unnamed(session: &SessionContext) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
@@ -91,13 +91,13 @@ pub fn keep_files_unnamed(session: &SessionContext) -> Result<()> {
     Ok(())
 }
 
-/// Makes the files of a session.
+/// Creates the unnamed temporary files of a session.
 struct UnnamedFiles {
     folder: PathBuf,
     space: Arc<Space>,
 }
 
-/// The bytes that the files of a session take, and may take.
+/// The bytes used by all temporary files of a session, and their limit.
 struct Space {
     used: AtomicU64,
     limit: u64,
@@ -115,7 +115,7 @@ impl TempFileFactory for UnnamedFiles {
 
 struct UnnamedFile(Arc<Contents>);
 
-/// What is in a file; the space is free again with it.
+/// The contents of one file. Dropping them releases their space.
 struct Contents {
     overflow: Overflow,
     bytes: AtomicU64,
@@ -153,7 +153,7 @@ impl SpillFile for UnnamedFile {
     }
 }
 
-/// Appends to a file.
+/// Appends to a temporary file, up to the space limit of the session.
 struct Writer(Arc<Contents>);
 
 impl io::Write for Writer {

@@ -1,4 +1,4 @@
-//! What the tests of single stages begin with.
+//! Common setup for the tests of single stages.
 
 pub(super) use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
 
@@ -8,17 +8,17 @@ use super::scan::{Scanned, detail_requests, scan};
 use crate::job::Job;
 use std::sync::Arc;
 
-/// The table of a job as the first stage leaves it.
+/// Returns the table of a job as the first stage leaves it.
 pub(super) async fn scanned(job: &Job) -> Scanned {
     scan(job, &detail_requests(job, &job.metrics()), &Silent).await.unwrap()
 }
 
-/// Nobody who watches.
+/// Returns an observer that ignores all progress.
 pub(super) fn silent() -> Arc<dyn Observer> {
     Arc::new(Silent)
 }
 
-/// What is decided of a job.
+/// Returns the decision for a job.
 pub(super) async fn decided(job: &Arc<Job>) -> Decision {
     let evaluator = Evaluator::new(job, scanned(job).await, &job.metrics()).unwrap();
     decide(job, &Arc::new(evaluator), &silent()).await.unwrap()

@@ -1,4 +1,4 @@
-//! Drawing the randomized columns of a release.
+//! Drawing the permutations of the randomized columns of a release.
 
 use super::plan;
 use super::recoding_plan::{recoding_of, treatments};
@@ -20,11 +20,11 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Rows that a matrix may have: it has as many numbers as the square of them.
+/// The most rows of a permutation matrix. The memory grows with the square of them.
 const MATRIX_ROWS: usize = 4_096;
 
-/// Draws the randomized columns, for rows that are ordered by the columns `first` before others. With `measure` their
-/// mutual information with the released classes is counted too.
+/// Draws the permutations of the randomized columns for rows that are ordered by the columns `first` before all
+/// others. With `measure`, also counts the mutual information of each column and the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
@@ -54,7 +54,8 @@ fn spill_space(job: &Job) -> SpillSpace {
     SpillSpace::of(&job.source.rows.task_ctx())
 }
 
-/// Counts the columns that are permuted at random in one scan of the rows that are released, and draws them.
+/// Counts all randomly permuted columns in one scan of the released rows, and draws their permutations. Returns each
+/// permutation with the position of its column in `job.sensitive`.
 async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(usize, Permutation)>> {
     let named = job.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
@@ -116,7 +117,7 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
     Ok(permutations)
 }
 
-/// The numbers of the classes of rows.
+/// Returns the numbering that maps a row to the number of its class.
 pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>) -> Result<Arc<Numbering>> {
     let (recoding, classes) = (Arc::clone(recoding), Arc::clone(&decision.classes));
     let kept = decision.verdict.kept.clone();
@@ -124,7 +125,7 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
     blocking("numbering the classes", number).await
 }
 
-/// Permutes by a matrix: position i is row i of the release as it would be with the column as it is.
+/// Permutes a column by a matrix. Position i is row i of the release with the column unpermuted.
 async fn draw_by_matrix(
     job: &Job,
     decision: &Decision,
@@ -133,7 +134,7 @@ async fn draw_by_matrix(
     first: &[String],
     measure: bool,
 ) -> Result<Permutation> {
-    // The other columns decide the order; rows that are alike in them are ordered by the column itself.
+    // The other columns decide the order. Rows that are equal in them are ordered by the column itself.
     let is_other = |c: &Released| job.randomization(&c.name).is_none();
     let mut columns: Vec<Released> = treatments(job, &[])?.into_iter().filter(is_other).collect();
     columns.push(Released {
@@ -165,7 +166,7 @@ async fn draw_by_matrix(
     blocking("permuting by a matrix", permute).await
 }
 
-/// The rows that are permuted: suppressed rows that stay have no value in a sensitive column.
+/// Returns the rows that are permuted. Suppressed rows that stay have no value in a sensitive column.
 fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     match batch.column_by_name(SUPPRESSED) {
         Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
@@ -173,14 +174,14 @@ fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     }
 }
 
-/// The classes of rows without suppressed ones.
+/// Returns the class number of each row. Fails with `ErrorKind::Data` if a row has no class.
 fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     let numbers = numbering.of(batch)?.into_iter();
     let known = |n: Option<u32>| n.ok_or_else(|| Error::data("the source changed during the run"));
     numbers.map(known).collect()
 }
 
-/// Counts the rows of `plan`, a recoding plan over `rows`, each partition on a task of its own.
+/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a task of its own.
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,
@@ -196,7 +197,7 @@ async fn scan(
             while let Some(batch) = stream.next().await {
                 let batch = without_suppressed(batch.map_err(Error::from_data)?)?;
                 let classes = if by_class { classes(&numbering, &batch)? } else { vec![] };
-                // Partitions start with different columns, so that they seldom wait for each other.
+                // Each partition starts with a different column, so that the tasks rarely wait for each other's lock.
                 for i in 0..tallies.len() {
                     let (within, tally) = &tallies[(number + i) % tallies.len()];
                     let column = |name: &String| {
@@ -221,7 +222,8 @@ async fn scan(
     Ok(())
 }
 
-/// The rows of a matrix for so many rows of a release.
+/// Reads a matrix. Fails if it is not square, has not one row for each of the `released` rows, or has an entry that
+/// is not a finite number.
 async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
     let columns = rows.schema().fields().len();
     if released as usize != columns || released as usize > MATRIX_ROWS {

@@ -1,4 +1,4 @@
-//! Promises to each row: readying the second scan for them.
+//! Personal limits: preparing the second scan to keep the limit of each row.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -11,14 +11,15 @@ use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The rows' own limits, which the second scan keeps; what came of them is known once it ended.
+/// The personal limits of the rows, which the second scan keeps. The outcome is known when that scan has ended.
 pub(super) struct Limits {
     columns: Arc<Columns>,
     outcome: Arc<Mutex<Option<Outcome>>>,
 }
 
 impl Limits {
-    /// Reads the values of the sensitive attribute and places them in its hierarchy; `None` where no row has a limit.
+    /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None` if no row has a
+    /// limit.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
         let Some((constraint, limit)) = job.personal() else {
             return Ok(None);
@@ -70,13 +71,13 @@ impl Limits {
         }))
     }
 
-    /// The rows of `plan`, in the order of their classes, with every limit kept.
+    /// Returns the rows of `plan`, in the order of their classes, with every personal limit kept.
     pub(super) fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         let (columns, outcome) = (Arc::clone(&self.columns), Arc::clone(&self.outcome));
         Arc::new(PersonalExec::over_classes(plan, columns, outcome))
     }
 
-    /// What came of the rows, once all were handed out.
+    /// Returns the outcome of the personal limits, or `None` before all rows were read.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         self.outcome.lock().clone()
     }

@@ -1,8 +1,8 @@
-//! The proof of a release's order: every row, as it is handed out, is held against the one before it.
+//! The proof of a release's order: every row is compared with the row before it as it is handed out.
 //!
-//! Nothing here knows of order keys, levels or groups. What is compared are the released values themselves, so rows
-//! that are left in the source's order, or in one that depends on values that are not released, are found, whatever
-//! became of them on the way.
+//! This file uses no order keys, levels or groups. It compares the released values themselves. It therefore finds
+//! rows that are left in the source's order, or in an order that depends on values that are not released, whatever
+//! caused it.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
@@ -19,10 +19,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// A release's rows, of which none may come before the one that it follows.
+/// Checks that no row of a release sorts before the row that it follows.
 #[derive(Debug)]
 pub(in crate::engine) struct Ascending {
-    /// The columns to compare, the first first.
+    /// The columns to compare, the most significant first.
     columns: Vec<Compared>,
 }
 
@@ -30,15 +30,16 @@ pub(in crate::engine) struct Ascending {
 #[derive(Debug, Clone, Copy)]
 struct Compared {
     column: usize,
-    /// Whether a zero and a negative zero, which are one value of a quasi-identifier, are equal.
+    /// Treats zero and negative zero, which are one value of a quasi-identifier, as equal.
     as_value: bool,
 }
 
-/// `Ascending` as an operator.
+/// `Ascending` as an operator of a DataFusion plan.
 pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 
-/// The rows of `plan`, with an error in place of the first that is out of order: by the columns `first`, the
-/// quasi-identifiers, the other columns that are released. Permuted values have no part in the order.
+/// Returns the rows of `plan`, with an error of kind `Verification` in place of the first row that is out of order.
+/// The order is by the columns `first`, the quasi-identifiers, and the other released columns. Permuted columns are
+/// not compared.
 pub(super) fn in_order(
     job: &Job,
     plan: Arc<dyn ExecutionPlan>,
@@ -89,7 +90,7 @@ impl Operator for Ascending {
     }
 }
 
-/// What was compared so far: the last row.
+/// The state of the comparison: the last row seen.
 struct Order {
     columns: Vec<Compared>,
     last: Option<RecordBatch>,
@@ -111,7 +112,7 @@ impl Order {
             }
             require(ordering)?;
         }
-        // Rows that are equal, so far, to the one before them.
+        // The rows that equal the row before them in all columns compared so far.
         let mut alike: Vec<u32> = (1..batch.num_rows() as u32).collect();
         for compared in &self.columns {
             if alike.is_empty() {
@@ -131,7 +132,8 @@ impl Order {
     }
 }
 
-/// Leaves the rows that are equal to the one before them in one more column.
+/// Retains the rows that also equal the row before them in one more column. Fails if a row sorts before the row that
+/// it follows.
 fn narrow(alike: &mut Vec<u32>, compare: impl Fn(usize) -> Ordering) -> Result<()> {
     let mut worst = Ordering::Less;
     alike.retain(|row| {
@@ -164,7 +166,8 @@ impl Compared {
     }
 }
 
-/// The indices of labels that ascend without NULL, where their order is that of the labels.
+/// Returns the indices of dictionary labels, if they order rows as the labels do: the dictionary ascends and has no
+/// NULL.
 fn indices(values: &ArrayRef) -> Option<&[i32]> {
     let labels = values.as_dictionary_opt::<Int32Type>()?;
     let texts = labels.values().as_string_opt::<i32>()?;
@@ -193,7 +196,8 @@ mod tests {
     use arrow::array::{DictionaryArray, Int64Array, StringArray};
     use proptest::prelude::*;
 
-    /// Two columns of labels and numbers, in batches; `values` are the labels of the dictionary in its own order.
+    /// Returns true if the rows, two columns of labels and numbers in batches of `size`, are accepted as ordered.
+    /// `values` is the dictionary in its stored order.
     fn follows(rows: &[(Option<u8>, Option<i64>)], size: usize, values: [&str; 3]) -> bool {
         let names = ["a", "b", "c"];
         let mut order = Order {

@@ -21,13 +21,13 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_
 use std::fmt;
 use std::sync::Arc;
 
-/// The plan of a release: rows in the order of all its columns, those of `first` before the others and those of `last`
-/// after them, with the columns of the order key last.
+/// Returns the plan of a release: the rows in the order of all their columns, those of `first` before the others and
+/// those of `last` after them. The columns of the order key are the last columns of each row.
 ///
-/// The order is that of what is released: the columns of PARTITIONED BY, the quasi-identifiers as the statement names
-/// them, the other columns as the source has them; labels ascend by the bytes of their texts, other values as their type
-/// orders them, NULL last. It reveals nothing that the rows do not say. It is total but for equal rows, so it does not
-/// depend on the input's. [`super::order`] proves it.
+/// The order is defined by released values only: the columns of PARTITIONED BY, the quasi-identifiers in the order of
+/// the statement, the other columns in the order of the source. Labels ascend by the bytes of their texts, other
+/// values by the order of their type, and NULL comes last. The order therefore reveals nothing beyond the rows. Only
+/// equal rows are not ordered, so the order does not depend on that of the input. [`super::order`] proves it.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -36,7 +36,8 @@ pub(in crate::engine) async fn plan(
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recoding).await?;
     let released = Arc::clone(&source.released);
-    // What the order key tells is neither compared nor carried through the sort, unless the rows are ordered by it alone.
+    // Columns that the order key determines are neither compared nor carried through the sort, unless they are in
+    // `first`.
     let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
     let carried: Vec<usize> = (0..released.fields().len())
         .filter(|i| !is_told(released.field(*i).name()))
@@ -67,8 +68,8 @@ pub(in crate::engine) async fn plan(
         !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str()) && !hidden.contains(i)
     };
     let others = (0..schema.fields().len()).filter(is_other);
-    // Rows that are released alike are equal to a reader: what is not released, and which of them is suppressed, comes
-    // last, so that no order tells it.
+    // A reader cannot distinguish rows that are released alike. Columns that are not released, and the mark of
+    // suppressed rows, are therefore compared last, so that no order reveals them.
     let suppressed = schema.index_of(SUPPRESSED).ok();
     let mut sorted: Vec<usize> = vec![];
     for i in partition
@@ -100,8 +101,9 @@ pub(in crate::engine) async fn plan(
     Ok(Arc::new(RepeatExec::over_ordered(Arc::new(decoded), released)))
 }
 
-/// What `plan`, of a release, is executed in. A sort holds rows up to its share of the memory limit, and then needs as
-/// much again, and keys to compare, to bring them in order: it fails for want of that unless it set it aside.
+/// Returns the context that the plan of a release is executed in. A sort holds rows up to its share of the memory
+/// limit, and then needs as much again, plus memory for the sort keys, to sort them. It fails for lack of that memory
+/// unless the context reserves it.
 pub(in crate::engine) fn sorting_context(state: &SessionState, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
     let mut state = state.clone();
     let pool = &state.runtime_env().memory_pool;
@@ -113,7 +115,8 @@ pub(in crate::engine) fn sorting_context(state: &SessionState, plan: &dyn Execut
     state.task_ctx()
 }
 
-/// The rows of a release in no order, with the columns of the order key last, and strings that are kept as they are read.
+/// Returns the rows of a release in no particular order, with the columns of the order key last. Strings that are
+/// kept have the type that they are read with.
 pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -121,10 +124,10 @@ pub(in crate::engine) async fn recoded(
     Ok(read(rows, &recoding).await?.recoded(recoding, Strings::AsRead))
 }
 
-/// The second scan.
+/// The second scan of the source.
 struct Read {
     rows: Arc<dyn ExecutionPlan>,
-    /// The columns that come of it, those of the order key last.
+    /// The schema of the released columns, those of the order key last.
     released: SchemaRef,
 }
 
@@ -152,23 +155,23 @@ impl Read {
     }
 }
 
-/// What strings that are kept come as.
+/// The Arrow type of strings that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strings {
-    /// As they are released.
+    /// The type that they are released with.
     Plain,
-    /// As dictionaries where the source's files store them so.
+    /// Dictionaries where the source's files store the strings as dictionaries.
     AsRead,
 }
 
-/// The table over a plan of [`plan`], which is executed as `state` has it.
+/// Returns the table over a plan of [`plan`], which is executed with the settings of `state`.
 pub(in crate::engine) fn table_over(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<ComputedTable<Made>> {
     let plan = without_order_key(plan, &[])?;
     let schema = plan.schema();
     Ok(ComputedTable::new(Made { plan, state }, schema))
 }
 
-/// `plan` without the columns of the order key but for those of `kept`.
+/// Returns `plan` without the columns of the order key, except those of `kept`.
 pub(in crate::engine) fn without_order_key(
     plan: Arc<dyn ExecutionPlan>,
     kept: &[String],
@@ -182,7 +185,7 @@ pub(in crate::engine) fn without_order_key(
     Ok(project(plan, &kept)?)
 }
 
-/// The rows of a plan, made anew whenever they are read, with the memory that their sorts take set aside.
+/// The rows of a plan, which is executed again for each read. The memory for its sorts is reserved first.
 #[derive(Debug)]
 pub(in crate::engine) struct Made {
     plan: Arc<dyn ExecutionPlan>,
@@ -199,8 +202,8 @@ impl Operator for Made {
     const NAME: &'static str = "MadeExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        // A plan that was executed once has state that says so (a file scan has handed out all its files, and answers
-        // no row the second time), and every check is a query of its own.
+        // A plan keeps state of its execution: a file scan that has handed out all its files returns no rows the
+        // second time. Every check is a query of its own, so the state is reset.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         let context = sorting_context(&self.state, plan.as_ref());
         Ok(execute_stream(plan, context)?)
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::{CsvReadOptions, SessionContext};
 
-    /// A plan over files hands each out once; a table over it answers all rows to every query all the same.
+    /// A plan over files hands out each file once. A table over it still returns all rows to every query.
     #[tokio::test]
     async fn a_release_can_be_read_again() {
         let scratch = tempfile::tempdir().unwrap();

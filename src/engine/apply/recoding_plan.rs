@@ -1,4 +1,4 @@
-//! What becomes of every column of the source: the recoding plan of a decision.
+//! The recoding plan of a decision: what becomes of every column of the source.
 
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -7,7 +7,8 @@ use crate::recode::{ColumnTreatment, Grouped, Pseudonym, RecodingPlan, Released}
 use std::path::Path;
 use std::sync::Arc;
 
-/// What becomes of every released column but the randomized ones, and of columns of `extra` that are only recounted.
+/// Returns the recoding plan of every released column except the randomized ones, and of the columns of `extra`,
+/// which are only recounted.
 pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
@@ -16,7 +17,8 @@ pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Resu
     recoding_of(job, decision, columns)
 }
 
-/// What becomes of every released column, and of columns of `extra`, but for being put into random order.
+/// Returns the treatment of every released column and of the columns of `extra`. Randomized columns are treated as if
+/// they were not permuted.
 pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
     let mut columns = vec![];
     for field in job.source.rows.schema().fields() {
@@ -45,12 +47,14 @@ pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
     Ok(columns)
 }
 
-/// The recoding plan of these columns, as it was decided which classes have labels and whether others stay.
+/// Returns the recoding plan of `columns`, with the kept classes of the decision and the job's choice whether
+/// suppressed rows stay.
 pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>) -> Result<RecodingPlan> {
     recoding_among(job, decision, &decision.verdict.kept, job.starred, columns)
 }
 
-/// The recoding plan of these columns, where the classes that are `kept` have labels, and others stay where it is `starred`.
+/// Returns the recoding plan of `columns`. Classes that are `kept` get labels; the other rows stay if `starred`, and
+/// are left out if not.
 pub(in crate::engine) fn recoding_among(
     job: &Job,
     decision: &Decision,
@@ -77,7 +81,7 @@ pub(in crate::engine) fn recoding_among(
     }
 }
 
-/// Reads the secret of a keyed hash.
+/// Reads the secret of a keyed hash. Fails if the secret has fewer than 16 bytes.
 fn read(secret: &Secret) -> Result<Vec<u8>> {
     let secret = match secret {
         Secret::Environment(name) => std::env::var(name)

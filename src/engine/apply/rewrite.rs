@@ -1,4 +1,4 @@
-//! The rewriting scan: everything that is to become of the source's rows, as one plan.
+//! The rewriting scan: one plan for all that becomes of the source's rows.
 
 use super::draw::{draw, numbering};
 use super::limits::Limits;
@@ -14,22 +14,23 @@ use crate::recode::{Classes, RecodingPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// How the source becomes the release.
+/// The plan that turns the source into the release.
 pub(in crate::engine) struct Rewrite {
     /// The released rows in order, with the hidden columns and those of the order key.
     pub(in crate::engine) plan: Arc<dyn ExecutionPlan>,
-    /// What becomes of every column but the randomized ones.
+    /// The recoding plan of every column except the randomized ones.
     pub(in crate::engine) recoding: Arc<RecodingPlan>,
-    /// The randomized columns.
+    /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
-    /// The columns that are recounted and do not leave: the entity, where it is not released.
+    /// Columns that are recounted but not released: the entity, if it is not a released column.
     pub(in crate::engine) hidden: Vec<String>,
     limits: Option<Limits>,
     measured: Option<Measured>,
 }
 
-/// Draws what is put into random order, and plans the rows: from the classes alone where those tell them, and else from a
-/// second scan. For a target, the mutual information of the randomized columns with the classes is measured too.
+/// Draws the permutations of the randomized columns and plans the rows. The rows come from the classes alone if those
+/// determine the released rows, and from a second scan if not. For a target, the mutual information of the randomized
+/// columns and the classes is measured too.
 pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result<Rewrite> {
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let measured = job.target.as_ref().map(|_| Measured::default());
@@ -75,13 +76,14 @@ pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result
 }
 
 impl Rewrite {
-    /// What came of rows with limits of their own; `None` where no row has one, or before all rows were handed out.
+    /// Returns the outcome of the rows' personal limits. Returns `None` if no row has a limit, or before all rows
+    /// were read.
     pub(in crate::engine) fn outcome(&self) -> Option<Outcome> {
         self.limits.as_ref()?.outcome()
     }
 
-    /// The mutual information of each randomized column and the released classes, in bits, once all rows were handed out;
-    /// nothing where it is not measured.
+    /// Returns the mutual information of each randomized column and the released classes, in bits, once all rows were
+    /// read. Returns an empty vector if it is not measured.
     pub(in crate::engine) fn measured(&self) -> Vec<f64> {
         self.measured.as_ref().map_or_else(Vec::new, |m| m.lock().clone())
     }

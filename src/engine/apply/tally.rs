@@ -1,4 +1,4 @@
-//! What a scan counts of a column that is to be randomized, and the permutation that is drawn from it.
+//! The counts of a column that is to be randomized, and the permutation drawn from them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::SpillSpace;
@@ -11,13 +11,13 @@ use arrow::datatypes::Schema;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// What one scan learns of a column.
+/// The values of a column with their counts, collected in one scan.
 pub(super) struct Tally {
     values: DistinctRows,
     counts: Vec<u64>,
-    /// By class, where classes matter.
+    /// The counts by class, if they are needed.
     pub(super) classes: Option<ContingencyTable>,
-    /// By group of other columns.
+    /// The counts by group of other columns.
     groups: Option<(DistinctRows, ContingencyTable)>,
     reservation: MemoryReservation,
     pub(super) column: String,
@@ -46,7 +46,7 @@ impl Tally {
         })
     }
 
-    /// Counts rows, and answers their codes.
+    /// Counts rows and returns the codes of their values.
     pub(super) fn add(&mut self, classes: &[u32], within: &[ArrayRef], values: &ArrayRef) -> Result<Vec<u32>> {
         let codes = self.values.intern(std::slice::from_ref(values))?;
         self.counts.resize(self.values.len(), 0);
@@ -74,7 +74,7 @@ impl Tally {
     }
 }
 
-/// A column after its scan: everything by rank instead of by order of appearance.
+/// The counts of a column after its scan, indexed by the rank of a value instead of its order of appearance.
 pub(super) struct Counted {
     column: String,
     values: ArrayRef,
@@ -97,7 +97,7 @@ impl Counted {
         for (number, rank) in ranks.iter().enumerate() {
             counts[*rank as usize] = tally.counts[number];
         }
-        // Less is held now than while counting.
+        // Less memory is held now than while counting.
         tally.reservation.free();
         let _ = tally
             .reservation
@@ -135,7 +135,8 @@ impl Counted {
     }
 }
 
-/// Draws the order of a counted column: within so many classes, within the groups of `columns`, or anywhere.
+/// Draws the permutation of a counted column: within `in_classes` classes, within the groups of `columns`, or over
+/// all rows.
 pub(super) fn finish(
     tally: Tally,
     columns: Vec<String>,

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::physical_plan::collect;
 use std::sync::Arc;
 
-/// The rewritten rows by the texts of these columns.
+/// Returns the rewritten rows as texts of these columns.
 async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
     let plan = rewrite(job, decision).await.unwrap().plan;
     let schema = plan.schema();

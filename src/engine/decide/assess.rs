@@ -1,4 +1,4 @@
-//! The evaluator as a search sees it.
+//! The evaluator as the oracle of a search.
 
 use super::evaluator::{Evaluator, Judged, Objective, view};
 use crate::error::Result;

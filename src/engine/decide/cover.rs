@@ -1,7 +1,8 @@
-//! The proof that a partition says nothing false, before any row is labelled by it.
+//! The proof that every label of a partition covers the values it stands for, before any row is labelled.
 //!
-//! Each row's labels are held against its values when they are given to it ([`crate::recode`]). A release that comes
-//! from the classes alone gives no row anything, so a partition is held against the distinct combinations before.
+//! Labels are normally checked against each row's values when they are given to the row ([`crate::recode`]). A
+//! release that is written from the classes alone labels no rows, so a partition is checked against the distinct
+//! combinations first.
 
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeySchema};
@@ -9,7 +10,8 @@ use crate::hierarchy::{Cover, Proven};
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Holds every label of a partition against the values of every combination that it is for.
+/// Checks every label of a partition against the values of every combination that it is for. Fails with an internal
+/// error if a label does not cover one of them.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,

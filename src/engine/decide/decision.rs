@@ -1,4 +1,4 @@
-//! What was chosen, and what is known of it.
+//! The decision: the chosen node or partition with its figures.
 
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::Combinations;
@@ -7,62 +7,62 @@ use crate::job::Job;
 use crate::lattice::Node;
 use std::sync::Arc;
 
-/// How good the chosen node is known to be.
+/// How good the chosen node is proven to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Proof {
     /// No anonymous node has a better value.
     Optimal,
-    /// No anonymous node has a value better than this (as the metric counts it).
+    /// No anonymous node has a better value of the metric than this bound.
     Bound(f64),
-    /// Nothing is known of other nodes.
+    /// There is no proof about other nodes.
     None,
     /// The node was given in the statement.
     Given,
 }
 
-/// The chosen node or partition.
+/// The chosen node or partition, with its classes and figures.
 pub struct Decision {
-    /// What judged it, with the frequency sets.
+    /// The evaluator that judged the choice, with the frequency sets.
     pub evaluator: Arc<Evaluator>,
-    /// Its classes.
+    /// The classes of the chosen node, or the groups of the partition.
     pub classes: Arc<FrequencySet>,
-    /// Which of them are kept.
+    /// The verdict, which says which classes are kept.
     pub verdict: Verdict,
-    /// The metric's value there.
+    /// The value of the metric.
     pub value: f64,
-    /// What is known of other nodes.
+    /// The proof about other nodes.
     pub proof: Proof,
-    /// Distinct nodes that were assessed.
+    /// The number of distinct nodes that were assessed.
     pub nodes: u64,
-    /// Why the search ended early, where it did.
+    /// The reason if the search ended early.
     pub stopped: Option<&'static str>,
-    /// What rows are looked up in to find their group of a partition.
+    /// For a partition: the index that finds the group of a row by its combination.
     pub combinations: Option<Combinations>,
-    /// The assessed nodes that no other beats in every term of a weighted sum, where a report is to show them.
+    /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to show it.
     pub alternatives: Option<Alternatives>,
 }
 
 /// A Pareto front of the terms of a weighted sum.
 pub struct Alternatives {
-    /// Its nodes with the value of each term, the best in the first term first.
+    /// The nodes with the value of each term, the best in the first term first.
     pub nodes: Vec<(Node, Vec<f64>)>,
-    /// The place of the knee.
+    /// The position of the knee in `nodes`.
     pub knee: usize,
 }
 
 impl Decision {
-    /// Suppressed rows that are written.
+    /// Returns the number of suppressed rows that are written with `*` labels.
     pub fn starred_rows(&self, job: &Job) -> u64 {
         if job.starred { self.verdict.suppressed } else { 0 }
     }
 
-    /// Whether a recount needs to know which rows are suppressed ones that stay: they look like a class that is `*` in
-    /// every quasi-identifier, and have entities of their own.
+    /// Returns true if the recount must know which rows are suppressed rows that stay. Such rows look like a class
+    /// that is `*` in every quasi-identifier, and have entities of their own.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.entity.is_some() && self.starred_rows(job) > 0
     }
 
-    /// What is known of the chosen node, in words.
+    /// Returns the proof about the chosen node in words.
     pub fn proof(&self, job: &Job) -> String {
         let text = match self.proof {
             Proof::Optimal => "proven optimal".into(),
@@ -76,7 +76,7 @@ impl Decision {
         }
     }
 
-    /// What was chosen: the node by column, or how many labels each column of a partition has.
+    /// Returns the choice in words: the node by column, or the number of labels of each column of a partition.
     pub fn describe(&self, job: &Job) -> String {
         let Some(partition) = &self.verdict.partition else {
             return describe(job, self.classes.node());
@@ -90,7 +90,7 @@ impl Decision {
     }
 }
 
-/// The node by column: `age 2, zip 1`.
+/// Returns the node by column: `age 2, zip 1`.
 pub fn describe(job: &Job, node: &Node) -> String {
     let levels = job.quasi_identifiers.iter().zip(node.levels());
     levels

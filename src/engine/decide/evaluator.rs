@@ -1,4 +1,4 @@
-//! The oracle of a request: frequency sets judged by the models in force and measured by the metric.
+//! The evaluator: judges frequency sets by the requested models and measures them by the metrics.
 
 use crate::engine::scan::Scanned;
 use crate::engine::scan::{attribute_request, class_label_request, fill, measured_attribute, position};
@@ -13,57 +13,57 @@ use crate::partition::Partition;
 use crate::pool::{map, pieces};
 use std::sync::Arc;
 
-/// A model in force, ready for this table.
+/// A requested model, prepared for this table.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) predicate: Box<dyn Predicate>,
     pub(super) monotonicity: Monotonicity,
-    /// Where the base set holds the sensitive attribute.
+    /// The position of the sensitive attribute among the details of the base set.
     pub(super) detail: Option<usize>,
-    /// For a subset of the quasi-identifiers: which of them.
+    /// For a model over a subset of the quasi-identifiers: whether each quasi-identifier is in the subset.
     subset: Option<Vec<bool>>,
 }
 
-/// Something that is minimised or maximised, ready for this table.
+/// A metric to minimise or maximise, prepared for this table.
 #[derive(Debug)]
 pub(super) struct Objective {
     pub(super) measure: Box<dyn Measure>,
     pub(super) higher_is_better: bool,
 }
 
-/// Which classes of a node, or groups of a partition, are kept.
+/// The classes of a node, or the groups of a partition, that are kept.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// The partition whose groups the classes are, in its order; `None` where they are the classes of a node.
+    /// The partition whose groups are the classes, in the same order; `None` for the classes of a node.
     pub partition: Option<Arc<Partition>>,
-    /// For each entry of the frequency set whether it is a class that is kept.
+    /// For each entry of the frequency set: whether it is a class that is kept.
     pub kept: Vec<bool>,
-    /// Classes that are kept.
+    /// The number of kept classes.
     pub classes: u64,
-    /// Rows in them.
+    /// The number of rows in the kept classes.
     pub released: u64,
-    /// All other rows.
+    /// The number of all other rows.
     pub suppressed: u64,
-    /// Whether the suppressed rows are within the limit, and the models hold for what is released as a whole.
+    /// Whether the suppressed rows are within the limit and the models hold for the release as a whole.
     pub anonymous: bool,
 }
 
-/// What LATTICE OF says of a node.
+/// The figures of one node in the answer to LATTICE OF.
 #[derive(Debug, Clone)]
 pub struct Profile {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
-    /// k under the suppression limit.
+    /// The value of k under the suppression limit.
     pub k: u64,
-    /// Rows that are suppressed.
+    /// The number of suppressed rows.
     pub suppressed: u64,
-    /// Classes that are kept.
+    /// The number of kept classes.
     pub classes: u64,
     /// The values of all metrics, in the order they were given.
     pub metrics: Vec<f64>,
 }
 
-/// Assesses nodes: see [`crate::search::Oracle`].
+/// Assesses the nodes of a job's lattice: see [`crate::search::Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
     pub(super) sets: FrequencySets,
@@ -75,12 +75,12 @@ pub struct Evaluator {
     demand: Demand,
 }
 
-/// The classes of a node and which of them are kept; or, of one that is known to suppress more rows than the limit,
-/// about how many, without its classes.
+/// The classes of a node with the verdict on them, or, as `Err`, about how many rows the node suppresses if that is
+/// known to exceed the limit before all of its classes are counted.
 pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 
 impl Evaluator {
-    /// An evaluator for `job` over its table. The first metric is what a search minimises.
+    /// Creates an evaluator for `job` over its scanned table. A search minimises the first metric.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
         let Scanned { sets, lattice } = scanned;
         let base = Arc::clone(sets.base());
@@ -144,7 +144,8 @@ impl Evaluator {
         })
     }
 
-    /// The hierarchy of a sensitive attribute whose values are in a detail, for what `asked` names.
+    /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names what needs the
+    /// hierarchy, for the error if there is none.
     pub(super) fn attribute_hierarchy(
         job: &Job,
         base: &Base,
@@ -161,19 +162,19 @@ impl Evaluator {
         hierarchy.bind(Arc::clone(&base.attributes[detail].values))
     }
 
-    /// The frequency sets.
+    /// Returns the frequency sets.
     pub fn sets(&self) -> &FrequencySets {
         &self.sets
     }
 
-    /// The classes of `node`, and which of them are kept.
+    /// Returns the classes of `node` and the verdict on them.
     pub fn judge(&self, node: &Node) -> Result<(Arc<FrequencySet>, Verdict)> {
         let set = self.sets.get(node)?;
         let verdict = self.verdict(&set)?;
         Ok((set, verdict))
     }
 
-    /// The same, unless the sizes of its classes show before all are known that `node` is not anonymous.
+    /// Like `judge`, but stops counting once the sizes of the classes show that `node` is not anonymous.
     pub(super) fn judge_if_demanded(&self, node: &Node) -> Result<Judged> {
         self.judged(self.sets.get_if(node, self.demand)?)
     }
@@ -188,7 +189,7 @@ impl Evaluator {
         }
     }
 
-    /// The groups of `partition` as classes, and which of them are kept.
+    /// Returns the groups of `partition` as classes, and the verdict on them.
     pub fn judge_partition(&self, partition: Arc<Partition>) -> Result<(Arc<FrequencySet>, Verdict)> {
         let set = self.sets.base().held()?.group(partition.groups(), partition.len());
         let verdict = Verdict {
@@ -202,7 +203,7 @@ impl Evaluator {
         self.verdict_among(set, |_| true)
     }
 
-    /// The verdict when only entries that are `wanted` may be kept.
+    /// Returns the verdict if only `wanted` entries may be kept.
     pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
         let counts = set.counts().iter().enumerate();
         let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
@@ -223,7 +224,7 @@ impl Evaluator {
         })
     }
 
-    /// The kept classes, the rows in them, and the sum of their sizes.
+    /// Returns the number of kept classes, the number of rows in them, and the sum of their sizes.
     fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 3] {
         let pieces = pieces(set.len());
         let counted = map(pieces.len(), |piece| {
@@ -238,7 +239,7 @@ impl Evaluator {
         [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum())
     }
 
-    /// Clears `kept` where a class fails the rule.
+    /// Clears `kept` for each class that fails the rule.
     fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
         if let (Some(least), None) = (rule.predicate.least_size(), self.entity) {
             kept.iter_mut()
@@ -251,7 +252,7 @@ impl Evaluator {
         });
     }
 
-    /// Calls `f` for every class that is kept, with its sensitive values where a detail that holds them is given.
+    /// Calls `f` for every kept class, with its sensitive values if `detail` names the detail that contains them.
     pub(super) fn each_class(
         &self,
         set: &FrequencySet,
@@ -275,7 +276,7 @@ impl Evaluator {
         }
     }
 
-    /// The size of a class: its rows, or its distinct entities.
+    /// Returns the size of a class: its rows, or its distinct entities if the job has an entity.
     pub(super) fn size(&self, set: &FrequencySet, class: usize) -> u64 {
         match self.entity {
             Some(detail) => set.details()[detail].distinct(class),
@@ -283,8 +284,8 @@ impl Evaluator {
         }
     }
 
-    /// Rules about groups of a subset of the quasi-identifiers: a group that fails takes all its classes with it, which
-    /// may leave a group of another subset short, so this is repeated until nothing changes.
+    /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are
+    /// removed. That may make a group of another subset too small, so the rules are applied until nothing changes.
     fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
         let subsets: Vec<(&Rule, &Vec<bool>)> = self
             .rules
@@ -322,22 +323,22 @@ impl Evaluator {
         Ok(())
     }
 
-    /// The values of all metrics at a node, as defined, in the order they were given.
+    /// Returns the values of all metrics at a node, as defined, in the order they were given.
     pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
         let values = |o: &Objective| o.measure.value(&view(set, verdict));
         let measure = || self.objectives.iter().map(values).collect();
         self.sets.pool().install_for(set.len(), measure)
     }
 
-    /// The value at a node of a metric that is not among the objectives.
+    /// Returns the value at a node of a metric that is not among the evaluator's objectives.
     pub fn measure_other(&self, job: &Job, metric: &dyn Metric, set: &FrequencySet, verdict: &Verdict) -> Result<f64> {
         Ok(objective(job, self.sets.base(), metric)?
             .measure
             .value(&view(set, verdict)))
     }
 
-    /// k under the suppression limit: the largest k such that the rows in classes smaller than k number no more than
-    /// the limit (definitions.md, "k of a node under eta").
+    /// Returns k under the suppression limit: the largest k such that the rows in classes smaller than k number no
+    /// more than the limit (definitions.md, "k of a node under eta").
     pub fn reached_k(&self, set: &FrequencySet) -> u64 {
         let mut sizes: Vec<(u64, u64)> = (0..set.len())
             .filter(|i| set.counts()[*i] > 0)
@@ -354,7 +355,7 @@ impl Evaluator {
         sizes.last().map_or(0, |(size, _)| *size)
     }
 
-    /// What LATTICE OF says of `nodes`.
+    /// Returns the figures of `nodes` for LATTICE OF.
     pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
         self.sets.each(nodes, None, |_, answer| {
             let set = answer.classes()?;
@@ -369,8 +370,9 @@ impl Evaluator {
         })
     }
 
-    /// What `f` makes of the judgement of every node, in the order of the nodes. Nodes are judged side by side, unless the
-    /// sizes of their classes show before all are known that they are not anonymous.
+    /// Applies `f` to the judgement of every node, and returns the results in the order of the nodes. Nodes are
+    /// judged in parallel. A node is not counted in full if the sizes of its classes show earlier that it is not
+    /// anonymous.
     pub(super) fn judge_each<T: Send>(
         &self,
         nodes: &[Node],
@@ -380,7 +382,7 @@ impl Evaluator {
         self.sets.each(nodes, Some(self.demand), judged)
     }
 
-    /// Whether every rule is monotone given what may be suppressed.
+    /// Returns true if every rule is monotone under the suppression limit `limit`.
     pub(super) fn rules_are_monotone(&self, limit: u64) -> bool {
         self.rules.iter().all(|rule| match rule.monotonicity {
             Monotonicity::Always => true,
@@ -390,13 +392,13 @@ impl Evaluator {
     }
 }
 
-/// The fewest rows of a class for which the models can hold.
+/// Returns the smallest number of rows that a class needs for the models to hold.
 fn least_rows(job: &Job) -> u64 {
     let full = job.constraints.iter().filter(|c| c.subset.is_none());
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
 }
 
-/// Readies a metric for the table.
+/// Prepares a metric for the table.
 fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
     let subject = metric::Subject {
@@ -413,7 +415,7 @@ fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     })
 }
 
-/// What a metric is shown of a node.
+/// Returns the view of a node that a metric reads.
 pub(super) fn view<'a>(set: &'a FrequencySet, verdict: &'a Verdict) -> View<'a> {
     View {
         node: set.node(),

@@ -1,17 +1,17 @@
 //! The Pareto front of a job: the nodes that no other node beats in every objective.
 //!
-//! A node must be anonymous by the job's models, where there are any. Of the rows that may be suppressed beyond that,
-//! one objective makes use: k (or highest_risk) where it is among the objectives, else the first of l and t. By
-//! definitions.md, "k of a node under eta", k is the greatest number such that the rows in smaller classes are within
-//! the limit, and those rows are suppressed; likewise for l and t with the classes of fewer values, or farther from
-//! the table. All objectives of a node are then measured on the classes that are left: s_k, glm and the rest count
-//! those rows as suppressed, as the property-based generalization paper has it. Without such an objective nothing is
-//! suppressed beyond what the models ask.
+//! A node must be anonymous by the job's models, if there are any. Rows may be suppressed beyond that for one
+//! objective only: k (or highest_risk) if it is among the objectives, else the first of l and t. By definitions.md,
+//! "k of a node under eta", k is the greatest number such that the rows in smaller classes are within the limit, and
+//! those rows are suppressed. For l and t it is likewise the classes with fewer values, or farther from the table.
+//! All objectives of a node are then measured on the remaining classes: s_k, glm and the rest count those rows as
+//! suppressed, as the property-based generalization paper has it. Without such an objective, only the models cause
+//! suppression.
 //!
-//! **Interpretation**: where groups of a subset of the columns (`ON (a, b)`) would fail once those rows are gone, and that
-//! takes more rows than the limit allows, they stay.
+//! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those rows are suppressed,
+//! and suppressing these groups too would exceed the limit, those rows stay.
 //!
-//! So every row of a front is released as measured by `AT NODE`, with its k, l and t under SATISFYING.
+//! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under SATISFYING.
 
 use super::evaluator::{Evaluator, Judged, Verdict};
 use super::infeasible::{found_nothing, infeasible};
@@ -29,7 +29,7 @@ use crate::pool::blocking;
 use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
 use std::sync::Arc;
 
-/// What an objective is about.
+/// The property or metric that an objective optimizes.
 #[derive(Debug)]
 pub enum Optimized {
     /// A property of the released classes.
@@ -38,45 +38,45 @@ pub enum Optimized {
     Metric(Box<dyn Metric>),
 }
 
-/// One term of OPTIMIZING.
+/// One objective of OPTIMIZING.
 #[derive(Debug)]
 pub struct Objective {
-    /// Whether more is better.
+    /// Whether a larger value is better.
     pub maximise: bool,
-    /// What it is about.
+    /// The property or metric to optimize.
     pub of: Optimized,
 }
 
-/// A node of a front.
+/// A node of a front with its figures.
 #[derive(Debug, Clone)]
 pub struct Reached {
     /// The node.
     pub node: Node,
     /// The value of each objective.
     pub values: Vec<f64>,
-    /// Rows that are suppressed.
+    /// The number of suppressed rows.
     pub suppressed: u64,
-    /// Classes that are released.
+    /// The number of released classes.
     pub classes: u64,
 }
 
-/// A front.
+/// A Pareto front of nodes.
 #[derive(Debug)]
 pub struct Front {
-    /// Its nodes, the best in the first objective first.
+    /// The nodes, the best in the first objective first.
     pub rows: Vec<Reached>,
-    /// The row of the knee.
+    /// The position of the knee in `rows`.
     pub knee: usize,
-    /// Distinct nodes that were assessed.
+    /// The number of distinct nodes that were assessed.
     pub nodes: u64,
-    /// Whether every node was looked at or cannot be anonymous, so that this is the true front.
+    /// Whether every node was assessed or cannot be anonymous, so that this is the true front.
     pub exact: bool,
-    /// Why the search ended early, where it did.
+    /// The reason if the search ended early.
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and returns the front. Unless the statement named a search (`named`), one is chosen by
-/// the size of the lattice: see [`search::for_front`].
+/// Reads the source, searches, and returns the front. Uses the search of the job if the statement named one
+/// (`named`), and else one chosen by the size of the lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -85,7 +85,7 @@ pub async fn front(
     observer: Arc<dyn Observer>,
 ) -> Result<Front> {
     let scanned = counted(&job, &objectives, observer.as_ref()).await?;
-    // A search computes; it has a thread of its own so that the runtime's stay free.
+    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
     let search = move || {
         let oracle = FrontOracle::new(&job, scanned, &objectives)?;
         search(&job, &oracle, epsilon, named, &observer)
@@ -93,13 +93,13 @@ pub async fn front(
     blocking("the search", search).await
 }
 
-/// Reads the source and readies the assessment of its nodes by these objectives.
+/// Reads the source and prepares the assessment of its nodes by these objectives.
 #[cfg(feature = "internal-api")]
 pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<FrontOracle> {
     FrontOracle::new(job, counted(job, objectives, observer).await?, objectives)
 }
 
-/// Reads the source; its classes carry what the objectives read.
+/// Reads the source. The classes contain the details that the objectives read.
 async fn counted(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<Scanned> {
     let metrics = metrics(objectives);
     let mut details = detail_requests(job, &metrics);
@@ -129,7 +129,7 @@ fn search(
     };
     observer.begin(Phase::Search);
     let told = Arc::clone(observer);
-    // The first objective alone says nothing of a front.
+    // The best value of the first objective alone says nothing about a front.
     let mut context: Context = context(job, observer)
         .on_progress(move |p| told.searched(Progress { best: None, ..p }))
         .with_front(epsilon);
@@ -159,7 +159,7 @@ fn search(
 }
 
 impl Objective {
-    /// The metric that it is.
+    /// Returns the metric, if the objective is a metric.
     pub fn metric(&self) -> Option<&dyn Metric> {
         match &self.of {
             Optimized::Metric(metric) => Some(metric.as_ref()),
@@ -175,7 +175,7 @@ impl Objective {
     }
 }
 
-/// What classes must carry for the objectives that are no metrics.
+/// Returns the details that the classes must contain for the objectives that are properties.
 fn own_details(job: &Job, objectives: &[Objective]) -> Vec<DetailRequest> {
     let attributes = objectives.iter().filter_map(|o| o.property()?.attribute());
     attributes.map(|attribute| request(job, &attribute)).collect()
@@ -188,7 +188,7 @@ fn request(job: &Job, attribute: &Attribute) -> DetailRequest {
     }
 }
 
-/// An objective, ready for the table.
+/// An objective, prepared for the table.
 #[derive(Debug)]
 struct Ready {
     maximise: bool,
@@ -197,9 +197,9 @@ struct Ready {
 
 #[derive(Debug)]
 enum Measurement {
-    /// A property, and the detail of the base set that holds the attribute which it reads.
+    /// A property, and the position of the detail that contains the attribute which the property reads.
     Property(Box<dyn Measured>, Option<usize>),
-    /// The metric at this place among the metrics.
+    /// The position of the metric among the metrics.
     Metric(usize),
 }
 
@@ -224,7 +224,7 @@ impl Measurement {
     }
 }
 
-/// The released classes of a node, as a property reads them.
+/// The released classes of a node, in the form that a property reads.
 struct Classes<'a> {
     evaluator: &'a Evaluator,
     set: &'a FrequencySet,
@@ -244,15 +244,15 @@ impl Released for Classes<'_> {
     }
 }
 
-/// The evaluator with the objectives of a front for costs.
+/// The evaluator with the objectives of a front as costs.
 ///
-/// It bounds no cost, so a search that claims the optimum leaves out no node but those that cannot be anonymous, and
-/// what it leaves is the true front.
+/// It bounds no cost. A search that claims the optimum therefore skips only nodes that cannot be anonymous, and what
+/// remains is the true front.
 #[derive(Debug)]
 pub struct FrontOracle {
     evaluator: Evaluator,
     objectives: Vec<Ready>,
-    /// The objective that decides which rows are suppressed beyond what the models ask.
+    /// The position of the objective that decides which rows are suppressed beyond what the models need.
     leader: Option<usize>,
 }
 
@@ -281,10 +281,10 @@ impl FrontOracle {
         })
     }
 
-    /// Costs as values, which is the same step as values as costs.
+    /// Turns costs into values. The same step turns values into costs.
     fn values(&self, costs: &[f64]) -> Vec<f64> {
         let turned = costs.iter().zip(&self.objectives);
-        // Adding 0 makes the negative zero that negation leaves an ordinary one.
+        // Adding 0 turns the negative zero that negation leaves into an ordinary zero.
         turned
             .map(|(cost, objective)| if objective.maximise { -cost + 0.0 } else { *cost })
             .collect()
@@ -318,13 +318,13 @@ impl FrontOracle {
         })
     }
 
-    /// The verdict with the worst classes suppressed too, by what they reach of the leading objective, as far as the
-    /// limit allows; nothing when that changes nothing.
+    /// Returns the verdict with the worst classes suppressed too, ranked by the leading objective, as far as the
+    /// limit allows. Returns `None` if that changes nothing.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);
         };
-        // What fails the models stays out.
+        // Classes that fail the models stay suppressed.
         let mut reached = vec![];
         self.classes(set, verdict, *detail)
             .each_class(&mut |class| reached.push(property.rank(class)));
@@ -394,7 +394,7 @@ impl Oracle for FrontOracle {
         self.evaluator.is_monotone()
     }
 
-    /// The leading objective suppresses as much as it may at every node.
+    /// Returns false with a leading objective, because that suppresses as much as it may at every node.
     fn suppression_is_monotone(&self) -> bool {
         self.leader.is_none() && self.evaluator.suppression_is_monotone()
     }

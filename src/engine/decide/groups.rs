@@ -1,4 +1,4 @@
-//! The table that a partitioning algorithm divides: the base frequency set, and the models in force as judge.
+//! The table that a partitioning algorithm divides: the base frequency set, with the requested models as its judge.
 
 use super::evaluator::{Evaluator, Rule};
 use crate::engine::scan::{class_label_request, fill, position};
@@ -12,15 +12,15 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What rows are looked up in to find their group, with the memory that it takes in the pool of the session.
+/// The index that finds the group of a row by its combination, with its memory reservation in the session's pool.
 #[derive(Debug)]
 pub struct Combinations {
     pub(in crate::engine) index: Arc<KeyIndex>,
     _memory: MemoryReservation,
 }
 
-/// Takes the memory of an algorithm: it holds and sorts the combinations, and has a label by column for every group, of
-/// which there may be as many as combinations.
+/// Reserves the memory of a partitioning algorithm. The algorithm holds and sorts the combinations, and keeps one
+/// label per column for every group. There may be as many groups as combinations.
 pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservation> {
     let combinations = evaluator.sets.base().held()?.len();
     let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
@@ -39,7 +39,7 @@ pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservat
 }
 
 impl Combinations {
-    /// Indexes the combinations, and keeps of the memory only what the index and the groups take.
+    /// Indexes the combinations, and shrinks the reservation to the memory of the index and the groups.
     pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Result<Self> {
         let index = Arc::new(KeyIndex::new(evaluator.sets.base().held()?));
         memory.resize(partition.bytes() + index.bytes());
@@ -58,7 +58,7 @@ pub(super) struct Groups<'a> {
     scratch: RefCell<Scratch>,
 }
 
-/// Sums by code, and the codes that were met.
+/// Scratch space: sums by code, and the codes that were met.
 #[derive(Default)]
 struct Scratch {
     sums: Vec<u64>,
@@ -67,7 +67,7 @@ struct Scratch {
 }
 
 impl<'a> Groups<'a> {
-    /// The table of a job.
+    /// Creates the table of a job.
     pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Result<Self> {
         let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
         let columns = job.quasi_identifiers.iter().zip(base.key_schema.lookups()).enumerate();
@@ -111,7 +111,8 @@ impl<'a> Groups<'a> {
 }
 
 impl Scratch {
-    /// Adds up the entries of a detail over some classes: the codes, ascending, are in `met` and their sums in `sums`.
+    /// Sums the entries of a detail over some classes. Afterwards `met` contains the codes in ascending order, and
+    /// `sums` contains their sums.
     fn merge(&mut self, detail: &Detail, combinations: &[u32]) {
         for code in self.met.drain(..) {
             self.sums[code as usize] = 0;
@@ -164,7 +165,7 @@ impl Table for Groups<'_> {
             }
             None => rows,
         };
-        // A model of the release as a whole is asked of the group alone: where each part is within an average, so is
+        // A model of the release as a whole is checked for the group alone: if each part is within an average, so is
         // the whole.
         self.evaluator.rules.iter().all(|rule| {
             let Scratch { histogram, .. } = &mut *scratch;

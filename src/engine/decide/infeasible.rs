@@ -1,4 +1,4 @@
-//! Why a request cannot be met, as far as it is known.
+//! Errors that say why a request cannot be met, as far as that is known.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -6,13 +6,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::search::Oracle;
 
-/// The models in force as the statement has them.
+/// Returns the requested models in the words of the statement.
 pub(super) fn models(job: &Job) -> String {
     let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
     models.collect::<Vec<String>>().join(" AND ")
 }
 
-/// Nothing was found before the search was stopped.
+/// Returns the error for a search that was stopped before it found a node.
 pub(super) fn found_nothing(reason: &str) -> Error {
     Error::new(
         if reason == "interrupted" {
@@ -24,7 +24,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
     )
 }
 
-/// The nearest miss: the least rows that would have to be suppressed, and the quasi-identifier that blocks.
+/// Returns the error for an infeasible job. It names the nearest miss: the fewest rows that would have to be
+/// suppressed, and the quasi-identifier that blocks.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();
@@ -36,7 +37,8 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
         describe(job, top),
         at_top.suppressed
     );
-    // Where LEVELS caps a column below its hierarchy's top, lifting the cap may help: name the one that helps most.
+    // If LEVELS caps a column below the top of its hierarchy, lifting the cap may help. The error names the column
+    // that helps most.
     let mut best: Option<(u64, usize)> = None;
     for (i, lookup) in evaluator.sets().base().key_schema.lookups().iter().enumerate() {
         if top.level(i) < lookup.top() {

@@ -1,4 +1,4 @@
-//! Stage 2: the choice of a node, or of a partition.
+//! Stage 2: choosing a node or a partition.
 
 mod assess;
 mod cover;

@@ -1,4 +1,4 @@
-//! Having a node searched for, the table divided, or what was given checked.
+//! Runs the search, divides the table, or checks the node that the statement gives.
 
 use super::cover::check_partition;
 use super::decision::{Alternatives, Decision, Proof, describe};
@@ -18,10 +18,11 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Searches the lattice, has the table divided, or takes the node that is given, and checks it.
+/// Searches the lattice, divides the table, or checks the given node, and returns the decision. Fails if the result
+/// does not satisfy the models.
 pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
-    // A search computes; it has a thread of its own so that the runtime's stay free.
+    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
     let search = move || {
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),
@@ -71,7 +72,7 @@ fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decisio
     })
 }
 
-/// The decision for these classes, measured, with nothing else to say of it.
+/// Returns the decision for these classes with the value of the metric. All other figures are empty.
 fn chosen(evaluator: &Arc<Evaluator>, (classes, verdict): (Arc<FrequencySet>, Verdict), proof: Proof) -> Decision {
     Decision {
         evaluator: Arc::clone(evaluator),
@@ -94,7 +95,7 @@ fn budget(job: &Job, observer: &dyn Observer) -> Budget {
     }
 }
 
-/// Why a search ended early, in words; a failure is handed on.
+/// Returns why a search ended early, in words. Returns the error if it failed.
 fn reason(stop: Stop) -> Result<&'static str> {
     match stop {
         Stop::Failed(e) => Err(e),
@@ -104,7 +105,7 @@ fn reason(stop: Stop) -> Result<&'static str> {
     }
 }
 
-/// Has the base set divided, and judges the groups as they would be released.
+/// Divides the base set into groups, and judges the groups as they would be released.
 fn partitioned(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -157,7 +158,8 @@ fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    // What is known of the bottom without looking at it bounds every node, whatever the search proves.
+    // The bound of the lattice's bottom is known without assessing it, and bounds every node, whatever the search
+    // proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
         Proof::Optimal
@@ -174,7 +176,8 @@ fn searched(
     })
 }
 
-/// The front that the search kept. The sum itself is no term: it tells nothing that its terms do not.
+/// Returns the front that the search kept. The weighted sum itself is left out, because its terms say all that it
+/// does.
 fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
     let mut members = context.archive().to_vec();
     for (_, found) in &mut members {
@@ -194,7 +197,7 @@ fn alternatives(job: &Job, context: &Context) -> Option<Alternatives> {
     })
 }
 
-/// The order of the members of a front: by their costs in the order of the objectives, then by node.
+/// Compares the members of a front by their costs in the order of the objectives, then by node.
 pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Assessment)) -> Ordering {
     let costs = a.costs.iter().zip(&b.costs).map(|(a, b)| a.total_cmp(b));
     costs
@@ -202,7 +205,8 @@ pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Asses
         .then_with(|| node.cmp(other))
 }
 
-/// The best node found, with its cost. A search that was stopped before it found any has still the most general one.
+/// Returns the best node found, with its cost. If the search was stopped before it found one, tries the most general
+/// node.
 fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
     if let Some((node, found)) = context.incumbent() {
         return Ok(Some((node.clone(), found.cost())));
@@ -215,13 +219,13 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
     Ok(found.anonymous.then(|| (top, found.cost())))
 }
 
-/// A fresh run within the job's budget.
+/// Returns the context of a new run within the job's budget.
 pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
     let told = Arc::clone(observer);
     Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p))
 }
 
-/// Runs a search to its end or that of the budget: what it proved, and why it ended early.
+/// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended early.
 pub(super) fn run(
     search: &dyn Search,
     oracle: &dyn Oracle,

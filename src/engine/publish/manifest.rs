@@ -1,4 +1,4 @@
-//! What the manifest says of a release.
+//! The manifest of a release.
 
 use super::release::Release;
 use crate::engine::decide::Decision;
@@ -14,7 +14,7 @@ use crate::metric::{self, Metric};
 use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 
-/// The manifest of a release whose rows have this schema and are written to `target`.
+/// Returns the manifest of a release that is written to `target`, with the summaries of its input and output files.
 pub(super) fn manifest(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -94,7 +94,7 @@ pub(super) fn manifest(
     })
 }
 
-/// The released columns as their rows have them.
+/// Returns the released columns with the types of the released rows.
 fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
     let key = hierarchy_key(&job.statement_sha256, job.seed);
     let fields = schema.fields().iter().filter(|f| job.releases(f.name()));

@@ -1,4 +1,4 @@
-//! Stage 6: a recounted release gets its manifest and its report, and is put in its place.
+//! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its target.
 
 mod manifest;
 mod place;

@@ -1,4 +1,5 @@
-//! Putting a release in its place: all that is said of it first, and then everything at once.
+//! Moving a release to its target: the manifest and the report are written first, then everything is published at
+//! once.
 
 use super::manifest::manifest;
 use super::release::Release;
@@ -17,38 +18,38 @@ use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A release that is in its place, and the manifest beside it.
+/// A published release, with the manifest beside it.
 #[derive(Debug)]
 pub struct Published {
-    /// The figures.
+    /// The figures of the release.
     pub release: Release,
-    /// The manifest.
+    /// The manifest of the release.
     pub manifest: Manifest,
 }
 
-/// Rows that were released, and what is said of them.
+/// Released rows, with their figures and report.
 #[derive(Debug)]
 pub struct ReleasedRows {
-    /// The figures.
+    /// The figures of the release.
     pub release: Release,
-    /// The rows.
+    /// The released rows.
     pub table: ReleaseTable,
-    /// The report, which is published once the rows are where they belong.
+    /// The report, to be published once the rows are in their target.
     pub report: Option<StagedReport>,
 }
 
-/// Size and checksum of the files that are read, summed up while they are.
+/// The sizes and checksums of the input files, computed in the background while the files are read.
 pub(in crate::engine) struct Inputs(BoxFuture<'static, Result<Vec<FileSummary>>>);
 
 impl Inputs {
-    /// Begins to sum up the files that a job reads.
+    /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         let files = job.source.files.clone();
         Self(blocking("summing up the input", move || inputs(&files)).boxed())
     }
 }
 
-/// Writes the manifest and the report, and puts the release and its report in their places.
+/// Writes the manifest and the report, and moves the release and its report to their places.
 pub(in crate::engine) async fn publish(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -62,7 +63,8 @@ pub(in crate::engine) async fn publish(
     let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
     let publish = move || {
         stage.publish(overwrite)?;
-        // What the session remembers of the files that stood there is of no use to whoever reads the target next.
+        // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
+        // the target.
         forget_files(state.runtime_env());
         report.map_or(Ok(()), StagedReport::publish)
     };
@@ -70,7 +72,7 @@ pub(in crate::engine) async fn publish(
     Ok(published)
 }
 
-/// Writes the manifest to the stage, and the report where it is not seen yet.
+/// Writes the manifest to the stage, and the report to a place where it is not visible yet.
 async fn complete(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -95,7 +97,7 @@ async fn complete(
     Ok((Published { release, manifest }, report))
 }
 
-/// Hands out the rows that were kept, with a report that waits for them.
+/// Returns the rows that were kept, with a report that is published later.
 pub(in crate::engine) async fn publish_rows(
     job: &Job,
     decision: &Decision,
@@ -117,7 +119,7 @@ pub(in crate::engine) async fn publish_rows(
     })
 }
 
-/// Writes the report of a recounted release, if one was asked for, where it is not seen yet.
+/// Writes the report of a recounted release, if one was requested, to a place where it is not visible yet.
 async fn report(
     job: &Job,
     decision: &Decision,
@@ -145,7 +147,7 @@ async fn report(
         .map(Some)
 }
 
-/// Size and checksum of the files that were read.
+/// Returns the sizes and checksums of the files that were read.
 fn inputs(files: &[PathBuf]) -> Result<Vec<FileSummary>> {
     let name = |path: &Path| {
         path.file_name()
@@ -158,7 +160,7 @@ fn inputs(files: &[PathBuf]) -> Result<Vec<FileSummary>> {
         .collect()
 }
 
-/// Size, checksum and rows of the files that were written.
+/// Returns the sizes, checksums and row counts of the files that were written.
 fn outputs(folder: &Path, written: &[WrittenFile]) -> Result<Vec<FileSummary>> {
     written
         .iter()

@@ -1,4 +1,4 @@
-//! What is said of a release.
+//! The figures of a release.
 
 use crate::engine::decide::Decision;
 use crate::engine::recount::Recounted;
@@ -10,7 +10,7 @@ use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// A release that was recounted, and what is said of it.
+/// The figures of a recounted release.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -28,36 +28,36 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Release {
-    /// Rows read.
+    /// The number of rows read.
     pub rows_in: u64,
-    /// Rows released.
+    /// The number of rows released.
     pub rows_out: u64,
-    /// Rows suppressed.
+    /// The number of rows suppressed.
     pub rows_suppressed: u64,
-    /// Equivalence classes released.
+    /// The number of equivalence classes released.
     pub classes: u64,
-    /// The smallest class, recounted on what was released; in entities where the request names them.
+    /// The size of the smallest class, recounted on the released rows; in entities if the request names them.
     pub reached_k: Option<u64>,
-    /// The node by column, or the number of labels by column.
+    /// The chosen node by column, or the number of labels by column for a partition.
     pub node: String,
-    /// The metric that was minimised.
+    /// The name of the metric that was minimised.
     pub metric: String,
-    /// Its value.
+    /// The value of the metric.
     pub value: f64,
-    /// What the search proved.
+    /// The optimality proof of the search, in words.
     pub proof: String,
-    /// Distinct nodes assessed.
+    /// The number of distinct nodes assessed.
     pub nodes: u64,
-    /// What was recounted.
+    /// The recounted check of each promise.
     pub checks: Vec<Check>,
-    /// The columns that were put into random order.
+    /// The summary of each randomized column.
     pub randomized: Vec<RandomizedColumn>,
-    /// What became of the sensitive column whose rows have limits of their own.
+    /// The summary of the personal limits, if the rows have them.
     pub personal: Option<PersonalSummary>,
 }
 
 impl Release {
-    /// The figures of a recounted release.
+    /// Collects the figures of a recounted release.
     pub(in crate::engine) fn new(
         job: &Job,
         decision: &Decision,
@@ -83,7 +83,8 @@ impl Release {
     }
 }
 
-/// The value of the job's metric on what is released.
+/// Returns the value of the job's metric on the released rows. Fails if it is unknown because rows were suppressed
+/// for their own limits.
 fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
     let values = written.settled.measure(decision, &[job.metric.as_ref()]);
     values.into_iter().next().flatten().ok_or_else(|| {
@@ -94,7 +95,7 @@ fn value(job: &Job, decision: &Decision, written: &Written) -> Result<f64> {
     })
 }
 
-/// What the manifest says of the randomized columns; they are measured where there is a target.
+/// Returns the manifest's summary of the randomized columns, which are measured if there is a target.
 fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
     let one = |(permutation, after): (&Arc<Permutation>, &f64)| RandomizedColumn {
         column: permutation.column.clone(),
@@ -109,7 +110,7 @@ fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
     written.permutations.iter().zip(&written.measured).map(one).collect()
 }
 
-/// What the manifest says of the promise to each row.
+/// Returns the manifest's summary of the personal limits, if the rows have them.
 fn personal(job: &Job, written: &Written) -> Option<PersonalSummary> {
     let (constraint, _) = job.personal()?;
     let outcome = written.outcome.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The report of a release on its way: written first, seen last.
+//! The staged report of a release: written first, visible last.
 //!
-//! What is in the report's place already is replaced, as any output file is. It appears only when the release it speaks of
-//! is in place: until then it is a hidden file beside its place, or a part of the staged release.
+//! An existing file at the report's path is replaced, like any output file. The report appears only when its release
+//! is in place. Until then it is a hidden file beside its path, or a part of the staged release.
 
 use crate::engine::write::Stage;
 use crate::error::{Error, Result};
@@ -9,14 +9,14 @@ use crate::job::{ReportFile, resolved};
 use crate::report::Report;
 use std::path::{Path, PathBuf};
 
-/// A report that was written and is not in its place yet. Dropped, it leaves nothing.
+/// A report that is written and not published yet. Dropping it leaves no file.
 #[derive(Debug)]
 #[must_use]
 pub struct StagedReport(Option<Stage>);
 
 impl StagedReport {
-    /// Writes the report where `file` says. Inside the target of `release` it is written to the folder that the release is
-    /// staged in.
+    /// Writes the report to a stage beside the path of `file`. `release` is the target with its staging folder; a
+    /// report inside the target is written to that folder.
     pub(in crate::engine) fn of(
         file: &ReportFile,
         report: &Report,
@@ -33,7 +33,7 @@ impl StagedReport {
         Self::write(file.path(), &text)
     }
 
-    /// Writes a file beside its place, where it is not seen yet.
+    /// Writes a file to a hidden stage beside `path`.
     pub fn write(path: &Path, text: &str) -> Result<Self> {
         let stage = Stage::open(&resolved(path)?)?;
         let failed = |e| Error::io(format!("cannot write the report {}", path.display()), e);
@@ -41,7 +41,7 @@ impl StagedReport {
         Ok(Self(Some(stage)))
     }
 
-    /// Puts the report in its place, also where there is one.
+    /// Moves the report to its path, and replaces an existing file there.
     pub fn publish(self) -> Result<()> {
         self.0.map_or(Ok(()), Stage::publish_output)
     }

@@ -9,7 +9,7 @@ use crate::job::Job;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Everything before the last stage, for the files of `folder`.
+/// Runs all stages before the last one for the files of `folder`.
 async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Stage) {
     let mut job = job();
     let target = target(&folder.join("out"));

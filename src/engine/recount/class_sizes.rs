@@ -1,7 +1,7 @@
 //! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
-//! Only numbers come back: how many classes have which size. The GROUP BYs are DataFusion's, with the session's memory
-//! pool, so a table of any size is measured in bounded memory.
+//! The queries return only numbers: how many classes have which size. The GROUP BYs are DataFusion's and use the
+//! session's memory pool, so a table of any size is measured in bounded memory.
 
 use super::released::{Answers, ReleasedTable};
 use crate::error::{Error, Result};
@@ -13,16 +13,16 @@ use arrow::datatypes::{DataType, UInt64Type};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Up to so many classes are kept in memory, so that the classes of fewer columns are counted from them and not by
-/// reading the table once more.
+/// The most classes that are kept in memory. The classes of fewer columns are then counted from the kept classes,
+/// without reading the table again.
 const KEPT_CLASSES: u64 = 250_000;
 
-/// The name of the kept classes in the session.
+/// The table name of the kept classes in the session.
 const CLASSES: &str = "kept_classes";
 
 impl ReleasedTable {
-    /// The table called `name` with these roles; where the `manifest` of a release is known, rows that it says are
-    /// starred are no class.
+    /// Describes the table called `name` with these roles, or with the roles in the release's `manifest` if it is
+    /// known. Rows that the manifest says are starred are no class.
     pub fn of(name: &str, quasi_identifiers: &[String], sensitive: &[String], manifest: Option<&Manifest>) -> Self {
         let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
         Self {
@@ -38,12 +38,13 @@ impl ReleasedTable {
         }
     }
 
-    /// The classes that the columns of `group` make.
+    /// Returns the histogram of the sizes of the classes by the columns of `group`.
     pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
         histogram(session, &self.class_sizes(&self.released(), group)).await
     }
 
-    /// The classes that each subset of `group` makes; a subset is positions in `group`, whose own classes are `full`.
+    /// Returns one histogram for each subset of `group`. A subset is a list of positions in `group`, and `full` is
+    /// the histogram of `group` itself.
     pub async fn histograms(
         &self,
         session: &SessionContext,
@@ -51,7 +52,7 @@ impl ReleasedTable {
         full: &Histogram,
         subsets: &[Vec<usize>],
     ) -> Result<Vec<Histogram>> {
-        // An entity is in several classes, so entities of merged classes do not add up.
+        // An entity can be in several classes, so the entity counts of merged classes do not add up.
         let kept = self.entity.is_none() && full.classes() <= KEPT_CLASSES;
         if kept {
             self.keep_classes(session, group).await?;
@@ -79,10 +80,11 @@ impl ReleasedTable {
         Ok(())
     }
 
-    /// The classes that the columns of `group` make, by their sizes in the population, which is the table called
-    /// `population` with the same columns.
+    /// Returns the classes by the columns of `group`, counted by their size in the population. The population is the
+    /// table called `population`, with the same columns.
     ///
-    /// Fails when a class has fewer rows (entities) there than here: then it is not the population of this table.
+    /// Fails with `ErrorKind::Data` if a class has fewer rows (entities) in the population than in this table,
+    /// because the population then does not contain the table.
     pub async fn in_population(
         &self,
         session: &SessionContext,
@@ -117,7 +119,7 @@ impl ReleasedTable {
         Ok(found)
     }
 
-    /// The rows of classes in which all have the same value of `attribute` (NULL is a value).
+    /// Returns the number of rows in classes in which all rows have the same value of `attribute` (NULL is a value).
     pub async fn rows_in_uniform_classes(&self, session: &SessionContext, attribute: &str) -> Result<u64> {
         let keys = keys(self.quasi_identifiers.len());
         let sql = format!(
@@ -130,9 +132,9 @@ impl ReleasedTable {
         Ok(numbers(session, &sql).await?.first().map_or(0, |row| row[0]))
     }
 
-    /// A query for the classes of `rows`: their values in `group` as `g0`, `g1`, ..., so that no column of a user's table
-    /// can be mistaken for another, and their size as `f`. Entities are made distinct by a GROUP BY, which spills where
-    /// count(DISTINCT) would not; NULL is one entity.
+    /// Returns a query for the classes of `rows`. Their values in `group` are called `g0`, `g1`, ..., so that they do
+    /// not collide with columns of the user's table; their size is called `f`. Entities are made distinct by a GROUP
+    /// BY, which can spill where count(DISTINCT) cannot; NULL is one entity.
     fn class_sizes(&self, rows: &str, group: &[String]) -> String {
         let (named, keys) = (named(group), keys(group.len()));
         let rows = match &self.entity {
@@ -143,25 +145,25 @@ impl ReleasedTable {
     }
 }
 
-/// `"a" AS g0, "b" AS g1, ...`
+/// Returns `"a" AS g0, "b" AS g1, ...`.
 fn named(columns: &[String]) -> String {
     let named = |(i, column): (usize, &String)| format!("{} AS g{i}", quote(column));
     columns.iter().enumerate().map(named).collect::<Vec<_>>().join(", ")
 }
 
-/// `g0, g1, ...`
+/// Returns `g0, g1, ...`.
 fn keys(columns: usize) -> String {
     let keys: Vec<String> = (0..columns).map(|i| format!("g{i}")).collect();
     keys.join(", ")
 }
 
-/// How often each size is among those that a query answers as `f`.
+/// Returns how often each size occurs among the values `f` that a query returns.
 async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
     let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
     Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
 }
 
-/// The rows of a query that answers whole numbers.
+/// Returns the rows of a query that returns whole numbers.
 async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let mut rows = vec![];

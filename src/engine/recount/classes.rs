@@ -1,5 +1,5 @@
 //! The proof that a release is what was decided: the released rows, by their labels, are exactly the decided classes.
-//! Whatever happens to rows in sorts and files is found by it.
+//! It finds any change that sorts and files make to rows.
 
 use super::released::ReleasedTable;
 use super::sql::{count, with_one_zero};
@@ -15,11 +15,11 @@ use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The name of the decided classes in the session that recounts.
+/// The table name of the decided classes in the recounting session.
 const DECIDED: &str = "decided";
 
-/// Recounts that the released rows, by their labels, are the classes that were decided, each with as many rows.
-/// `is_csv` says that they were read from CSV files.
+/// Checks that the released rows, by their labels, are the decided classes, each with the decided number of rows.
+/// `is_csv` says that the rows were read from CSV files. Fails with `ErrorKind::Verification` if they differ.
 pub(super) async fn check_classes(
     session: &SessionContext,
     settled: &Settled,
@@ -28,7 +28,8 @@ pub(super) async fn check_classes(
     is_csv: bool,
 ) -> Result<()> {
     let table = session.table(released.name.as_str()).await?;
-    // CSV has one spelling for NULL and the empty text, here and in what was decided; no column of a file has both.
+    // CSV has one spelling for NULL and the empty text, so both sides treat them as equal. No column of a file has
+    // both.
     let told = match is_csv {
         true => |value: &str| format!("nullif({value}, '')"),
         false => str::to_string,
@@ -45,7 +46,7 @@ pub(super) async fn check_classes(
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
     let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
-    // By place: a column of the release may have the name of a key.
+    // Grouped by position, because a column of the release may have the name of a key.
     let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
     let (keys, places) = (keys.join(", "), places.join(", "));
     let sql = format!(
@@ -68,8 +69,8 @@ pub(super) async fn check_classes(
     }
 }
 
-/// The labels of the classes that are kept, as the text of what a column of `types` makes of them, and less than
-/// nothing of their rows.
+/// Returns the labels of the kept classes with the negative number of their rows. A label is the text of its value
+/// after conversion to the type of its released column in `types`.
 fn decided(settled: &Settled, key_schema: &KeySchema, types: &[DataType]) -> Result<RecordBatch> {
     let (classes, verdict) = (&settled.classes, &settled.verdict);
     let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
@@ -102,7 +103,7 @@ fn decided(settled: &Settled, key_schema: &KeySchema, types: &[DataType]) -> Res
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Labels as the text of what a column of this type makes of them: files know fewer types than memory.
+/// Returns labels as the texts of their values in the released type, because files have fewer types than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     let labels = one_zero(&cast(labels, plain_type(released))?)?;
     Ok(cast(&labels, &DataType::Utf8)?)

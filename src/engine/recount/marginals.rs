@@ -1,4 +1,4 @@
-//! The proof that a permutation lost, made and changed no value.
+//! The proof that a permutation did not lose, add or change values.
 
 use super::sql::number;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Recounts the values of each randomized column in table `name`, where `starred` rows have none.
+/// Recounts the values of each randomized column in table `name`, in which `starred` rows have no value.
 pub(super) async fn check_marginals(
     session: &SessionContext,
     permutations: &[Arc<Permutation>],

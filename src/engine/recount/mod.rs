@@ -1,4 +1,4 @@
-//! Stage 5: what was written is counted again, by SQL that shares no code with the search.
+//! Stage 5: the written rows are counted again, by SQL that shares no code with the search.
 
 mod class_sizes;
 mod classes;

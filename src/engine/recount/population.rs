@@ -1,4 +1,4 @@
-//! The population as the release would have it, for models that count in it.
+//! The population, generalized like the release, for models that count in it.
 
 use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recoding_among;
@@ -12,10 +12,11 @@ use datafusion::logical_expr::{cast, ident};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The name of its rows in the session that recounts.
+/// The table name of the generalized population in the recounting session.
 const POPULATION: &str = "population";
 
-/// Registers the population's rows, generalized to the chosen node, as a table to recount in.
+/// Registers the population, generalized to the chosen node, as a table of the recounting session. Returns its name,
+/// or `None` if the job has no population.
 pub(super) async fn generalized_population(
     session: &SessionContext,
     job: &Job,
@@ -36,7 +37,7 @@ pub(super) async fn generalized_population(
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
-    // Beside suppressed rows that stay, every released quasi-identifier is text.
+    // If suppressed rows stay, every released quasi-identifier is text.
     let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
     let rows = match job.starred {
         true => rows.select(texts.collect::<Vec<_>>())?,

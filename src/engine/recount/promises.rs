@@ -1,11 +1,11 @@
-//! What a job promises, as it is recounted.
+//! The promises of a job in the form that is recounted.
 
 use super::released::Promise;
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, Job};
 use std::sync::Arc;
 
-/// The hierarchy of a constraint's attribute, where its model reads one.
+/// Returns the hierarchy of a constraint's attribute, if the model reads one.
 fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
     let named = constraint
         .attribute
@@ -14,9 +14,10 @@ fn attribute_hierarchy(job: &Job, constraint: &Constraint) -> Option<Arc<Hierarc
     job.sensitive.iter().find(|s| s.column == named)?.hierarchy.clone()
 }
 
-/// The promises of a job that are recounted on the rows.
+/// Returns the promises of a job that are recounted on the released rows.
 pub(super) fn promises(job: &Job) -> Vec<Promise<'_>> {
-    // A promise to each row is recounted while rows are handed out: the files hold neither limits nor own values.
+    // Personal limits are checked while rows are handed out, because the files contain neither the limits nor the
+    // original values.
     let constraints = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
     constraints
         .map(|c| Promise::of(c, &job.quasi_identifiers, attribute_hierarchy(job, c)))

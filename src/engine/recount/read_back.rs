@@ -1,4 +1,4 @@
-//! Reading back what was staged, as anybody would read it.
+//! Reading the staged files back like any other reader.
 
 use crate::error::{Error, Result};
 use crate::folder::with_nulls;
@@ -10,8 +10,8 @@ use datafusion::logical_expr::cast;
 use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionContext};
 use std::path::Path;
 
-/// Registers what was written, read like any other folder. Where files have no place for a type of the rows that were
-/// `written`, as Parquet has none for seconds, values are of that type again; those of CSV are text.
+/// Registers the staged files as a table. Parquet values get the type of the `written` rows again if the files cannot
+/// store that type, as Parquet cannot store seconds. CSV values are text.
 pub(super) async fn read_back(
     session: &SessionContext,
     name: &str,
@@ -44,7 +44,8 @@ pub(super) async fn read_back(
     Ok(())
 }
 
-/// The rows with every column of the type that it was written in; text is text in whatever encoding.
+/// Returns the rows with every column cast to the type that it was written from. Text is not cast, whatever its
+/// encoding.
 fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     let columns = rows.schema().iter().map(|(table, field)| {
         let column = Expr::from((table, field));
@@ -58,7 +59,8 @@ fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// The absolute folder as a URL: `*` and others in a path would stand for something else.
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
+/// path.
 fn url(folder: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let bytes = folder.as_os_str().as_encoded_bytes().iter();
@@ -69,7 +71,7 @@ fn url(folder: &Path) -> String {
     format!("file://{}/", spelled.collect::<String>())
 }
 
-/// The column names of the first CSV file under `folder`.
+/// Returns the column names of the first CSV file under `folder`.
 fn first_line(folder: &Path) -> Result<Vec<String>> {
     let failed = |e| Error::io("cannot read the staged release back", e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {

@@ -1,4 +1,4 @@
-//! What was written, counted anew.
+//! The recount of what was written, and its result.
 
 use super::classes::check_classes;
 use super::marginals::check_marginals;
@@ -20,29 +20,30 @@ use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The name of the source's rows in the session that recounts.
+/// The table name of the source's rows in the recounting session.
 pub(in crate::engine) const WHOLE: &str = "whole";
-/// The name of the rows of the files there.
+/// The table name of the rows of the written files.
 const RELEASED: &str = "released";
-/// The name there of the rows as they leave, with the columns that are only recounted.
+/// The table name of the rewritten rows, with the columns that are only recounted.
 const REWRITTEN: &str = "rewritten";
 
-/// What a recount found.
+/// The result of a recount.
 pub(in crate::engine) struct Recounted {
-    /// Rows that were written or are kept.
+    /// The number of rows that were written or kept.
     pub(in crate::engine) rows: u64,
-    /// The smallest class; in entities where the request names them.
+    /// The size of the smallest class; in entities if the request names them.
     pub(in crate::engine) reached_k: Option<u64>,
-    /// What every promise reaches, in the order of the models.
+    /// The check of each promise, in the order of the models.
     pub(in crate::engine) checks: Vec<Check>,
-    /// The session that recounted.
+    /// The recounting session.
     pub(in crate::engine) session: SessionContext,
-    /// The rows in it that tell most: the files, or what was kept beside them because files do not tell all.
+    /// The recounted table with the most information: the files, or the rows kept beside them if the files lack
+    /// columns.
     pub(in crate::engine) released: ReleasedTable,
 }
 
 impl Recounted {
-    /// An error when a promise is not held by what was released.
+    /// Returns itself if every promise holds. Fails with `ErrorKind::Verification` if not.
     pub(in crate::engine) fn require(self) -> Result<Self> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
         if broken.is_empty() {
@@ -58,16 +59,17 @@ impl Recounted {
     }
 }
 
-/// The rows that are recounted.
+/// The rows that a recount reads.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// Those of the files, which `tell` what the promises read, or only how many rows and classes there are.
+    /// The rows of the files. With `tell`, the files contain all that the promises read; else only rows and classes
+    /// are counted.
     Files { format: Format, tell: bool },
-    /// The kept ones.
+    /// The rows that were kept.
     Kept,
 }
 
-/// Recounts what was written: the files of `stage`, and the rows that were kept, or kept beside the files.
+/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or beside the files.
 pub(in crate::engine) async fn recount(
     job: &Job,
     decision: &Decision,
@@ -107,7 +109,7 @@ fn register(session: &SessionContext, rows: &Arc<Spool>) -> Result<()> {
     Ok(())
 }
 
-/// Everything that a recount reads.
+/// The inputs of a recount.
 struct Recount<'a> {
     job: &'a Job,
     decision: &'a Decision,
@@ -144,10 +146,10 @@ impl Recount<'_> {
                 format!("{classes} classes were written, and a recount found none; nothing was published"),
             ));
         }
-        // Checks are in the order of the models.
+        // The checks are in the order of the models.
         if let Some(check) = self.check_limits() {
             let place = job.constraints.iter().position(|c| c.model.limit_column().is_some());
-            // Where files do not tell of the models, there are no checks before it.
+            // If the files do not contain what the models read, no checks come before this one.
             checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
         }
         if tell {
@@ -163,7 +165,7 @@ impl Recount<'_> {
         })
     }
 
-    /// The rows as a table to recount.
+    /// Returns the table to recount.
     async fn table(&self, rows: Rows) -> Result<ReleasedTable> {
         let (job, decision) = (self.job, self.decision);
         let is_kept = matches!(rows, Rows::Kept);
@@ -180,7 +182,7 @@ impl Recount<'_> {
         })
     }
 
-    /// Fails where what was suppressed for the rows' own limits is beyond the suppression limit.
+    /// Fails with `ErrorKind::Infeasible` if the rows suppressed for their own limits exceed the suppression limit.
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;
@@ -198,7 +200,7 @@ impl Recount<'_> {
         )))
     }
 
-    /// The check of the promise to each row: recounted on the rows as they were handed out.
+    /// Returns the check of the personal limits, which were counted on the rows as they were handed out.
     fn check_limits(&self) -> Option<Check> {
         let (constraint, _) = self.job.personal()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);

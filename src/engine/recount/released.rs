@@ -1,7 +1,8 @@
 //! Recounting promises on released rows, as SQL text that DataFusion plans like any other query.
 //!
-//! Nothing here is shared with the search: classes are found by GROUP BY over released columns as they are read back,
-//! and each model states its guarantee as an aggregate query of its own ([`crate::model::PrivacyModel::audit`]).
+//! This file shares no code with the search. Classes are found by GROUP BY over the released columns as they are read
+//! back, and each model states its guarantee as an aggregate query of its own
+//! ([`crate::model::PrivacyModel::audit`]).
 
 use super::sql::{count, number, with_one_zero};
 use crate::error::{Error, Result};
@@ -20,20 +21,21 @@ use std::sync::Arc;
 
 /// A promise to recount.
 pub struct Promise<'a> {
-    /// As it is shown.
+    /// The name under which the promise is reported.
     pub name: String,
-    /// The model.
+    /// The privacy model.
     pub model: &'a dyn PrivacyModel,
-    /// The quasi-identifiers that make the classes.
+    /// The quasi-identifiers that define the classes.
     pub group: Vec<String>,
-    /// The sensitive attribute.
+    /// The sensitive attribute of the promise.
     pub attribute: Option<String>,
-    /// Its hierarchy, for a model that measures distances in it.
+    /// The hierarchy of the attribute, for a model that measures distances in it.
     pub hierarchy: Option<Arc<Hierarchy>>,
 }
 
 impl<'a> Promise<'a> {
-    /// What a constraint promises of these quasi-identifiers; `hierarchy` is that of its attribute.
+    /// Returns the promise of a constraint on these quasi-identifiers. `hierarchy` is that of the constraint's
+    /// attribute.
     pub(crate) fn of(
         constraint: &'a Constraint,
         quasi_identifiers: &[QuasiIdentifier],
@@ -57,28 +59,28 @@ impl<'a> Promise<'a> {
 /// The released rows, as a table of a session.
 #[derive(Debug, Clone)]
 pub struct ReleasedTable {
-    /// Its name in the session.
+    /// The name of the table in the session.
     pub name: String,
-    /// All its quasi-identifiers.
+    /// The quasi-identifiers of the table.
     pub quasi_identifiers: Vec<String>,
-    /// All its sensitive columns.
+    /// The sensitive attributes of the table.
     pub sensitive: Vec<String>,
-    /// The entity column, when classes count entities.
+    /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// Rows that are in it with every quasi-identifier as `*`, and are no class.
+    /// The number of suppressed rows in the table. They have `*` in every quasi-identifier and are no class.
     pub starred: u64,
-    /// The column that is true of them, where the table has one: what leaves has none.
+    /// The column that is true for suppressed rows, if the table has one. Published files have none.
     pub suppressed: Option<String>,
-    /// The table of the session with the rows before any was suppressed, where it is known: distributions are compared
-    /// with its, and else with those of the released rows.
+    /// The session's table of the rows before suppression, if it is known. Distributions are compared with this
+    /// table, and else with the released rows.
     pub whole: Option<String>,
-    /// The table of the session with the population's rows, generalized as the release is, where a model counts in it.
+    /// The session's table of the population, generalized like the release, if a model counts in it.
     pub population: Option<String>,
-    /// What was recounted already: its rows stay what they are.
+    /// The answers to earlier queries, which stay valid because the rows do not change.
     pub answers: Answers,
 }
 
-/// Queries with the number that each answered, so that none is executed twice.
+/// A cache of queries with their numeric answers, so that no query is executed twice.
 #[derive(Debug, Clone, Default)]
 pub struct Answers(Arc<Mutex<HashMap<String, Option<f64>>>>);
 
@@ -94,9 +96,10 @@ impl Answers {
 }
 
 impl ReleasedTable {
-    /// The rows without suppressed ones, as a relation to select from. Where only their looks tell, a class that happens to
-    /// be `*` in every quasi-identifier looks like them, so no more than the number of those is taken away; and where
-    /// entities are counted, those whose entity has most such rows: what is left has no fewer entities than the class.
+    /// Returns the rows without the suppressed ones, as a relation to select from. Without a column that marks them,
+    /// a class that happens to be `*` in every quasi-identifier looks like suppressed rows, so no more than their
+    /// number is left out. If entities are counted, rows of the entities with the most such rows are left out, so
+    /// that the remaining rows have no fewer entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
@@ -116,7 +119,7 @@ impl ReleasedTable {
         )
     }
 
-    /// The condition that a row is a suppressed one that stays, or looks like one.
+    /// Returns the SQL condition that a row is a suppressed row that stays, or looks like one.
     pub fn is_starred(&self) -> String {
         if let Some(suppressed) = &self.suppressed {
             return quote(suppressed);
@@ -126,7 +129,7 @@ impl ReleasedTable {
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The same condition where the release has such rows; else no row looks like one.
+    /// Returns the same condition if the release has suppressed rows, and `false` if it has none.
     pub fn is_starred_row(&self) -> String {
         match self.starred {
             0 => "false".into(),
@@ -134,7 +137,7 @@ impl ReleasedTable {
         }
     }
 
-    /// Recounts every promise.
+    /// Recounts every promise, and returns the checks in the same order.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
         let entity = self.entity_key(session).await?;
@@ -167,7 +170,7 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Registers the labels of an attribute's values in its hierarchy, as a table called `name`.
+    /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table called `name`.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);
@@ -208,8 +211,8 @@ impl ReleasedTable {
         })
     }
 
-    /// The entity as an expression whose values count as one where SQL says that they are equal: the two zeros of floating
-    /// point are, and inside the struct that models count they would not be.
+    /// Returns the entity as an SQL expression that makes the two zeros of floating point one value. SQL says that
+    /// they are equal, but they would differ inside the struct that models count.
     async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
         let Some(entity) = &self.entity else {
             return Ok(None);
@@ -219,7 +222,7 @@ impl ReleasedTable {
         Ok(Some(with_one_zero(&quote(entity), field.data_type())))
     }
 
-    /// The rows of the table, and the smallest class without suppressed rows.
+    /// Returns the number of rows of the table, and the size of the smallest class without suppressed rows.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
@@ -242,7 +245,7 @@ impl ReleasedTable {
         ))
     }
 
-    /// The classes without suppressed rows.
+    /// Returns the number of classes without suppressed rows.
     pub async fn classes(&self, session: &SessionContext) -> Result<u64> {
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
         let group = group.join(", ");
@@ -257,7 +260,7 @@ impl ReleasedTable {
     }
 }
 
-/// The values without a dictionary.
+/// Returns the values without dictionary encoding.
 fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     match values.data_type() {
         DataType::Dictionary(_, inner) => Ok(arrow::compute::cast(values, inner)?),

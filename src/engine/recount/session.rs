@@ -1,8 +1,8 @@
-//! Sessions of their own for recounting, which tell how many rows they have read.
+//! Sessions for recounting, which report how many rows they have read.
 //!
-//! Checks are SQL text over tables of such a session. Whatever DataFusion makes of it, rows enter a plan at its leaves,
-//! so that is where they are counted: by an operator that a last rule of the optimizer puts above each leaf, and that
-//! changes nothing of what is known of the rows.
+//! Checks are SQL text over tables of such a session. In every plan of DataFusion rows enter at the leaves, so they
+//! are counted there. The last optimizer rule puts a counting operator above each leaf. The operator keeps all
+//! properties of its input.
 
 use crate::error::Result;
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -21,8 +21,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A session of its own for recounting, with the memory and object stores of `state`. The rows that its queries read,
-/// as often as they read them, are added to `progress`.
+/// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
+/// read is added to `progress`, once per read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
     let config = state.config().clone().with_create_default_catalog_and_schema(true);
     let state = SessionStateBuilder::new()
@@ -35,7 +35,7 @@ pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> Ses
     SessionContext::new_with_state(state)
 }
 
-/// The rule, and the step that it puts above leaves.
+/// The optimizer rule, and the operator that it puts above each leaf.
 #[derive(Debug, Clone)]
 struct CountRows(Arc<AtomicU64>);
 
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::CsvReadOptions;
 
-    /// A file that says it is ordered stays so, and its rows are told each time they are read.
+    /// The order that a file declares is kept, and its rows are counted each time they are read.
     #[tokio::test]
     async fn rows_are_told_and_nothing_else_changes() {
         let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Questions to DataFusion whose answer is one number, and what its answers need.
+//! Queries to DataFusion that return one number, and workarounds for their answers.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
@@ -6,14 +6,16 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-/// DataFusion 55.2 leaves out files and row groups by the greatest value that a plain column has reached, also where the
-/// same query asks for the maximum of an expression: `max(a + b), max(c)` comes out too small.
+/// Disables an optimization with a wrong result: DataFusion 55.2 skips files and row groups by the maximum that a
+/// plain column has reached, even if the same query asks for the maximum of an expression. `max(a + b), max(c)` is
+/// then too small.
 pub(crate) fn answer_maxima_rightly(config: &mut SessionConfig) {
     let optimizer = &mut config.options_mut().optimizer;
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
 }
 
-/// `expression`, of this type, with the two zeros of floating point as one, as they are in a quasi-identifier.
+/// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are in a
+/// quasi-identifier.
 pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     let data_type = plain_type(data_type);
     match data_type.is_floating() {
@@ -22,7 +24,7 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     }
 }
 
-/// The only number that a query answers; `None` for NULL.
+/// Returns the only number of a query's answer; `None` for NULL.
 pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
@@ -33,8 +35,8 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
     Ok((!values.is_null(0)).then(|| values.value(0)))
 }
 
-/// A measured number as it is written down: whole ones as they are, others to nine digits. Sums of floating-point
-/// numbers differ in their last digits with the order of the rows, which is that of the threads.
+/// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all. Sums of
+/// floating-point numbers differ in their last digits with the order of the rows, which depends on the threads.
 pub(in crate::engine) fn steady(value: f64) -> f64 {
     match value.fract() == 0.0 {
         true => value,
@@ -42,7 +44,7 @@ pub(in crate::engine) fn steady(value: f64) -> f64 {
     }
 }
 
-/// The only number that a query answers, which is a count.
+/// Returns the only number of a query's answer as a count.
 pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
     Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
 }

@@ -11,7 +11,7 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::physical_plan::collect;
 use std::sync::Arc;
 
-/// The rows of the job as they would be written, changed by `lie`.
+/// Returns the rows of the job as they would be written, changed by `lie`.
 async fn written(job: &Arc<Job>, lie: impl FnOnce(RecordBatch) -> RecordBatch) -> (Decision, Written) {
     let decision = decided(job).await;
     let mut rewrite = rewrite(job, &decision).await.unwrap();
@@ -34,7 +34,7 @@ async fn error(lie: impl FnOnce(RecordBatch) -> RecordBatch) -> String {
     error.to_string()
 }
 
-/// The rows with another column of this name.
+/// Returns the rows with the column of this name replaced.
 fn with(rows: &RecordBatch, name: &str, values: &[&str]) -> RecordBatch {
     let place = rows.schema().index_of(name).unwrap();
     let values: ArrayRef = Arc::new(StringArray::from(values.to_vec()));

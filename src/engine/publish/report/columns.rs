@@ -1,4 +1,4 @@
-//! What became of every column.
+//! The columns section of a report: role and treatment of every column.
 
 use super::facts::Facts;
 use crate::hierarchy::Hierarchy;
@@ -6,7 +6,7 @@ use crate::job::Randomization;
 use crate::report::{Column, Generalization, Role};
 
 impl Facts<'_> {
-    /// What became of every column of the source.
+    /// Returns the role and the treatment of every column of the source.
     pub(super) fn columns(&self) -> Vec<Column> {
         let fields = self.job.source.rows.schema().fields().iter();
         fields.map(|f| self.column(f.name())).collect()
@@ -73,7 +73,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What became of a quasi-identifier, and what it lost by the general loss metric.
+    /// Returns the generalization of a quasi-identifier, with its loss by the general loss metric.
     fn generalization(&self, column: usize) -> Generalization {
         let (classes, verdict) = (&self.written.settled.classes, &self.written.settled.verdict);
         let base = self.decision.evaluator.sets().base();
@@ -113,13 +113,13 @@ impl Facts<'_> {
         }
     }
 
-    /// The attribute whose values are generalized for the rows' own limits.
+    /// Returns the sensitive attribute whose values are generalized for the rows' own limits, if there is one.
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
         self.job.personal()?.0.attribute.as_deref()
     }
 }
 
-/// What a level of a hierarchy does, without any label.
+/// Describes the effect of a level of a hierarchy without naming a label.
 fn rule(hierarchy: &Hierarchy, level: u8, top: u8) -> String {
     if level == 0 {
         return "the value itself".into();

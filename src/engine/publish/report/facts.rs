@@ -1,4 +1,4 @@
-//! All that a report tells of.
+//! The values that a report is made from.
 
 use crate::engine::decide::Decision;
 use crate::engine::publish::release::Release;
@@ -7,14 +7,14 @@ use crate::engine::write::{Stage, Written};
 use crate::folder::Manifest;
 use crate::job::{Job, Target};
 
-/// Where a release is staged, and what is said of it there.
+/// The target and the stage of a release, with the manifest in the stage.
 pub(in crate::engine::publish) struct Staged<'a> {
     pub(in crate::engine::publish) target: &'a Target,
     pub(in crate::engine::publish) stage: &'a Stage,
     pub(in crate::engine::publish) manifest: &'a Manifest,
 }
 
-/// All that a report tells of.
+/// The values that a report is made from.
 pub(in crate::engine::publish) struct Facts<'a> {
     pub(in crate::engine::publish) job: &'a Job,
     pub(in crate::engine::publish) decision: &'a Decision,

@@ -1,4 +1,4 @@
-//! The facts of a report: from the decision what was done, and from the released rows what holds.
+//! The facts of a report: what was done comes from the decision, and what holds from the released rows.
 
 mod columns;
 mod facts;
@@ -21,7 +21,7 @@ use crate::search::Oracle;
 use arrow::datatypes::DataType;
 
 impl Facts<'_> {
-    /// The report of a recounted release.
+    /// Collects the report of a recounted release. Fails if its class count differs from that of the release.
     pub(super) async fn report(&self) -> Result<Report> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());
@@ -109,7 +109,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The alternatives that the metrics of a weighted sum leave.
+    /// Returns the Pareto front of the terms of a weighted sum, if the decision has one.
     fn front(&self) -> Option<report::Front> {
         let (job, found) = (self.job, self.decision.alternatives.as_ref()?);
         let objective = |(name, metric): &(String, Box<dyn Metric>)| report::Objective {
@@ -132,7 +132,8 @@ impl Facts<'_> {
     }
 }
 
-/// The source as a report names it. The text of a query can hold values, so only the files it reads are named.
+/// Returns the name of the source for a report. The text of a query can contain values, so only the files that the
+/// query reads are named.
 fn shown(source: &SourceTable) -> String {
     if let Some(path) = source.name.strip_prefix('\'').and_then(|n| n.strip_suffix('\'')) {
         return path.replace("''", "'");

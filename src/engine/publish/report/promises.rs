@@ -1,4 +1,4 @@
-//! What was promised and recounted, and what the classes tell of sensitive attributes.
+//! The promises with their recounts, and the attribute disclosure of the released classes.
 
 use super::facts::Facts;
 use crate::engine::recount::{Promise, steady};
@@ -9,7 +9,7 @@ use crate::model::{self, Comparison, Relation};
 use crate::report::{self, Disclosure};
 
 impl Facts<'_> {
-    /// The promises with what was recounted of them.
+    /// Returns each promise with its recount.
     pub(super) fn kept_promises(&self) -> Vec<report::Promise> {
         let job = self.job;
         let one = |(c, check): (&Constraint, &Check)| report::Promise {
@@ -34,7 +34,8 @@ impl Facts<'_> {
         job.constraints.iter().zip(&self.release.checks).map(one).collect()
     }
 
-    /// What the classes of `released` tell of each sensitive attribute, by the recount of the models that say so.
+    /// Returns the disclosure of each sensitive attribute by the classes of `released`, recounted by l-diversity and
+    /// t-closeness.
     pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
         let job = self.job;
         let (fewest, farthest) = (
@@ -43,7 +44,7 @@ impl Facts<'_> {
         );
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         let mut found = vec![];
-        // What was generalized is no value of the source any more, with which its distribution could be compared.
+        // A generalized attribute is left out: its values no longer compare with the distribution in the source.
         let comparable = job
             .sensitive
             .iter()

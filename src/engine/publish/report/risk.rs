@@ -1,4 +1,4 @@
-//! The risk before and after.
+//! The re-identification risk before and after the release.
 
 use super::facts::Facts;
 use crate::engine::recount::{Answers, ReleasedTable, WHOLE};
@@ -11,16 +11,16 @@ use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The name of the population's rows, as they are, in the session that recounts.
+/// The table name of the raw rows of the population in the recounting session.
 const RAW_POPULATION: &str = "raw_population";
 
 impl Facts<'_> {
-    /// The risk in the source as it is, before anything was generalized or suppressed.
+    /// Returns the risk in the source before anything was generalized or suppressed.
     pub(super) async fn risk_before(&self, settings: &Settings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
         let is_raw = base.bottom().levels().iter().all(|level| *level == 0) && base.unmapped_rows == 0;
         if let (true, None, BaseSet::Held(set)) = (is_raw, &self.job.entity, &base.set) {
-            // The base frequency set has the classes of the source itself.
+            // The base frequency set has the same classes as the source.
             let sizes = set.counts().iter();
             let histogram: Histogram = sizes.clone().map(|n| (*n, 1)).collect();
             let population = set.populations().map(|populations| {
@@ -56,7 +56,7 @@ impl Facts<'_> {
         risk(&self.recounted.session, &source, settings).await
     }
 
-    /// The smallest class that the models allow, in what classes count.
+    /// Returns the smallest class size that the models allow, in entities if the job has them; `None` if it is 1.
     pub(super) fn required_class_size(&self) -> Option<u64> {
         let full = self.job.constraints.iter().filter(|c| c.subset.is_none());
         let least = |c: &Constraint| match self.job.entity {
@@ -67,8 +67,8 @@ impl Facts<'_> {
     }
 }
 
-/// The risk of those in a table. The population's table does not say which rows are of one person, so a journalist's is
-/// measured only where a row is one.
+/// Returns the risk of the people in a table. A journalist's risk is measured only if each row is one person, because
+/// the population's table does not say which rows belong to one person.
 pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
     let group = &table.quasi_identifiers;
     let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {
