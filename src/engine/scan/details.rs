@@ -1,10 +1,10 @@
-//! What the classes of a request carry beyond their rows: sensitive values, entities, class labels.
+//! The details that the classes of a job contain beside their rows: sensitive values, entities, class labels.
 
 use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::{Choice, Constraint, Job};
 use crate::metric::Metric;
 
-/// What the classes of a job's nodes must know beyond their sizes, to measure `metrics`.
+/// Returns the details that the classes of a job need for its models and to measure `metrics`.
 pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
     let mut requests: Vec<DetailRequest> = vec![];
     let mut add = |request: DetailRequest| {
@@ -28,19 +28,19 @@ pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest>
     requests
 }
 
-/// The class label, by rows.
+/// Returns the detail of the class label, counted by rows.
 pub(in crate::engine) fn class_label_request(job: &Job) -> Option<DetailRequest> {
     Some(DetailRequest::Values(job.class_label.clone()?))
 }
 
-/// The sensitive attribute that a metric reads, by rows.
+/// Returns the detail of the sensitive attribute that metrics read, counted by rows.
 pub(in crate::engine) fn measured_attribute(job: &Job) -> Option<DetailRequest> {
     let first = job.sensitive.first()?;
     Some(DetailRequest::Values(first.column.clone()))
 }
 
 fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
-    // A promise to each row asks nothing of classes.
+    // A personal limit needs no detail of classes.
     if constraint.model.limit_column().is_some() {
         return;
     }
@@ -49,7 +49,8 @@ fn add_attribute(job: &Job, constraint: &Constraint, add: &mut impl FnMut(Detail
     }
 }
 
-/// The detail that holds a sensitive attribute: its rows by value, or its distinct entities by value.
+/// Returns the detail of a sensitive attribute: its rows by value, or its distinct entities by value if the job has
+/// an entity.
 pub(in crate::engine) fn attribute_request(job: &Job, attribute: &str) -> DetailRequest {
     match &job.entity {
         Some(entity) => DetailRequest::Pairs {
@@ -60,12 +61,13 @@ pub(in crate::engine) fn attribute_request(job: &Job, attribute: &str) -> Detail
     }
 }
 
-/// Where the base set holds a detail.
+/// Returns the position of a detail in the base set.
 pub(in crate::engine) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
     base.attributes.iter().position(|a| a.request == *request)
 }
 
-/// The sensitive values of a class from the entries of its detail, ascending by code.
+/// Appends the sensitive values of a class with their counts to `histogram`, ascending by code, from the entries of
+/// its detail.
 pub(in crate::engine) fn fill(
     histogram: &mut Vec<(u32, u64)>,
     attribute: &Attribute,
@@ -73,7 +75,7 @@ pub(in crate::engine) fn fill(
 ) {
     match &attribute.value_of_code {
         None => histogram.extend(entries),
-        // An entity counts once for a value: pairs are ordered by value, so equal ones are neighbours.
+        // An entity counts once per value. Pairs are ordered by value, so equal values are neighbours.
         Some(values) => {
             for (code, _) in entries {
                 match histogram.last_mut() {

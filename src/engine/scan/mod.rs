@@ -1,5 +1,5 @@
-//! Stage 1: the source is read once. Values become codes, rows become the base frequency set, hierarchies become lookup
-//! tables, and their levels the lattice.
+//! Stage 1: reads the source once. Values become codes, rows become the base frequency set, hierarchies become lookup
+//! tables, and the levels of the hierarchies become the lattice.
 
 mod details;
 
@@ -21,19 +21,20 @@ use datafusion::physical_plan::execute_stream_partitioned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes of frequency sets that are kept for roll-up when memory is not limited.
+/// The bytes of frequency sets that are cached for roll-up if memory is not limited.
 const CACHE_BYTES: usize = 512 << 20;
 
-/// A table that was read.
+/// A scanned source.
 #[derive(Debug)]
 pub struct Scanned {
-    /// The distinct combinations of its quasi-identifier values with their rows, and what classes are made of them.
+    /// The frequency sets: the base set with the distinct combinations of quasi-identifier values, and the classes
+    /// computed from it.
     pub sets: FrequencySets,
-    /// The nodes that LEVELS allows.
+    /// The lattice of the nodes that LEVELS allows.
     pub lattice: Lattice,
 }
 
-/// Reads the source of a job once; its classes carry `details` beside their rows.
+/// Reads the source of a job once. The classes contain `details` beside their rows.
 pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
     let names: Vec<String> = job.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.source.rows, &names, details)?;
@@ -50,7 +51,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
     let spill_space = match &job.population {
-        // Classes that count rows of two tables are brought together in memory.
+        // The classes of two tables are merged in memory.
         Some(_) => SpillSpace::of(&context).without_files(),
         None => SpillSpace::of(&context),
     };
@@ -66,7 +67,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let (base, lattice) = Pool::of(state.config()).compute("merging the scan", merge).await?;
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
-        // What is not kept is grouped from files again.
+        // A frequency set that is not cached is grouped from spill files again.
         (MemoryLimit::Finite(limit), BaseSet::Spilled(_)) => limit / 4,
         _ => CACHE_BYTES,
     };
@@ -76,7 +77,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// The base set of what was counted, and the lattice over it.
+/// Builds the base set of the scan, and the lattice over it.
 fn merge(
     quasi_identifiers: &[QuasiIdentifier],
     (mut sample, population): (Scan, Option<Scan>),
@@ -93,7 +94,8 @@ fn merge(
     Ok((base, lattice))
 }
 
-/// A population contains its sample: no combination of values has fewer rows there.
+/// Checks that a population contains its sample: no combination of values may have fewer rows in the population.
+/// Fails with `ErrorKind::Data` if one has.
 fn contains_sample(base: &Base) -> Result<()> {
     let BaseSet::Held(set) = &base.set else {
         return Ok(());
@@ -111,7 +113,7 @@ fn contains_sample(base: &Base) -> Result<()> {
     )))
 }
 
-/// Only the columns that the first scan counts.
+/// Selects only the columns that the first scan counts.
 fn select(rows: &DataFrame, quasi_identifiers: &[String], details: &[DetailRequest]) -> Result<DataFrame> {
     let mut names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
     for name in details.iter().flat_map(DetailRequest::columns) {
@@ -153,14 +155,15 @@ async fn count_population(
             ));
         }
     }
-    // The population is counted by quasi-identifiers alone; it need not have the sample's other columns.
+    // The population is counted by quasi-identifiers alone, so it does not need the sample's other columns.
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
     count(&columns, typed, spill_space, progress).await
 }
 
-/// The lookup tables of the quasi-identifiers; unknown values and NULLs that a hierarchy refuses are errors.
+/// Binds the hierarchies to the values of the quasi-identifiers. Fails if a column has unknown values or NULLs that
+/// its hierarchy refuses.
 fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
     let mut lookups = vec![];
     for (i, quasi_identifier) in quasi_identifiers.iter().enumerate() {
@@ -175,7 +178,7 @@ fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan) -> Result<Vec<(Arc
     Ok(lookups)
 }
 
-/// The lattice of the levels that LEVELS allows.
+/// Returns the lattice of the levels that LEVELS allows.
 fn lattice(quasi_identifiers: &[QuasiIdentifier], lookups: &[(Arc<Lookup>, OnUnmapped)]) -> Result<Lattice> {
     let (mut bottom, mut top) = (vec![], vec![]);
     for (quasi_identifier, (lookup, _)) in quasi_identifiers.iter().zip(lookups) {

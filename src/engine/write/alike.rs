@@ -1,8 +1,9 @@
-//! Values that a format writes alike.
+//! Refusing values that a file format cannot distinguish.
 //!
-//! What was judged as two values has to be two in the file, or the file holds less than was promised: a CSV file has one
-//! spelling for NULL and for the empty text, JSON one for NULL and for the floating-point values that are no numbers. A
-//! column with more than one of those is refused before anything of it is to be seen.
+//! Two values that were judged as different must be different in the file; otherwise the file guarantees less than
+//! was promised. CSV has one spelling for NULL and the empty text. JSON has one spelling for NULL and the
+//! floating-point values that are not numbers. A column with more than one such value is refused before any of it is
+//! visible.
 
 use super::compact::compact;
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-/// A format that writes values alike.
+/// A file format that writes different values alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alike {
     /// CSV with this text for NULL.
@@ -21,7 +22,7 @@ pub enum Alike {
     Json,
 }
 
-/// What was seen of each column so far, as bits.
+/// The kinds of values seen in each column so far, as one bit per kind.
 #[derive(Debug)]
 pub(super) struct Seen {
     alike: Alike,
@@ -38,7 +39,8 @@ impl Seen {
         }
     }
 
-    /// Looks at rows that are to be written; an error where a column has values that would be alike.
+    /// Checks rows before they are written. Fails with `ErrorKind::Data` if a column has values that the format
+    /// writes alike.
     pub(super) fn look(&mut self, rows: &RecordBatch) -> Result<()> {
         for (i, column) in rows.columns().iter().enumerate() {
             self.columns[i] |= self.alike.kinds(column)?;
@@ -51,7 +53,7 @@ impl Seen {
 }
 
 impl Alike {
-    /// Which of the values that are written alike a column has: NULL is bit 0.
+    /// Returns one bit for each kind of value in a column that the format writes alike; bit 0 is NULL.
     fn kinds(&self, column: &ArrayRef) -> Result<u8> {
         let null = u8::from(column.logical_null_count() > 0);
         if let DataType::Dictionary(..) = column.data_type() {
@@ -97,7 +99,7 @@ impl Alike {
     }
 }
 
-/// Whether a value of a column is written as `spelled`.
+/// Returns true if a value of a column is written as the text `spelled`.
 fn has_text(column: &ArrayRef, spelled: &str) -> Result<bool> {
     let is_text = matches!(
         column.data_type(),
@@ -131,11 +133,11 @@ mod tests {
     use arrow::datatypes::Int32Type;
     use std::sync::Arc;
 
-    /// Whether each of these columns can be written.
+    /// Returns true if the column can be written.
     fn told(alike: &Alike, column: ArrayRef) -> bool {
         let rows = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).unwrap();
         let mut seen = Seen::new(alike.clone(), rows.schema());
-        // Each row by itself: what was seen stays seen.
+        // Each row is checked by itself, because a `Seen` never forgets what it saw.
         let looked = (0..rows.num_rows()).try_for_each(|row| seen.look(&rows.slice(row, 1)));
         assert_eq!(
             Seen::new(alike.clone(), rows.schema()).look(&rows).is_ok(),

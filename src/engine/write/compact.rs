@@ -1,8 +1,8 @@
-//! Rows without anything that is not in them.
+//! Copying rows without hidden bytes of other rows.
 //!
-//! An Arrow array can hold more than it shows: a dictionary has labels that no row uses, a slice or a view stands on the
-//! buffers of other rows, and under a NULL lies the value that was taken away. Whoever is handed such a batch, or a file
-//! that was written of it, reads that too. [`compact`] copies what is shown and nothing else.
+//! An Arrow array can contain more than its rows: a dictionary has labels that no row uses, a slice or a view refers
+//! to the buffers of other rows, and a NULL can cover the value that was removed. A reader of such a batch, or of a
+//! file written from it, can read those bytes too. [`compact`] copies the values of the rows and nothing else.
 
 use crate::error::Result;
 use arrow::array::{
@@ -15,7 +15,7 @@ use arrow::downcast_dictionary_array;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::sync::Arc;
 
-/// The same rows in buffers of their own, which hold no byte of another row.
+/// Copies the rows into buffers of their own, which contain no byte of another row.
 pub(super) fn compact(rows: &RecordBatch) -> Result<RecordBatch> {
     let columns = rows.columns().iter().map(|column| own(column.as_ref()));
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
@@ -35,14 +35,14 @@ fn own(array: &dyn Array) -> Result<ArrayRef> {
         _ if data.child_data().is_empty() => return Ok(make_array(data)),
         _ => {}
     }
-    // The copy left out the children of other rows; what lies inside those that are left is copied likewise.
+    // The copy has no children of other rows. The remaining children are copied in the same way.
     let children = data.child_data().iter();
     let children = children.map(|child| Ok(own(make_array(child.clone()).as_ref())?.to_data()));
     let children = children.collect::<Result<Vec<_>>>()?;
     Ok(make_array(data.into_builder().child_data(children).build()?))
 }
 
-/// A copy of the shown rows, with nothing under NULLs.
+/// Copies the rows of an array, with no values under NULLs.
 fn copied(data: &ArrayData) -> Result<ArrayData> {
     let mut copy = MutableArrayData::new(vec![data], data.null_count() > 0, data.len());
     match data.nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -68,18 +68,18 @@ fn with_used_values(array: &ArrayRef) -> Result<ArrayRef> {
     )
 }
 
-/// The dictionary with the values alone that a row has.
+/// Returns the dictionary with only those values that a row has.
 fn used<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<DictionaryArray<K>> {
     let is_used = array.occupancy();
     let mut places = vec![K::Native::ZERO; is_used.len()];
     for (place, value) in is_used.set_indices().enumerate() {
-        // There are no more places than there were, so the number fits.
+        // There are no more positions than before, so the number fits the key type.
         places[value] = K::Native::from_usize(place).unwrap_or(K::Native::ZERO);
     }
     let place = |key: K::Native| places.get(key.as_usize()).copied().unwrap_or(K::Native::ZERO);
     let keys = array.keys().unary(place);
     let values = filter(array.values(), &BooleanArray::new(is_used, None))?;
-    // Arrow's comparisons take it that a dictionary has a value, also where every row is NULL.
+    // Arrow's comparisons assume that a dictionary has a value, even if every row is NULL.
     let values = match values.is_empty() && !array.is_empty() {
         true => new_null_array(values.data_type(), 1),
         false => values,
@@ -99,7 +99,7 @@ mod tests {
 
     const SECRET: &str = "a rare value that nobody else has";
 
-    /// All bytes that an array holds.
+    /// Returns all bytes in the buffers of an array.
     fn bytes(data: &ArrayData) -> Vec<u8> {
         let mut all: Vec<u8> = data.buffers().iter().flat_map(|b| b.as_slice().to_vec()).collect();
         all.extend(data.child_data().iter().flat_map(bytes));
@@ -110,7 +110,8 @@ mod tests {
         memchr::memmem::find(&bytes(&array.to_data()), needle).is_some()
     }
 
-    /// `array`, whose last row is left out or NULL, holds the needle before and not after.
+    /// Checks that `array`, whose last row is left out or NULL, contains the needle before compaction and not after
+    /// it.
     fn is_cleaned(array: ArrayRef, needle: &[u8]) {
         let taken_away = BooleanArray::from_iter((0..array.len()).map(|i| Some(i + 1 == array.len())));
         let shown = [array.slice(0, array.len() - 1), nullif(&array, &taken_away).unwrap()];

@@ -1,4 +1,4 @@
-//! Writing released batches to files, in parallel by column, with the same bytes whatever the threads.
+//! Writing released batches to files, in parallel by column. The bytes do not depend on the number of threads.
 
 use super::alike::{Alike, Seen};
 use super::spool::Spool;
@@ -25,26 +25,26 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows encoded at once; with [`ROW_GROUP`] it decides where pages end, so it is no setting.
+/// Rows per encoded batch. With [`ROW_GROUP`] it decides where pages end, so it is not a setting.
 const BATCH: usize = 1 << 14;
-/// Rows a row group.
+/// Rows per row group.
 const ROW_GROUP: usize = 1 << 18;
-/// Bytes of rows that may wait for being encoded, beside one row group, while further rows are gathered.
+/// The bytes of rows that may wait for encoding, beside one row group, while further rows are collected.
 const ENCODING: usize = 1 << 25;
-/// What another thread does with an open file.
+/// The name of the write task in error messages.
 const WRITING: &str = "writing the release";
 
-/// A file that was written.
+/// A written file.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WrittenFile {
-    /// Its path under the folder.
+    /// The path of the file relative to the folder.
     pub(in crate::engine) path: String,
-    /// Its rows.
+    /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
 }
 
-/// Writes the ordered stream of a release, but for its `hidden` columns, to `folder`; what is recounted beside the files goes
-/// to `spool`. `told` has the number of rows of every batch.
+/// Writes the ordered stream of a release to `folder`, without its `hidden` columns. The columns that are recounted
+/// beside the files are written to `spool`. Calls `told` with the number of rows of every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
@@ -65,14 +65,14 @@ pub(super) async fn write(
     Ok((files.finish().await?, spool.map(Spool::closed)))
 }
 
-/// The files of a release: one after the other, a new one where a partition ends or a file is full.
+/// The files of a release, written one after another. A new file starts where a partition ends or the file is full.
 struct Files<'a> {
     folder: &'a Path,
     target: &'a Target,
     schema: SchemaRef,
     columns: Vec<usize>,
     partition_columns: Vec<usize>,
-    /// What the format writes alike, of all files together.
+    /// The check for values that the format writes alike, over all files together.
     alike: Option<Seen>,
     open: Option<(String, u64, Box<dyn Sink>)>,
     done: Vec<WrittenFile>,
@@ -146,7 +146,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Adds rows that belong to one partition.
+    /// Adds rows of one partition.
     async fn add_run(&mut self, partition: &str, mut rows: RecordBatch) -> Result<()> {
         while rows.num_rows() > 0 {
             let full = self.target.rows_per_file.unwrap_or(u64::MAX);
@@ -178,7 +178,7 @@ impl<'a> Files<'a> {
         let (format, schema) = (self.target.format, Arc::clone(&self.schema));
         let partition = partition.to_string();
         let create = move || -> Result<Box<dyn Sink>> {
-            // One by one: the folder of a stage that was given up meanwhile is not to come back.
+            // Folders are created one by one, so that a stage that was removed in the meantime is not created again.
             for part in partition.split_terminator('/') {
                 folder.push(part);
                 match fs::create_dir(&folder) {
@@ -198,7 +198,8 @@ impl<'a> Files<'a> {
         blocking(WRITING, create).await
     }
 
-    /// The next file's path under the folder; its number counts all files, so that names are unique and in row order.
+    /// Returns the path of the next file relative to the folder. File numbers count all files, so that names are
+    /// unique and in row order.
     fn path(&self, partition: &str) -> PathBuf {
         let extension = match self.target.format {
             Format::Parquet => "parquet",
@@ -218,7 +219,7 @@ impl<'a> Files<'a> {
 
     async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         if self.open.is_none() && self.done.is_empty() {
-            // A release without rows still has its columns, those that are folders too.
+            // A release without rows still has its columns, including those that are folders.
             let mut path = String::new();
             for name in &self.target.partitioned_by {
                 path += &partition_name(name, None)?;
@@ -232,7 +233,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// One open file.
+/// An open file of a release.
 #[async_trait::async_trait]
 trait Sink: Send {
     async fn add(&mut self, rows: RecordBatch) -> Result<()>;
@@ -240,27 +241,27 @@ trait Sink: Send {
 }
 
 struct ParquetSink {
-    /// Nothing only while another thread writes to it.
+    /// The writer; `None` only while another thread writes with it.
     file: Option<SerializedFileWriter<BufWriter<File>>>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     coalescer: BatchCoalescer,
     group: Vec<RecordBatch>,
     groups: usize,
-    /// The row groups before this one that are still being encoded, oldest first.
+    /// Earlier row groups that are still being encoded, oldest first.
     encoding: VecDeque<Encoding>,
 }
 
-/// A row group whose columns are encoded by tasks of their own.
+/// A row group whose columns are encoded by one task each.
 struct Encoding {
-    /// What its rows take.
+    /// The memory of the rows in bytes.
     bytes: usize,
     columns: Vec<SpawnedTask<Result<Vec<ArrowColumnChunk>>>>,
 }
 
 impl ParquetSink {
     fn new(file: BufWriter<File>, schema: SchemaRef) -> Result<Self> {
-        // No Arrow schema in the footer: it would carry what the source's schema says of itself.
+        // The footer gets no Arrow schema, because that would contain the metadata of the source's schema.
         let properties = Arc::new(
             WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -284,7 +285,8 @@ impl ParquetSink {
         })
     }
 
-    /// Has the gathered rows encoded, and appends what is done where more rows would wait than may.
+    /// Starts to encode the collected rows. Appends the oldest row groups to the file while more bytes wait than
+    /// [`ENCODING`].
     async fn encode_group(&mut self) -> Result<()> {
         let batches = std::mem::take(&mut self.group);
         let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();
@@ -372,7 +374,7 @@ impl Sink for ParquetSink {
 }
 
 struct CsvSink {
-    /// Nothing only while another thread writes to it.
+    /// The writer; `None` only while another thread writes with it.
     writer: Option<arrow::csv::Writer<BufWriter<File>>>,
     schema: SchemaRef,
 }
@@ -392,7 +394,7 @@ impl Sink for CsvSink {
     async fn finish(mut self: Box<Self>) -> Result<()> {
         let mut writer = self.writer.take().ok_or_else(lost)?;
         let finish = move || {
-            // Writes the header of a file without rows.
+            // This writes the header of a file without rows.
             writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
             writer.into_inner().flush().map_err(failed)
         };
@@ -408,7 +410,8 @@ fn lost() -> Error {
     Error::internal("a file was written to after a failure")
 }
 
-/// The type that files have a place for: Parquet has no seconds, and a date with milliseconds is an instant.
+/// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as
+/// a timestamp.
 fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
         (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
@@ -420,7 +423,7 @@ fn stored(data_type: &DataType, format: Format) -> DataType {
     }
 }
 
-/// The same values in another type, or an error.
+/// Returns the same values in another type. Fails if a value does not fit it.
 fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if values.data_type() == data_type {
         return Ok(Arc::clone(values));

@@ -1,4 +1,4 @@
-//! Stage 4: rows become files, or wait to be handed out; nobody sees them yet.
+//! Stage 4: writes the rows to staged files, or keeps them until they are handed out. Nobody sees them yet.
 
 mod alike;
 mod compact;

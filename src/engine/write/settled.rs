@@ -1,4 +1,4 @@
-//! The decided classes without the rows that were suppressed for their own limits.
+//! The decided classes, without the rows that were suppressed for their own limits.
 
 use crate::engine::decide::{Decision, Verdict};
 use crate::frequency::FrequencySet;
@@ -7,18 +7,18 @@ use crate::recode::RecodingPlan;
 use crate::recode::personal::Outcome;
 use std::sync::Arc;
 
-/// The decided classes as they were released.
+/// The classes and the verdict of a release after the personal limits were applied.
 pub(in crate::engine) struct Settled {
-    /// The classes.
+    /// The released and suppressed classes with their final counts.
     pub(in crate::engine) classes: Arc<FrequencySet>,
-    /// Which of them were released.
+    /// The verdict, which says which classes were released.
     pub(in crate::engine) verdict: Verdict,
-    /// Whether rows were suppressed since the classes were counted.
+    /// Whether rows were suppressed after the classes were counted.
     lost: bool,
 }
 
 impl Settled {
-    /// The classes of `decision`, labelled by `recoding`, after what came of rows with limits of their own.
+    /// Applies the outcome of the personal limits to the classes of `decision`, which are labelled by `recoding`.
     pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&Outcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
@@ -31,7 +31,8 @@ impl Settled {
         let mut lost = outcome.lost.clone();
         let mut counts = classes.counts().to_vec();
         for (class, count) in counts.iter_mut().enumerate().filter(|(class, _)| verdict.kept[*class]) {
-            // Groups with the same labels were one class when rows were suppressed: each row is taken off once.
+            // Groups with the same labels were one class when rows were suppressed, so each suppressed row is
+            // subtracted once.
             if let Some(left) = lost.get_mut(&recoding.order_key(classes, class)) {
                 let taken = (*left).min(*count);
                 *left -= taken;
@@ -53,8 +54,8 @@ impl Settled {
         }
     }
 
-    /// The values of the metrics that `decision` was judged by, in their order, on what is released; `None` where a metric
-    /// reads the values of a further column in each class, of which some were suppressed since they were counted.
+    /// Returns the values of `metrics`, by which `decision` was judged, on the released rows. A value is `None` if
+    /// the metric reads a further column in each class, and rows were suppressed after that column was counted.
     pub(in crate::engine) fn measure(&self, decision: &Decision, metrics: &[&dyn Metric]) -> Vec<Option<f64>> {
         let values = decision.evaluator.measure(&self.classes, &self.verdict);
         let known = |metric: &dyn Metric| !self.lost || !(metric.reads().class_label || metric.reads().attribute);

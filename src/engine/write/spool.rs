@@ -1,8 +1,9 @@
-//! Rows that are made once: what is recounted is what leaves.
+//! The spool: released rows that are computed once, so that the recounted rows are the rows that are handed out.
 //!
-//! A plan that is executed twice can answer twice. So the rows of a release are spooled where they are recounted before
-//! they leave, or where the files alone do not tell what was promised: some are held in memory, as many as fit a share of
-//! its limit, and the others in a file without a name. Columns that only the recount needs lie beside the released ones.
+//! A plan that is executed twice can return different rows. The rows of a release are therefore spooled if they are
+//! recounted before they are handed out, or if the files alone cannot prove the promises. The first rows are kept in
+//! memory, up to a share of the memory limit, and the rest in a file without a name. Columns that only the recount
+//! needs are kept beside the released ones.
 
 use super::alike::{Alike, Seen};
 use super::compact::compact;
@@ -28,17 +29,17 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// Bytes of rows that are held where memory has no limit.
+/// The bytes of rows that are kept in memory if memory has no limit.
 const HELD: usize = 256 << 20;
-/// The part of a memory limit that they may take.
+/// The rows may take one part in this many of the memory limit.
 const PART: usize = 8;
 
-/// Rows in the order they were added.
+/// Spooled rows in the order they were added.
 #[derive(Debug)]
 pub(in crate::engine) struct Spool {
     schema: SchemaRef,
     rows: Vec<Held>,
-    /// What the rows in memory take, and may.
+    /// The bytes of the rows in memory, and the most that they may take.
     bytes: usize,
     share: usize,
     memory: MemoryReservation,
@@ -46,7 +47,7 @@ pub(in crate::engine) struct Spool {
     file: Option<(Arc<Overflow>, u64)>,
 }
 
-/// Where some rows are.
+/// The place of a batch of rows.
 #[derive(Debug)]
 enum Held {
     Memory(RecordBatch),
@@ -54,7 +55,7 @@ enum Held {
 }
 
 impl Spool {
-    /// No rows so far. The memory that they may take is set aside at once.
+    /// Opens an empty spool, and reserves its share of the memory limit.
     pub(super) fn open(schema: SchemaRef, spill_space: SpillSpace) -> Self {
         let memory = spill_space.reservation("anonsql released rows");
         let share = match spill_space.pool().memory_limit() {
@@ -73,7 +74,7 @@ impl Spool {
         }
     }
 
-    /// All rows of a stream.
+    /// Adds all rows of a stream and closes the spool.
     pub(super) async fn fill(mut self, mut rows: SendableRecordBatchStream, told: impl Fn(u64)) -> Result<Self> {
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;
@@ -83,7 +84,7 @@ impl Spool {
         Ok(self.closed())
     }
 
-    /// Adds a copy of rows that have the columns of the spool, and maybe others.
+    /// Adds a copy of rows. The rows must have the columns of the spool, and may have others.
     pub(super) async fn add(&mut self, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -92,7 +93,7 @@ impl Spool {
         let rows = rows.project(&names.collect::<std::result::Result<Vec<_>, _>>()?)?;
         let rows = compact(&rows.with_schema(Arc::clone(&self.schema))?)?;
         let bytes = rows.get_array_memory_size();
-        // What follows a row in the file is in the file, so that rows stay in order.
+        // Once rows are in the file, all later rows go to the file, so that the rows stay in order.
         let fits =
             self.bytes + bytes <= self.share || (!self.spill_space.has_files() && self.memory.try_grow(bytes).is_ok());
         if self.file.is_none() && fits {
@@ -116,13 +117,13 @@ impl Spool {
         Ok(())
     }
 
-    /// The spool after its last row: memory that was set aside and not needed is free.
+    /// Closes the spool after its last row, and releases reserved memory that is not used.
     pub(super) fn closed(self) -> Self {
         self.memory.shrink(self.memory.size().saturating_sub(self.bytes));
         self
     }
 
-    /// Some columns of all rows, in order.
+    /// Streams some columns of all rows, in order.
     fn read(self: &Arc<Self>, columns: &Arc<Vec<usize>>, schema: &SchemaRef) -> SendableRecordBatchStream {
         let (spool, columns, own) = (Arc::clone(self), Arc::clone(columns), Arc::clone(schema));
         let rows = stream::iter(0..self.rows.len()).then(move |number| {
@@ -162,7 +163,7 @@ impl Spool {
     }
 }
 
-/// Rows as an Arrow stream of their own: a dictionary is that of its batch.
+/// Encodes rows as an Arrow stream of their own, so that each batch has its own dictionaries.
 fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &rows.schema(), options)?;
@@ -170,7 +171,7 @@ fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// A recounted release as a table.
+/// A recounted release as a table to query.
 #[derive(Debug)]
 pub struct ReleaseTable {
     rows: Arc<Spool>,
@@ -179,7 +180,7 @@ pub struct ReleaseTable {
 }
 
 impl ReleaseTable {
-    /// The columns that `is_shown` says of spooled rows.
+    /// Creates a table of the columns of the spool for which `is_shown` returns true.
     pub(in crate::engine) fn try_new(rows: Arc<Spool>, is_shown: impl Fn(&str) -> bool) -> Result<Self> {
         let fields = rows.schema.fields().iter().enumerate();
         let columns: Vec<usize> = fields.filter(|(_, f)| is_shown(f.name())).map(|(i, _)| i).collect();
@@ -190,7 +191,8 @@ impl ReleaseTable {
         })
     }
 
-    /// An error when a column has values that would be alike in a file.
+    /// Checks that a format can distinguish the values of every column. Fails with `ErrorKind::Data` if it writes
+    /// some alike.
     pub async fn check_told_apart(&self, alike: Option<Alike>) -> Result<()> {
         let Some(alike) = alike else { return Ok(()) };
         let mut seen = Seen::new(alike, Arc::clone(&self.schema));
@@ -232,7 +234,7 @@ impl TableProvider for ReleaseTable {
     }
 }
 
-/// The columns that a query reads.
+/// The columns of a spool that a query reads.
 #[derive(Debug)]
 struct Part {
     rows: Arc<Spool>,
@@ -263,7 +265,7 @@ mod tests {
     use datafusion::execution::memory_pool::GreedyMemoryPool;
     use datafusion::prelude::SessionContext;
 
-    /// 1,000 rows from `start` on, with labels and lists, and a number that is not shown.
+    /// Returns 1,000 rows from `start` on, with labels and lists, and a number that is not shown.
     fn rows(start: i64) -> RecordBatch {
         let numbers = start..start + 1000;
         let label = |n: i64| (n % 3 != 0).then(|| format!("label {}", n % 5));

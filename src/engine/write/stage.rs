@@ -1,40 +1,42 @@
-//! Staging and swap: the target is as it was, or complete, at every moment.
+//! Staging and swap: at every moment the target is either unchanged or complete.
 //!
-//! A run writes to a hidden folder beside the target and puts it in place in one system call. What a killed run leaves is
-//! hidden, held by nobody, and removed by the next run for the same target.
+//! A run writes to a hidden folder beside the target and moves it to the target in one system call. What a killed run
+//! leaves is hidden, not held by any process, and removed by the next run for the same target.
 //!
 //! # The protocol
 //!
-//! A stage is called `.anonsql-staging-`, 16 digits that stand for the target's name, and 32 random digits, so that no
-//! target's stages can be taken for those of another, nor those of one process for those of another. A run *holds* its
-//! stage by a lock on the folder itself, which stays with the folder wherever it is moved and ends with the process. A
+//! The name of a stage is `.anonsql-staging-`, 16 hex digits of a hash of the target's name, and 32 random hex
+//! digits. Stages of different targets or processes therefore cannot be confused. A run *holds* its stage by a lock
+//! on the folder itself. The lock stays with the folder wherever the folder is moved, and ends with the process. A
 //! run
 //!
-//! 1. looks at every stage of its target. One that it can hold is nobody's: it discards it (below);
-//! 2. makes a folder, holds it, and looks whether the folder that it holds is still the one of that name. Where another
-//!    run took it for abandoned before it was held, it begins anew;
+//! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run discards it
+//!   (below);
+//! 2. creates a folder, holds it, and checks that the name still belongs to the folder that it holds. If another run
+//!   took the folder for abandoned before it was held, this step begins again;
 //! 3. writes and recounts;
-//! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the target,
-//!    which fails where there is one. OVERWRITE then looks whether the target may be replaced, and exchanges the two names.
-//!    Where the target vanished meanwhile, this step begins anew;
-//! 5. lets go of what is the target now, and discards what is under the other name, the old target.
+//! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the
+//!   target, which fails if the target exists. With OVERWRITE the run then checks whether the target may be replaced,
+//!   and exchanges the two names. If the target vanished in the meantime, this step begins again;
+//! 5. releases the lock on what is the target now, and discards the old target under the other name.
 //!
-//! *Discarding* holds the folder, gives it another name of its kind, and removes it. What is called `-staging-` is of one
-//! run alone and is removed whole. Of what is called `-swapping-` only what its manifest names is removed, file by file: it
-//! may be an old target into which somebody put a file between the last look at it and the exchange. With such a file, it
-//! is moved to a visible name beside the target. The kind is in the name, since a folder that is being removed loses its
-//! files in any order.
+//! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-` folder belongs to
+//! one run alone and is removed whole. Of a `-swapping-` folder only the files named in its manifest are removed, one
+//! by one: it may be an old target into which somebody put a file between the last check and the exchange. A folder
+//! with such a file is moved to a visible name beside the target. The kind is part of the name, because a folder that
+//! is being removed loses its files in any order.
 //!
-//! A kill leaves the target of before until the rename or the exchange, and the new one from then on; beside it stays an
-//! unfinished folder, a finished one, or (a rest of) the old target. All of these are discarded by the next run. Of two
-//! runs for one target, the second finds a target in step 4: it is refused, or exchanges what the first put there. Neither
-//! ever removes what the other holds.
+//! A kill leaves the old target until the rename or the exchange, and the new one after it. Beside the target it
+//! leaves an unfinished folder, a finished one, or (the rest of) the old target. The next run discards all of these.
+//! If two runs write to one target, the second finds a target in step 4: it is refused, or exchanges what the first
+//! published. Neither run ever removes what the other holds.
 //!
-//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there; the folder is of one run alone.
+//! A file, or a folder that COPY writes, is staged in such a folder and renamed from there. The staging folder
+//! belongs to one run alone.
 //!
-//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the locks of another, and
-//! takes its stages for abandoned. It then moves them away before it removes anything: the other run finds no stage to put
-//! in place and ends in an error. Nothing torn is put in place there either.
+//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the locks of another
+//! host, and may take its stages for abandoned. It then moves them away before it removes anything, so the other run
+//! finds no stage to publish and fails. No incomplete release is published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{check_replaceable, remove};
@@ -46,11 +48,11 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the names begin of folders that only their run writes to.
+/// The prefix of folders that only their own run writes to.
 const STAGING: &str = ".anonsql-staging-";
-/// How the names begin of what becomes the target, and of what was it.
+/// The prefix of folders that are about to become the target, and of replaced targets.
 const SWAPPING: &str = ".anonsql-swapping-";
-/// How often a folder is made anew that another run took for abandoned.
+/// The most attempts to create a folder that another run takes for abandoned.
 const ATTEMPTS: usize = 100;
 
 /// A folder that becomes the target when it is complete.
@@ -59,16 +61,16 @@ pub struct Stage {
     target: PathBuf,
     names: Names,
     folder: PathBuf,
-    /// The lock on the folder; nothing once it is in place.
+    /// The lock on the folder; `None` once the folder is the target.
     held: Option<File>,
 }
 
 impl Stage {
-    /// Opens a stage beside `target`, after removing what killed runs for the same target left.
+    /// Opens a stage beside `target`, after removing the stages that killed runs for the same target left.
     pub fn open(target: &Path) -> Result<Self> {
         let (parent, name) = split(target)?;
         fs::create_dir_all(&parent).map_err(|e| Error::io(format!("cannot create {}", parent.display()), e))?;
-        // Links on the way may be changed while the release is written.
+        // The path is resolved now, because symbolic links in it may change while the release is written.
         let parent = parent.canonicalize().map_err(|e| Error::io(parent.display(), e))?;
         let names = Names::new(parent, name);
         names.discard_abandoned()?;
@@ -89,17 +91,18 @@ impl Stage {
         Err(failed(io::Error::other("others remove what is made there")))
     }
 
-    /// The folder to write to.
+    /// Returns the folder to write to.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where a file or folder is written that becomes the target by itself, [`Self::publish_output`].
+    /// Returns the path in the stage for a file or folder that becomes the target by itself: see
+    /// [`Self::publish_output`].
     pub fn output(&self) -> PathBuf {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target: a file also where there is one, a folder only where there is nothing.
+    /// Makes [`Self::output`] the target. A file replaces an existing target; a folder fails if the target exists.
     pub fn publish_output(self) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
@@ -118,13 +121,13 @@ impl Stage {
         self.sync_parent()
     }
 
-    /// Makes sure that what is in place stays there.
+    /// Syncs the parent folder, so that the published target survives a power cut.
     fn sync_parent(&self) -> Result<()> {
         let what = format!("{} is in place, but may not outlast a power cut", self.target.display());
         sync(&self.names.parent).map_err(|e| Error::io(what, e))
     }
 
-    /// Makes the stage the target. An existing target is replaced only when `overwrite`, and only when it is a release.
+    /// Makes the stage the target. An existing target is replaced only with `overwrite`, and only if it is a release.
     pub fn publish(mut self, overwrite: bool) -> Result<()> {
         let failed = |e| Error::io("cannot sync the staged release", e);
         sync_all(&self.folder).map_err(failed)?;
@@ -139,7 +142,7 @@ impl Stage {
         }
     }
 
-    /// Gives the stage another name.
+    /// Renames the stage to a new name of this kind.
     fn call(&mut self, kind: &str) -> io::Result<()> {
         let folder = self.names.another(kind);
         fs::rename(&self.folder, &folder)?;
@@ -147,7 +150,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether something was there, which is under the stage's name then.
+    /// Moves the stage to the target. Returns true if a target existed; the old target then has the stage's former
+    /// name.
     fn swap(&self, overwrite: bool) -> Result<bool> {
         let failed = |e| {
             Error::io(
@@ -170,8 +174,8 @@ impl Stage {
     }
 }
 
-/// What is staged with what was found. Where that is an error, what is staged is removed before the error is told, on a
-/// thread that may wait: dropped, it is removed by whoever drops it.
+/// Returns what is staged with `found`. If `found` is an error, removes what is staged on a blocking thread before
+/// returning the error. A stage that is simply dropped is removed on the thread that drops it.
 pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
     match found {
         Ok(found) => Ok((staged, found)),
@@ -195,12 +199,12 @@ impl Drop for Stage {
     }
 }
 
-/// A target, and the names of its stages.
+/// A target with the names of its stages.
 #[derive(Debug)]
 struct Names {
     parent: PathBuf,
     target: String,
-    /// What follows the kind in every name.
+    /// The part of every stage name after its kind.
     digest: String,
 }
 
@@ -215,19 +219,19 @@ impl Names {
         self.parent.join(&self.target)
     }
 
-    /// A name that nothing has.
+    /// Returns a new stage name with a random suffix.
     fn another(&self, kind: &str) -> PathBuf {
         let name = format!("{kind}{}{:032x}", self.digest, rand::random::<u128>());
         self.parent.join(name)
     }
 
-    /// Which kind of name this is, if it is one of this target's.
+    /// Returns the kind of a name if it belongs to a stage of this target.
     fn kind(&self, name: &OsStr) -> Option<&'static str> {
         let rest = |kind: &str| name.to_str()?.strip_prefix(kind)?.strip_prefix(&self.digest);
         [STAGING, SWAPPING].into_iter().find(|kind| rest(kind).is_some())
     }
 
-    /// Discards the stages that nobody holds.
+    /// Discards the stages of this target that no process holds.
     fn discard_abandoned(&self) -> Result<()> {
         let failed = |what: &str, e| Error::io(format!("cannot {what} {}", self.parent.display()), e);
         for entry in fs::read_dir(&self.parent).map_err(|e| failed("read", e))? {
@@ -243,7 +247,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that nobody holds, but for files that no run wrote: answers the visible name that they stay under.
+    /// Removes a folder that no process holds, except files that no run wrote. Returns the visible name of the folder
+    /// if such files are kept.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);
@@ -274,7 +279,8 @@ impl Names {
     }
 }
 
-/// The lock on a folder that nobody holds and that is still the one of this name.
+/// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to it, and `None` if
+/// not.
 fn hold(folder: &Path) -> io::Result<Option<File>> {
     let file = match File::open(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -302,7 +308,7 @@ fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
     a.file_type() == b.file_type()
 }
 
-/// The target's folder and name.
+/// Splits a target into its parent folder and its name.
 fn split(target: &Path) -> Result<(PathBuf, String)> {
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
         Error::usage(format!(
@@ -344,7 +350,7 @@ fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Without an atomic exchange the old target is moved aside first: a kill in between leaves it under a hidden name.
+/// Without an atomic exchange the old target is moved aside first. A kill in between leaves it under a hidden name.
 #[cfg(not(target_os = "linux"))]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     let aside = a.with_extension("old");

@@ -1,4 +1,4 @@
-//! The rows of a rewrite, executed once.
+//! Executing the rewrite once, to files or to rows.
 
 use super::files::{WrittenFile, write};
 use super::settled::Settled;
@@ -21,23 +21,25 @@ use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Rows that were written or are kept, and what became of them on the way.
+/// The rows that were written or kept, with the results of writing them.
 pub(in crate::engine) struct Written {
-    /// The files, where there is a target.
+    /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
-    /// The rows with what is only recounted: all of them where there is no target, and else what the files do not tell.
+    /// The kept rows with the columns that are only recounted. Without a target these are all rows; with one they are
+    /// kept only if the files do not contain all that the recount needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
-    /// The columns of the rows, those of the order key too.
+    /// The schema of the rows, including the columns of the order key.
     pub(in crate::engine) schema: SchemaRef,
-    /// The columns of `rows` that do not leave.
+    /// The columns of `rows` that are not released.
     pub(in crate::engine) beside: Vec<String>,
-    /// The decided classes as they were released.
+    /// The decided classes after the personal limits were applied.
     pub(in crate::engine) settled: Settled,
-    /// The randomized columns.
+    /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
-    /// The mutual information of each with the classes, as it is released, where there is a target.
+    /// The mutual information of each randomized column and the classes after randomization, in bits, if there is a
+    /// target.
     pub(in crate::engine) measured: Vec<f64>,
-    /// What came of rows with limits of their own.
+    /// The outcome of the personal limits, if the rows have them.
     pub(in crate::engine) outcome: Option<Outcome>,
 }
 
@@ -73,7 +75,7 @@ pub(in crate::engine) async fn write_files(
     };
     let progress = observer.begin(Phase::Write);
     let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
-    // A task of the runtime's threads, so that no more of them work at once than were asked for.
+    // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
     let written = SpawnedTask::spawn(async move {
         let told = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
@@ -93,7 +95,7 @@ pub(in crate::engine) async fn write_files(
     })
 }
 
-/// Keeps the rows of a release where nobody sees them, until they are handed out.
+/// Keeps the rows of a release in a spool until they are handed out.
 pub(in crate::engine) async fn keep_rows(
     job: &Job,
     decision: &Decision,
@@ -124,13 +126,14 @@ fn spool(job: &Job, schema: SchemaRef) -> Spool {
     Spool::open(schema, SpillSpace::of(&job.source.rows.task_ctx()))
 }
 
-/// The columns that are recounted beside the released ones.
+/// Returns the columns that are recounted but not released.
 fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
     let marks = decision.marks_suppressed(job).then(|| SUPPRESSED.to_string());
     rewrite.hidden.iter().cloned().chain(marks).collect()
 }
 
-/// The columns that are recounted beside files in `target`, by their places, where the files alone do not tell all.
+/// Returns the positions of the columns that are recounted beside the files in `target`. Returns `None` if the files
+/// contain all that the recount needs.
 fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
     let reports = job.report.is_some() && target.format == Format::Csv;
     if !(reports || files_do_not_tell(job, decision, target.format)) {
@@ -148,8 +151,8 @@ fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Targe
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
 
-/// Whether the files alone cannot prove the models: the entity is not in them, they do not tell whose rows are suppressed,
-/// or values are text there that cannot be compared with those of the source or the population.
+/// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark suppressed rows,
+/// or their values are text that cannot be compared with the values of the source or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
     let mut compared = job.constraints.iter().filter(|c| c.model.limit_column().is_none());
     let reads_types = compared.any(|c| c.attribute.is_some())

@@ -1,4 +1,4 @@
-//! Stages that are killed, that meet one another, and that find something else in their place.
+//! Stages that are killed, that meet one another, and that find an unexpected target.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn a_stage_appears_whole_or_not_at_all() {
 fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("release");
-    // A sibling whose name begins as this one's, and others that would break a rule for names.
+    // A sibling with a name that starts like this one, and names that break the naming rule in other ways.
     let others = ["release-", "release-2", "release ", "rel*", "reléase"].map(|name| {
         let stage = Stage::open(&scratch.path().join(name)).unwrap();
         (stage.folder().to_path_buf(), abandon(stage))
@@ -68,12 +68,12 @@ fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
         })
         .collect();
     assert!(!dead[0].exists() && dead[1].exists(), "the second removed the first");
-    // One that was killed while it removed its stage: what is left is still of nobody else.
+    // This run was killed while it removed its stage. The rest still belongs to its target.
     let rest = Stage::open(&target).unwrap();
     fs::create_dir(rest.folder().join("s=m")).unwrap();
     fs::write(rest.folder().join("s=m/part"), "1").unwrap();
     let rest = abandon(rest);
-    // A run that was killed before it held its folder.
+    // This run was killed before it held its folder.
     let of_target = Names::new(scratch.path().to_path_buf(), "release".into());
     let empty = of_target.another(STAGING);
     fs::create_dir(&empty).unwrap();
@@ -86,7 +86,7 @@ fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     }
 }
 
-/// Lets go of a stage as a kill does, and answers its folder.
+/// Releases the lock of a stage like a kill does, and returns its folder.
 fn abandon(mut stage: Stage) -> PathBuf {
     stage.held = None;
     stage.folder.clone()
@@ -137,7 +137,7 @@ fn what_is_put_into_the_old_target_meanwhile_is_kept() {
     assert_eq!(names(&target).len(), 4);
     assert_eq!(names(scratch.path()), ["outside", "release"]);
 
-    // A kill between the exchange and the removal, with a file that came after the last look.
+    // A kill between the exchange and the removal, with a file that was added after the last check.
     let mut stage = Stage::open(&target).unwrap();
     write(stage.folder(), &["a", "_manifest.json"]);
     stage.call(SWAPPING).unwrap();
@@ -199,7 +199,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
         assert_eq!(refused.exit_code(), 5);
     }
     assert_eq!(names(scratch.path()), ["dangling", "file", "link", "real"]);
-    // A folder on the way may be a link: what is meant is what it leads to.
+    // A folder in the path may be a link. The target is then in the folder that the link leads to.
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
     stage.publish(false).unwrap();
