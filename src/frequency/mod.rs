@@ -3,7 +3,7 @@
 //! One scan of the source finds the distinct combinations of quasi-identifier values with their counts; every node
 //! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
 //!
-//! The folders stand in the order of the work: `encode` (values to codes), `key` (codes to packed keys, and grouping),
+//! The folders are in the order of the work: `encode` (values to codes), `key` (codes to packed keys, and grouping),
 //! `spill` (memory and files), `scan` (rows to counts), `set` (counts to the classes of any node).
 
 mod encode;

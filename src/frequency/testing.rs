@@ -1,7 +1,7 @@
-//! Random tables with their hierarchies, for the tests of what is computed from a frequency set.
+//! Random tables with their hierarchies, for tests of values computed from a frequency set.
 //!
-//! Columns are small numbers with NULLs. What a test expects is computed from [`Table::rows`] and [`Groups::label`] by
-//! plain loops; [`Table::base`] goes the way of the product.
+//! Columns are small numbers with NULLs. Tests compute their expected values from [`Table::rows`] and
+//! [`Groups::label`] by plain loops; [`Table::base`] uses the code under test.
 
 use super::{Base, Columns, DetailRequest, FrequencySet, KeySchema, Scan, SpillSpace};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) label: Option<i64>,
 }
 
-/// A hierarchy over the values `0..n`: by level from 1 to below the top, the group of each value.
+/// A hierarchy over the values `0..n`. For each level from 1 to below the top it contains the group of each value.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     values: i64,
@@ -42,17 +42,17 @@ impl Groups {
         Self { values, levels: vec![] }
     }
 
-    /// The level of the top.
+    /// Returns the level of the top.
     pub(crate) fn height(&self) -> u8 {
         self.levels.len() as u8 + 1
     }
 
-    /// The ground values that are listed.
+    /// Returns the listed ground values.
     pub(crate) fn values(&self) -> std::ops::Range<i64> {
         0..self.values
     }
 
-    /// The label of a value at a level.
+    /// Returns the label of a value at a level.
     pub(crate) fn label(&self, level: u8, value: Option<i64>) -> Option<String> {
         match level {
             0 => value.map(|v| v.to_string()),
@@ -61,7 +61,7 @@ impl Groups {
         }
     }
 
-    /// The hierarchy as the product knows it.
+    /// Returns the same hierarchy as a [`Hierarchy`].
     pub(crate) fn hierarchy(&self) -> Hierarchy {
         let row = |v| (0..=self.height()).map(|l| self.label(l, Some(v))).collect();
         let rows: Vec<Vec<Option<String>>> = self.values().map(row).collect();
@@ -83,19 +83,19 @@ pub(crate) struct Table {
     pub(crate) texts: bool,
 }
 
-/// The place of the sensitive attribute among the details of [`Table::base`].
+/// The position of the sensitive attribute among the details of [`Table::base`].
 pub(crate) const SENSITIVE: usize = 0;
-/// The place of the class label among them.
+/// The position of the class label among the details of [`Table::base`].
 pub(crate) const LABEL: usize = 1;
 
 impl Table {
-    /// Every node.
+    /// Returns the lattice of all nodes.
     pub(crate) fn lattice(&self) -> Lattice {
         Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
     }
 
-    /// The labels of a class. Its key holds the least ground code of each group, which may be that of a suppressed value;
-    /// any code of the group whose value is mapped has the class's labels.
+    /// Returns the labels of a class. Its key contains the least ground code of each group, which may be that of a
+    /// suppressed value. Any mapped code of the group has the labels of the class.
     pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
         let node = set.node();
         let ground = (0..self.groups.len()).map(|column| {
@@ -109,7 +109,7 @@ impl Table {
         self.key(&ground.collect::<Vec<_>>(), node).unwrap()
     }
 
-    /// The generalized values of quasi-identifiers; `None` when the hierarchies suppress the row.
+    /// Returns the generalized values of quasi-identifiers; `None` if the hierarchies suppress the row.
     pub(crate) fn key(&self, quasi_identifiers: &[Option<i64>], node: &Node) -> Option<Vec<Option<String>>> {
         let columns = quasi_identifiers.iter().zip(&self.groups).zip(node.levels());
         columns
@@ -121,14 +121,14 @@ impl Table {
             .collect()
     }
 
-    /// The ground value of a code.
+    /// Returns the ground value of a code.
     fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
         let numbers = cast(values, &DataType::Int64).unwrap();
         let numbers = numbers.as_primitive::<Int64Type>();
         (!numbers.is_null(code as usize)).then(|| numbers.value(code as usize))
     }
 
-    /// The classes of a node: keys and rows.
+    /// Returns the classes of a node: the rows of each key.
     pub(crate) fn classes(&self, node: &Node) -> BTreeMap<Vec<Option<String>>, Vec<&Row>> {
         let mut classes: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
         for row in &self.rows {
@@ -139,7 +139,7 @@ impl Table {
         classes
     }
 
-    /// The base frequency set with all details and the population, scanned in two partitions.
+    /// Scans the table in two partitions, and returns the base frequency set with all details and the population.
     pub(crate) fn base(&self) -> Base {
         let attribute = match self.per_entity {
             true => DetailRequest::Pairs {
@@ -171,7 +171,7 @@ impl Table {
         Base::new(sample, Some(population), lookups, self.bottom(), &spill_space).unwrap()
     }
 
-    /// The base frequency set without details and population, in memory.
+    /// Returns the base frequency set without details and population, in memory.
     pub(crate) fn bare_base(&self) -> Base {
         let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
         let scan = self.bare_scan(&spill_space, usize::MAX);
@@ -179,7 +179,8 @@ impl Table {
         Base::new(scan, None, lookups, self.bottom(), &spill_space).unwrap()
     }
 
-    /// The same in files, scanned in batches of a few rows where partitions hold `share` bytes of combinations.
+    /// Returns the same base frequency set in spill files, scanned in small batches, with `share` bytes of
+    /// combinations per partition.
     pub(crate) fn spilled_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let scan = self.bare_scan(&spill_space, share);
@@ -223,7 +224,7 @@ impl Table {
         Columns::new(&self.schema(), &self.names(), details).unwrap()
     }
 
-    /// Rows in batches of a few.
+    /// Streams rows in small batches.
     fn stream(&self, rows: &[Row]) -> SendableRecordBatchStream {
         let schema = self.schema();
         let batch = |rows: &[Row]| {
@@ -267,7 +268,7 @@ impl Row {
     }
 }
 
-/// Groups of `values` values that nest.
+/// Generates hierarchies of nested groups.
 fn groups(values: std::ops::Range<usize>, levels: std::ops::Range<usize>) -> impl Strategy<Value = Groups> {
     values
         .prop_flat_map(move |n| {
@@ -294,7 +295,7 @@ fn value(values: i64, unmapped: u32) -> impl Strategy<Value = Option<i64>> {
     ]
 }
 
-/// Random tables of up to 40 rows, some without rows; the population holds the sample.
+/// Generates tables of up to 40 rows, sometimes none. The population contains the sample.
 pub(crate) fn table() -> impl Strategy<Value = Table> {
     let columns = prop::collection::vec(groups(1..5, 0..3), 1..4);
     (columns, groups(2..6, 0..3), any::<(bool, bool)>(), 1i64..30).prop_flat_map(

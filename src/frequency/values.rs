@@ -1,4 +1,4 @@
-//! The distinct values of one column of a table that a session knows.
+//! The distinct values of a column of a table in a session.
 
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
@@ -7,13 +7,14 @@ use arrow::datatypes::{Int64Type, SchemaRef};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The distinct values of `value` over the rows of `table`, both as SQL, ascending and NULL last, with their rows.
+/// Returns the distinct values of `value` over the rows of `table`, both given as SQL, in ascending order with NULL
+/// last, and the number of rows of each.
 pub async fn distinct_values(session: &SessionContext, value: &str, table: &str) -> Result<(ArrayRef, Vec<u64>)> {
     let sql = format!("SELECT {value}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
     let frame = session.sql(&sql).await?;
     let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
     let batches = frame.collect().await.map_err(Error::from_data)?;
-    // Strings may come as another type of strings than was planned.
+    // The strings may have another string type than the plan says.
     let schema = batches.first().map_or(planned, RecordBatch::schema);
     let rows = concat_batches(&schema, &batches)?;
     let counts = rows.column(1).as_primitive::<Int64Type>().values();

@@ -16,7 +16,7 @@ use arrow::record_batch::RecordBatch;
 /// A file format that writes different values alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alike {
-    /// CSV with this text for NULL.
+    /// CSV that writes NULL as this text.
     Csv(String),
     /// JSON.
     Json,

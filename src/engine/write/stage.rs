@@ -11,13 +11,13 @@
 //! run
 //!
 //! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run discards it
-//!   (below);
+//!    (below);
 //! 2. creates a folder, holds it, and checks that the name still belongs to the folder that it holds. If another run
-//!   took the folder for abandoned before it was held, this step begins again;
+//!    took the folder for abandoned before it was held, this step begins again;
 //! 3. writes and recounts;
 //! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the
-//!   target, which fails if the target exists. With OVERWRITE the run then checks whether the target may be replaced,
-//!   and exchanges the two names. If the target vanished in the meantime, this step begins again;
+//!    target, which fails if the target exists. With OVERWRITE the run then checks whether the target may be replaced,
+//!    and exchanges the two names. If the target vanished in the meantime, this step begins again;
 //! 5. releases the lock on what is the target now, and discards the old target under the other name.
 //!
 //! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-` folder belongs to

@@ -1,4 +1,4 @@
-//! Values to codes: one dictionary a column, shared by the partitions of a scan.
+//! Values to codes: one dictionary per column, shared by the partitions of a scan.
 
 use super::interner::{Interner, ranked};
 use super::last_dictionary::LastDictionary;
@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Float64Type};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The codes of one column, given in order of first appearance, which depends on the threads; [`Shared::finish`]
-/// answers the values in ascending order, which does not.
+/// The codes of one column. Codes are assigned in order of first appearance, which depends on the threads.
+/// [`Shared::finish`] returns the values in ascending order, which does not.
 #[derive(Debug)]
 pub(crate) struct Shared {
     column: String,
@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     values: Mutex<Interner>,
 }
 
-/// The values of a column, ascending and NULL last, and for each code of the scan the rank of its value.
+/// The values of a column in ascending order with NULL last, and the rank of the value of each code of the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
     pub(crate) values: ArrayRef,
@@ -26,7 +26,7 @@ pub(crate) struct Dictionary {
 }
 
 impl Shared {
-    /// A dictionary for column `column`, whose batches have type `data_type`.
+    /// Creates the dictionary of column `column`, whose batches have type `data_type`. Fails for a nested type.
     pub(crate) fn new(column: &str, data_type: &DataType) -> Result<Self> {
         let data_type = match data_type {
             DataType::Dictionary(_, values) => values.as_ref(),
@@ -45,12 +45,12 @@ impl Shared {
         })
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.values.lock().bytes()
     }
 
-    /// The codes of values that a partition has not seen.
+    /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` beyond 2^32 values.
     fn intern(&self, values: &ArrayRef) -> Result<Vec<u32>> {
         let mut interner = self.values.lock();
         let codes = interner.intern(values)?;
@@ -63,18 +63,18 @@ impl Shared {
         }
     }
 
-    /// The values that were seen, in ascending order.
+    /// Returns the values seen so far in ascending order, with the rank of each code.
     pub(crate) fn finish(&self) -> Result<Dictionary> {
         let seen = self.values.lock().values()?;
         let (sorted, ranks) = ranked(std::slice::from_ref(&seen))?;
-        // One column was ranked.
+        // There is one sorted column, because one was given.
         let values = sorted.into_iter().next().unwrap_or(seen);
         Ok(Dictionary { values, ranks })
     }
 }
 
-/// A partition's view of a [`Shared`] dictionary: what it has met before is answered without a lock. It is of no use any
-/// more once it has answered an error.
+/// A partition's view of a [`Shared`] dictionary. Values that the partition has met before are encoded without a
+/// lock. After an error the view must not be used again.
 #[derive(Debug)]
 pub(crate) struct Local {
     shared: Arc<Shared>,
@@ -83,19 +83,20 @@ pub(crate) struct Local {
     met: Met,
 }
 
-/// The values that a partition has met.
+/// The values that a partition has met, with their codes.
 #[derive(Debug)]
 struct Met {
     values: Interner,
-    /// By their numbers here the codes that they share.
+    /// The shared code of each value, by its number in this partition.
     codes: Vec<u32>,
-    /// Whether every number is the code, as in a scan of one partition: then no row has to be translated.
+    /// Whether every number equals its shared code, as in a scan of one partition. Then no row has to be translated.
     is_shared: bool,
     numbers: Vec<usize>,
 }
 
 impl Local {
-    /// A view of `shared`. NaN and infinity are errors when `reject_not_finite`: they have no place in a hierarchy.
+    /// Creates a view of `shared`. With `reject_not_finite`, NaN and infinity are errors, because no hierarchy can
+    /// contain them.
     pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {
         Ok(Self {
             met: Met {
@@ -110,12 +111,12 @@ impl Local {
         })
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.met.values.bytes() + self.met.codes.capacity() * 4
     }
 
-    /// The code of every row of `array`.
+    /// Returns the code of every row of `array`.
     pub(crate) fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
         let Self {
             shared,
@@ -135,7 +136,8 @@ impl Local {
 }
 
 impl Met {
-    /// The code of every row of `array`, which is no dictionary; `meet` is asked once for those that are not known.
+    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet` once for all new
+    /// values.
     fn encode(&mut self, array: &ArrayRef, meet: impl FnOnce(&ArrayRef) -> Result<Vec<u32>>) -> Result<Vec<u32>> {
         let known = self.codes.len();
         if self.values.len() != known {
@@ -146,7 +148,7 @@ impl Met {
         if fresh > 0 {
             let mut rows = vec![0; fresh];
             for (row, number) in self.numbers.iter().enumerate() {
-                // Any of the rows that have the value.
+                // The row number is that of any row with the value.
                 if let Some(fresh) = number.checked_sub(known) {
                     rows[fresh] = row as u32;
                 }
@@ -162,7 +164,7 @@ impl Met {
     }
 }
 
-/// An error where `values` of `column` hold NaN or infinity, which no hierarchy can place.
+/// Fails with `ErrorKind::Data` if `values` of `column` contain NaN or infinity, which no hierarchy can contain.
 pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
     let data_type = match values.data_type() {
         DataType::Dictionary(_, data_type) => data_type.as_ref(),
@@ -181,7 +183,8 @@ pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
     }
 }
 
-/// The same values with one zero: the two zeros of floating point are one value of a quasi-identifier, as they are to SQL.
+/// Returns the same values with negative zero replaced by zero. The two zeros of floating point are one value of a
+/// quasi-identifier, as they are in SQL.
 pub(crate) fn one_zero(array: &ArrayRef) -> Result<ArrayRef> {
     if !array.data_type().is_floating() {
         return Ok(Arc::clone(array));

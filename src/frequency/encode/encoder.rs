@@ -5,17 +5,17 @@ use super::interner::Interner;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
 
-/// Answers the ground codes of a column's values.
+/// Encodes a column's values as the ground codes of its lookup table.
 #[derive(Debug)]
 pub struct Encoder {
     values: Interner,
     column: String,
-    /// For each code that the interner gave, the value's position.
+    /// The position of the value of each code of the interner.
     positions: Vec<u32>,
 }
 
 impl Encoder {
-    /// An encoder whose code of a value is its position in `values`.
+    /// Creates an encoder. The code of a value is its position in `values`.
     pub fn new(column: &str, values: &ArrayRef) -> Result<Self> {
         let mut interner = Interner::new(values.data_type())?;
         let codes = interner.intern(values)?;
@@ -30,7 +30,8 @@ impl Encoder {
         })
     }
 
-    /// The code of every row. A value that was not there in the first scan is an error: the source has changed.
+    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that the first scan did not see,
+    /// because the source has then changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
         let mut codes = self.values.intern(array)?;
         for code in &mut codes {

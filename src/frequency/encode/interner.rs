@@ -1,4 +1,4 @@
-//! Values of a column to dense codes. The values are told apart by DataFusion's own grouping.
+//! Values of a column to dense codes. DataFusion's grouping decides which values are equal.
 
 use super::last_dictionary::LastDictionary;
 use crate::error::{Error, Result};
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// Gives the values of one column their codes: 0, 1, 2, ... in order of first appearance. NULL is a value, and the two
+/// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a value, and the two
 /// zeros of floating point are one value.
 pub(crate) struct Interner {
-    /// Nobody waits for this lock. The mutex makes `Sync` what DataFusion declares to be `Send` only.
+    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares as `Send`.
     groups: Mutex<Box<dyn GroupValues>>,
     data_type: DataType,
     last: LastDictionary,
@@ -23,7 +23,7 @@ pub(crate) struct Interner {
 }
 
 impl Interner {
-    /// For a column of this type, or of dictionaries with values of this type.
+    /// Creates an interner for a column of this type, or of dictionaries with values of this type.
     pub(crate) fn new(data_type: &DataType) -> Result<Self> {
         let data_type = match data_type {
             DataType::Dictionary(_, values) => values.as_ref(),
@@ -39,7 +39,7 @@ impl Interner {
         })
     }
 
-    /// The code of every row of `column`.
+    /// Returns the code of every row of `column`.
     pub(crate) fn intern(&mut self, column: &ArrayRef) -> Result<Vec<u32>> {
         let mut last = std::mem::take(&mut self.last);
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -51,7 +51,7 @@ impl Interner {
         codes
     }
 
-    /// Replaces `numbers` by the code of every row of `column`, which is no dictionary.
+    /// Replaces `numbers` by the code of every row of `column`, which is not a dictionary array.
     pub(super) fn number(&mut self, column: &ArrayRef, numbers: &mut Vec<usize>) -> Result<()> {
         let data_type = grouped_as(&self.data_type);
         let groups = self.groups.get_mut();
@@ -62,17 +62,17 @@ impl Interner {
         Ok(())
     }
 
-    /// How many values there are.
+    /// Returns the number of distinct values.
     pub(crate) fn len(&self) -> usize {
         self.groups.lock().len()
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.groups.lock().size()
     }
 
-    /// The values by their codes.
+    /// Returns the values in the order of their codes.
     pub(crate) fn into_values(self) -> Result<ArrayRef> {
         let mut groups = self.groups.into_inner();
         let values = match groups.is_empty() {
@@ -85,7 +85,7 @@ impl Interner {
         }
     }
 
-    /// The values by their codes, which stay as they are.
+    /// Returns the values in the order of their codes, and keeps the codes.
     pub(super) fn values(&mut self) -> Result<ArrayRef> {
         let empty = Self::new(&self.data_type)?;
         let values = std::mem::replace(self, empty).into_values()?;
@@ -107,8 +107,8 @@ impl fmt::Debug for Interner {
     }
 }
 
-/// The type that values are grouped as: the offsets of the smaller types end at 2 GiB, where DataFusion's grouping panics;
-/// a cast to them is an error instead.
+/// Returns the type that values are grouped as. The 32-bit offsets of the smaller types end at 2 GiB, where
+/// DataFusion's grouping panics; casting back to such a type is an error instead.
 fn grouped_as(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Utf8 => &DataType::LargeUtf8,
@@ -117,7 +117,7 @@ fn grouped_as(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The rows of `columns` in ascending order, NULL last, and the rank of each.
+/// Returns the rows of `columns` in ascending order with NULL last, and the rank of each input row.
 pub(crate) fn ranked(columns: &[ArrayRef]) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
     let options = SortOptions {
         descending: false,
@@ -148,10 +148,10 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The form that is a dictionary.
+    /// The form that is a dictionary array.
     const DICTIONARY: usize = 6;
 
-    /// The array of these numbers in one of the forms that a column can have.
+    /// Returns these numbers as an array in one of the forms that a column can have.
     fn column(form: usize, rows: &[Option<u8>]) -> ArrayRef {
         let text = |v: u8| format!("{v} is told apart from {}", v ^ 1);
         match form {
@@ -183,7 +183,7 @@ mod tests {
             let mut map: HashMap<Option<u8>, u32> = HashMap::new();
             for rows in rows.chunks(batch) {
                 for (row, code) in rows.iter().zip(interner.intern(&column(form, rows)).unwrap()) {
-                    // Values that a dictionary brings are numbered in its order.
+                    // New values of a dictionary are numbered in the dictionary's order.
                     let next = if form < DICTIONARY { map.len() as u32 } else { code };
                     prop_assert_eq!(*map.entry(*row).or_insert(next), code);
                 }
@@ -195,7 +195,7 @@ mod tests {
                 let codes: Vec<(usize, usize)> = codes.iter().map(|c| (0, *c as usize)).collect();
                 interleave(&[values.as_ref()], &codes).unwrap()
             };
-            // The values are those of the rows, and asking for them changes no code.
+            // The values are those of the rows, and reading them changes no code.
             for _ in 0..2 {
                 let values = interner.values().unwrap();
                 prop_assert_eq!(&of_row(&values, &mut interner), &whole);

@@ -1,4 +1,4 @@
-//! The codes of dictionary arrays: a value of a dictionary is looked up once, and not once a row.
+//! The codes of dictionary arrays: each value of a dictionary is looked up once, instead of once per row.
 
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_array, new_null_array};
@@ -6,15 +6,15 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, UInt32Type};
 use std::sync::Arc;
 
-/// The dictionary that was met last: batches of one row group share it.
+/// The dictionary of the last batch. Batches of one row group share their dictionary.
 #[derive(Debug, Default)]
 pub(super) struct LastDictionary {
     known: Option<Known>,
     null: Option<u32>,
 }
 
-/// The values of a dictionary, and the codes of those that a row has had. A value that no row has is none of the
-/// column's: a filter leaves it in the dictionary.
+/// The values of a dictionary, with the codes of those values that a row has had. A value that no row has is not a
+/// value of the column, because a filter leaves such values in the dictionary.
 #[derive(Debug)]
 struct Known {
     values: ArrayRef,
@@ -22,12 +22,12 @@ struct Known {
     unseen: usize,
 }
 
-/// In place of the code of a value that no row has had.
+/// The marker in place of a code for a value that no row has had.
 const UNSEEN: u32 = u32::MAX;
 
 impl LastDictionary {
-    /// The code of every row of `array`, where `encode` answers the codes of an array that is no dictionary. A value has
-    /// the same code whenever it is asked for.
+    /// Returns the code of every row of `array`. `encode` returns the codes of an array that is not a dictionary
+    /// array, and must return the same code for a value each time.
     pub(super) fn encode(
         &mut self,
         array: &ArrayRef,
@@ -63,7 +63,7 @@ impl LastDictionary {
 }
 
 impl Known {
-    /// Asks for the codes of the values that rows have for the first time.
+    /// Encodes the values that rows have for the first time.
     fn meet(&mut self, keys: &UInt32Array, encode: &mut impl FnMut(&ArrayRef) -> Result<Vec<u32>>) -> Result<()> {
         let unseen = |key: &u32| self.codes[*key as usize] == UNSEEN;
         let mut fresh: Vec<u32> = keys.iter().flatten().filter(unseen).collect();
@@ -82,7 +82,7 @@ impl Known {
     }
 }
 
-/// Whether two arrays are the same memory.
+/// Returns true if two arrays are the same memory.
 fn same_buffers(a: &ArrayRef, b: &ArrayRef) -> bool {
     a.len() == b.len() && (Arc::ptr_eq(a, b) || a.to_data().ptr_eq(&b.to_data()))
 }

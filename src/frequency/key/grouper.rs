@@ -1,24 +1,25 @@
-//! Grouping packed keys: the hash table under every frequency set.
+//! Grouping packed keys: the hash table that every frequency set uses.
 //!
-//! This table is our own because hashbrown's did not come near it everywhere in a loop over 20,000 keys. Filled from empty,
-//! as for a node, the better of two uses of hashbrown's takes 1.2, 0.8, 1.7, 1.8 and 2.3 times as long with 10, 200, 2,000,
-//! 11,000 and 19,000 groups and keys of one word in its entries, and 1.1 to 2.3 times as long with keys of two words. With
-//! room for all groups from the start, it takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long with keys of one word, and 1.2 to
-//! 2.0 times as long with keys of two. A whole search has not been measured with it.
+//! This is a hash table of our own because hashbrown's was slower in most cases of a loop over 20,000 keys. Filled
+//! from empty, as for a node, the better of two uses of hashbrown's takes 1.2, 0.8, 1.7, 1.8 and 2.3 times as long
+//! with 10, 200, 2,000, 11,000 and 19,000 groups and keys of one word in its entries, and 1.1 to 2.3 times as long
+//! with keys of two words. With room for all groups from the start, it takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long
+//! with keys of one word, and 1.2 to 2.0 times as long with keys of two. A whole search has not been measured with
+//! it.
 
-/// Gives each distinct key a dense group number, in order of first appearance.
+/// Assigns a dense group number to each distinct key, in order of first appearance.
 #[derive(Debug)]
 pub(crate) struct Grouper {
     words: usize,
     keys: Vec<u64>,
-    /// Group number + 1, or 0 for a free slot; a power of two long.
+    /// The group number + 1 of each slot, or 0 for a free slot. The length is a power of two.
     slots: Vec<u32>,
 }
 
 const FIRST_SLOTS: usize = 1 << 10;
 
 impl Grouper {
-    /// An empty table for keys of `words` words.
+    /// Creates an empty table for keys of `words` words.
     pub(crate) fn new(words: usize) -> Self {
         Self {
             words,
@@ -27,17 +28,18 @@ impl Grouper {
         }
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     pub(crate) fn len(&self) -> usize {
         self.keys.len() / self.words
     }
 
-    /// The distinct keys, one after the other, in order of their group numbers.
+    /// Returns the words of the distinct keys, in order of their group numbers.
     pub(crate) fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// The distinct keys, without the table.
+    /// Returns the distinct keys, and drops the table.
+    /// Returns the memory held, in bytes.
     pub(crate) fn into_keys(self) -> Vec<u64> {
         self.keys
     }
@@ -51,7 +53,7 @@ impl Grouper {
     pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         groups.clear();
         groups.reserve(keys.len() / self.words);
-        // One loop for each usual width, so that comparing and hashing a key is straight-line code.
+        // There is one loop for each usual width, so that comparing and hashing a key is straight-line code.
         match self.words {
             1 => self.group_words::<1>(keys, groups),
             2 => self.group_words::<2>(keys, groups),
@@ -61,7 +63,7 @@ impl Grouper {
         }
     }
 
-    /// `W` is the width in words, or 0 for any width.
+    /// Groups keys. `W` is the width in words, or 0 for any width.
     fn group_words<const W: usize>(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         let words = if W == 0 { self.words } else { W };
         for key in keys.chunks_exact(words) {
@@ -101,12 +103,12 @@ impl Grouper {
         }
     }
 
-    /// Words per key.
+    /// Returns the number of words per key.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// The group of a key, if it was seen.
+    /// Returns the group of a key, if the key was seen.
     #[inline]
     pub(crate) fn find(&self, key: &[u64]) -> Option<u32> {
         match self.words {
@@ -116,7 +118,7 @@ impl Grouper {
         }
     }
 
-    /// `W` is the width in words, or 0 for any width.
+    /// Finds a key. `W` is the width in words, or 0 for any width.
     #[inline]
     fn find_words<const W: usize>(&self, key: &[u64]) -> Option<u32> {
         let words = if W == 0 { self.words } else { W };
@@ -126,7 +128,7 @@ impl Grouper {
         loop {
             let found = self.slots[slot].checked_sub(1)?;
             let at = found as usize * words;
-            // Word by word: few are compared, and a call would cost more than they do.
+            // Compared word by word: there are few words, and a function call would cost more than comparing them.
             if self.keys[at..at + words].iter().zip(key).all(|(a, b)| a == b) {
                 return Some(found);
             }
@@ -135,8 +137,8 @@ impl Grouper {
     }
 }
 
-/// The high half of a product folded onto the low half spreads every bit of the key over the low bits;
-/// the highest bits are those of the product, and as good.
+/// Hashes a key. Folding the high half of the product onto the low half spreads every bit of the key over the low
+/// bits. The highest bits are those of the product, which are as good.
 #[inline]
 pub(crate) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

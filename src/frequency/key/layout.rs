@@ -1,8 +1,8 @@
-//! Packed keys: the code of every quasi-identifier in its own bits of one or more machine words.
+//! The packed layout: the code of every quasi-identifier has its own bits in one or more machine words.
 
 use std::ops::Range;
 
-/// Where one column's code lies in a key.
+/// The position of one column's code in a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Field {
     word: usize,
@@ -10,7 +10,7 @@ struct Field {
     bits: u32,
 }
 
-/// Neighbouring columns of one word whose codes are looked up together.
+/// Neighbouring columns of one word, whose codes are looked up together in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     word: usize,
@@ -21,29 +21,29 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// The columns of the chunk.
+    /// Returns the columns of the chunk.
     pub(crate) fn columns(&self) -> Range<usize> {
         self.columns.clone()
     }
 
-    /// The word that holds the chunk.
+    /// Returns the number of the word that contains the chunk.
     pub(crate) fn word(&self) -> usize {
         self.word
     }
 
-    /// The chunk's bits of its word, moved to the lowest place.
+    /// Returns the chunk's bits of its word, shifted to the lowest position.
     #[inline]
     pub(crate) fn index(&self, word: u64) -> usize {
         ((word >> self.shift) & low_bits(self.bits)) as usize
     }
 
-    /// The chunk's bits in place.
+    /// Returns the mask of the chunk's bits in its word.
     pub(crate) fn mask(&self) -> u64 {
         low_bits(self.bits) << self.shift
     }
 }
 
-/// The layout of packed keys: `words` words of 64 bits; a column never straddles two words.
+/// The layout of packed keys of `words` 64-bit words. A column never straddles two words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedLayout {
     fields: Vec<Field>,
@@ -51,20 +51,20 @@ pub struct PackedLayout {
     words: usize,
 }
 
-/// Columns are looked up together while their bits number no more than this, so that a table stays in the first cache.
+/// The most bits of a chunk. Its table then fits the first-level cache.
 const CHUNK_BITS: u32 = 12;
 
 fn low_bits(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The bits that hold the codes `0..count`.
+/// Returns the number of bits that the codes `0..count` need.
 pub(crate) fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
 impl PackedLayout {
-    /// The layout for columns of these widths (each at most 32 bits), packed in order from the lowest bits up.
+    /// Creates the layout of columns of these widths (each at most 32 bits), packed in order from the lowest bits up.
     pub fn new(bits: &[u32]) -> Self {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
@@ -97,36 +97,36 @@ impl PackedLayout {
         }
     }
 
-    /// Words per key.
+    /// Returns the number of words per key.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// The width of column `column`.
+    /// Returns the width of column `column` in bits.
     pub(crate) fn bits(&self, column: usize) -> u32 {
         self.fields[column].bits
     }
 
-    /// The chunks, in the order of the columns.
+    /// Returns the chunks in the order of the columns.
     pub(crate) fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
-    /// The code of column `column` in `key`.
+    /// Returns the code of column `column` in `key`.
     #[inline]
     pub fn code(&self, key: &[u64], column: usize) -> u32 {
         let field = self.fields[column];
         ((key[field.word] >> field.shift) & low_bits(field.bits)) as u32
     }
 
-    /// `code` in the place of column `column`, and the word it belongs to.
+    /// Returns `code` shifted to the position of column `column`, with the number of its word (word first).
     #[inline]
     pub(crate) fn place(&self, column: usize, code: u32) -> (usize, u64) {
         let field = self.fields[column];
         (field.word, u64::from(code) << field.shift)
     }
 
-    /// Adds a column's codes to the keys of a batch; `keys` holds one key after the other.
+    /// Adds a column's codes to the keys of a batch. `keys` contains the words of one key after another.
     pub(crate) fn pack_column(&self, column: usize, codes: &[u32], keys: &mut [u64]) {
         let field = self.fields[column];
         if self.words == 1 {
@@ -140,8 +140,8 @@ impl PackedLayout {
         }
     }
 
-    /// A table for one chunk: for every combination of its columns' codes, the sum of `part(column, code)`. Codes at or
-    /// past `cardinality(column)` do not occur and get 0.
+    /// Returns the table of one chunk: for every combination of its columns' codes, the sum of `part(column, code)`.
+    /// Codes of `cardinality(column)` or more do not occur and add 0.
     pub(crate) fn tabulate(
         &self,
         chunk: &Chunk,

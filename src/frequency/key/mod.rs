@@ -1,4 +1,4 @@
-//! Packed keys: how the codes of a row lie in machine words, how a key is generalized, and how keys are grouped.
+//! Packed keys: their layout in machine words, their generalization, and their grouping.
 
 mod grouper;
 mod layout;

@@ -1,24 +1,24 @@
-//! GROUP BY of many packed keys: divided by hash first, so that each part's table stays in the processor's cache and
-//! parts are grouped on several threads (radix-partitioned aggregation).
+//! GROUP BY of many packed keys by radix-partitioned aggregation: keys are divided by hash first, so that each part's
+//! table stays in the processor's cache, and parts are grouped on several threads.
 
 use super::grouper::{Grouper, hash};
 use crate::pool::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Distinct keys, and which of them each key is.
+/// The distinct keys, with the group of each input key.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// The distinct keys, one after the other.
+    /// The words of the distinct keys, one key after another.
     pub(crate) keys: Vec<u64>,
-    /// For each key the position of its group.
+    /// The position of the group of each input key.
     pub(crate) groups: Vec<u32>,
 }
 
 const PARTS: usize = 64;
 
-/// Groups the `n` keys of `words` words that `keys` answers by range, in one table when they are not [`MANY`]. The
-/// numbering of groups does not depend on the threads.
+/// Groups `n` keys of `words` words, which `keys` returns by range. Fewer than [`MANY`] keys are grouped in one
+/// table. The numbering of groups does not depend on the threads.
 pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send) -> Groups {
     if n < MANY {
         let mut grouper = Grouper::new(words);
@@ -61,8 +61,8 @@ pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> C
     }
 }
 
-/// Memory that grouping `len` keys of `words` words may take when all differ: the keys while they are moved, the slots of
-/// the tables that exist at once (up to eight a key), and the part and the group of each.
+/// Returns the bytes that grouping `len` keys of `words` words can take if all are distinct: the keys while they are
+/// moved, the slots of the tables that exist at once (up to eight per key), and the part and the group of each key.
 pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
     match len < MANY {
         true => len * (2 * words * 8 + 8 * 4 + 4),
@@ -70,7 +70,7 @@ pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
     }
 }
 
-/// Keys by the part that their hash puts them in.
+/// Keys, divided into parts by their hash.
 struct Divided {
     part_of: Vec<u8>,
     parts: Vec<Vec<u64>>,
@@ -85,7 +85,7 @@ impl Divided {
         }
     }
 
-    /// `W` is the width in words, or 0 for any width.
+    /// Divides keys. `W` is the width in words, or 0 for any width.
     fn of_words<const W: usize>(words: usize, keys: &[u64]) -> Self {
         let words = if W == 0 { words } else { W };
         let part = |key: &[u64]| (hash(key) >> (u64::BITS - PARTS.ilog2())) as u8;
@@ -94,7 +94,7 @@ impl Divided {
         part_of.iter().for_each(|part| lengths[*part as usize] += words);
         let mut parts: Vec<Vec<u64>> = lengths.iter().map(|n| Vec::with_capacity(*n)).collect();
         for (key, part) in keys.chunks_exact(words).zip(&part_of) {
-            // Not extend_from_slice, which is a call of memmove for a word.
+            // Pushed word by word, because extend_from_slice calls memmove for each word.
             (0..words).for_each(|i| parts[*part as usize].push(key[i]));
         }
         Self { part_of, parts }

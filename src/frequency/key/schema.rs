@@ -1,4 +1,4 @@
-//! The key schema of one table: the packed layout of its keys, the lookup tables, and generalizing keys.
+//! The key schema of a table: the packed layout of its keys, its lookup tables, and the generalization of keys.
 
 use super::layout::{Chunk, PackedLayout, bits_for};
 use crate::hierarchy::Lookup;
@@ -9,16 +9,17 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A chunk with its table: packed codes to packed representatives.
+/// A chunk with its table, which maps packed codes to packed representatives.
 type ChunkTable<'a> = (&'a Chunk, Arc<Vec<u64>>);
 
-/// By chunk and its columns' levels: packed codes to packed representatives.
+/// The tables from packed codes to packed representatives, by chunk and levels of the chunk's columns.
 type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 
-/// The quasi-identifiers of one table with their lookup tables, and the layout of their packed keys.
+/// The quasi-identifiers of one table with their lookup tables, and the packed layout of their keys.
 ///
-/// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key of
-/// any node is a key of ground codes: one table per chunk and levels generalizes keys of every more specific node.
+/// A generalized value is represented by the least ground code of its group ([`crate::hierarchy::Level`]), so a key
+/// of any node is a key of ground codes. One table per chunk and levels therefore generalizes the keys of every more
+/// specific node.
 #[derive(Debug)]
 pub struct KeySchema {
     layout: PackedLayout,
@@ -28,7 +29,7 @@ pub struct KeySchema {
 }
 
 impl KeySchema {
-    /// The key schema of these columns.
+    /// Creates the key schema of columns with these lookup tables.
     pub fn new(lookups: Vec<Arc<Lookup>>) -> Self {
         let bits: Vec<u32> = lookups.iter().map(|l| bits_for(l.values().len())).collect();
         Self {
@@ -39,27 +40,27 @@ impl KeySchema {
         }
     }
 
-    /// The layout of keys.
+    /// Returns the packed layout of keys.
     pub fn layout(&self) -> &PackedLayout {
         &self.layout
     }
 
-    /// The node with every column at level 0.
+    /// Returns the node with every column at level 0.
     pub fn ground(&self) -> &Node {
         &self.ground
     }
 
-    /// The lookup table of column `column`.
+    /// Returns the lookup table of column `column`.
     pub fn lookup(&self, column: usize) -> &Lookup {
         &self.lookups[column]
     }
 
-    /// The lookup tables in the order of the columns.
+    /// Returns the lookup tables in the order of the columns.
     pub fn lookups(&self) -> &[Arc<Lookup>] {
         &self.lookups
     }
 
-    /// `keys`, whose levels are `from`, generalized to `to` (which is not below `from` in any column).
+    /// Returns `keys` of the node `from`, generalized to the node `to`, which must not be below `from` in any column.
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();
         if words == 1 {
@@ -80,14 +81,15 @@ impl KeySchema {
         out
     }
 
-    /// Word `word` of each key, generalized: it depends on no other word.
+    /// Returns word `word` of each key, generalized. `keys` contains only that word, because the result depends on no
+    /// other word.
     pub(crate) fn generalize_word(&self, word: usize, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let (kept, mapped) = self.changes(word, from, to);
         generalize_words(keys, kept, &mapped)
     }
 
-    /// The bits of a word that stay as they are from one node to another, and the tables for the others. What is at the
-    /// top is in neither: it is 0, the least code of the only group.
+    /// Returns the mask of a word's bits that stay the same from one node to another, and the tables of the other
+    /// bits. Columns at their top are in neither: their code is 0, the least code of the only group.
     fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();
@@ -102,7 +104,8 @@ impl KeySchema {
         (kept, mapped)
     }
 
-    /// The table of chunk `index` at these levels: packed codes to packed representatives, in place.
+    /// Returns the table of chunk `index` at these levels. It maps packed codes to packed representatives, shifted to
+    /// their position.
     fn table(&self, index: usize, levels: &[u8]) -> Arc<Vec<u64>> {
         let key = (index, Box::from(levels));
         if let Some(table) = self.tables.read().get(&key) {
@@ -121,7 +124,8 @@ impl KeySchema {
         self.tables.write().entry(key).or_insert(table).clone()
     }
 
-    /// For each key the wrapping sum over the columns of `part(column, representative)`, by table look-ups.
+    /// Returns for each key the wrapping sum of `part(column, representative)` over the columns, computed by table
+    /// look-ups.
     pub fn sum_by_key(&self, keys: &[u64], part: impl Fn(usize, u32) -> u64) -> Vec<u64> {
         let words = self.layout.words();
         let values = |column: usize| self.lookups[column].values().len();
@@ -141,7 +145,7 @@ impl KeySchema {
     }
 }
 
-/// All chunks of a word in one pass.
+/// Generalizes all chunks of a word in one pass.
 fn generalize_words(keys: &[u64], kept: u64, mapped: &[ChunkTable]) -> Vec<u64> {
     match mapped {
         [] => keys.iter().map(|k| k & kept).collect(),

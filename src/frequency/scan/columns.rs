@@ -1,11 +1,11 @@
-//! The columns of a scan, and what classes must know beside their rows.
+//! The columns of a scan, and the details that classes contain beside their rows.
 
 use crate::error::Result;
 use crate::frequency::encode::Shared;
 use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 
-/// A further attribute that classes must know of.
+/// A detail that classes contain beside their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DetailRequest {
     /// The values of a column with their row counts (sensitive attributes, class labels).
@@ -22,7 +22,7 @@ pub enum DetailRequest {
 }
 
 impl DetailRequest {
-    /// The columns that have to be read.
+    /// Returns the columns that the scan must read for the detail.
     pub fn columns(&self) -> Vec<&str> {
         match self {
             DetailRequest::Values(c) | DetailRequest::Distinct(c) => vec![c],
@@ -31,7 +31,7 @@ impl DetailRequest {
     }
 }
 
-/// The dictionaries that partitions of one scan, or of a sample and its population, share.
+/// The dictionaries of the columns, shared by the partitions of a scan, or by a sample and its population.
 #[derive(Debug, Clone)]
 pub struct Columns {
     pub(crate) quasi_identifiers: Vec<(String, Arc<Shared>)>,
@@ -39,7 +39,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Dictionaries for the columns of a table with this schema.
+    /// Creates dictionaries for the columns of a table with this schema.
     pub fn new(schema: &SchemaRef, quasi_identifiers: &[String], details: &[DetailRequest]) -> Result<Self> {
         let shared = |name: &str| -> Result<Arc<Shared>> {
             Ok(Arc::new(Shared::new(name, schema.field_with_name(name)?.data_type())?))
@@ -56,7 +56,7 @@ impl Columns {
         })
     }
 
-    /// The same dictionaries of quasi-identifiers, without details.
+    /// Returns the same dictionaries of the quasi-identifiers, without details.
     pub fn without_details(&self) -> Self {
         Self {
             quasi_identifiers: self.quasi_identifiers.clone(),

@@ -1,8 +1,8 @@
-//! Parquet's own dictionaries for the first scan: a column that a file stores as a dictionary and indices is read as
-//! that, so that values are looked up once a dictionary and not once a row.
+//! Reading Parquet's own dictionaries in the first scan. A column that a file stores as a dictionary with indices is
+//! read in this form, so that a value is looked up once per dictionary instead of once per row.
 //!
-//! DataFusion has no switch for it: the Arrow schema of each file says what its reader makes of a column, and the schema
-//! of the table has to agree, or the dictionary is undone again.
+//! DataFusion has no option for this. The Arrow schema of each file decides the type that its reader returns for a
+//! column, and the schema of the table must agree, or the dictionary is decoded again.
 
 use crate::error::Result;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -21,12 +21,12 @@ use parquet::file::metadata::ParquetMetaData;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes that a value takes in a column whose indices outweigh its dictionary. Above it the column is mostly values,
-/// and reading it as a dictionary would cost more than it saves.
+/// The most bytes per value of a column that is read as a dictionary. Above it, the column chunk is mostly dictionary
+/// values, and reading it as a dictionary would cost more than it saves.
 const BYTES_A_VALUE: i64 = 4;
 
-/// The same rows, with string columns as dictionaries where every file of the scan stores them so. A plan that is
-/// anything but a scan of Parquet files with a choice of columns is answered as it is.
+/// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan stores them so.
+/// Returns any plan that is not a scan of Parquet files, with or without a choice of columns, unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         let is_column = |e: &datafusion::physical_plan::projection::ProjectionExpr| e.expr.is::<Column>();
@@ -82,7 +82,7 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// The string columns of the files that the projection reads; `None` when it computes anything.
+/// Returns the string columns of the files that the projection reads; `None` if the projection computes anything.
 fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
     let mut names = vec![];
     for projected in projection.iter() {
@@ -136,7 +136,7 @@ impl Files {
         Ok(Self(footers))
     }
 
-    /// Whether every row group of every file has the column, as indices of a small dictionary.
+    /// Returns true if every row group of every file has the column as indices of a small dictionary.
     fn all_have_dictionary(&self, column: &str) -> bool {
         let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
         row_groups.into_iter().all(|group| {
@@ -148,7 +148,7 @@ impl Files {
         })
     }
 
-    /// The file, with a schema that has its reader answer dictionaries.
+    /// Returns the file with a schema that makes its reader return dictionaries.
     fn with_dictionaries(&self, file: &PartitionedFile, columns: &[String]) -> Result<PartitionedFile> {
         let Some(footer) = self.0.get(file.object_meta.location.as_ref()) else {
             return Ok(file.clone());
@@ -192,13 +192,13 @@ mod tests {
         writer.close().unwrap();
     }
 
-    /// The types of the columns that come out, having checked that the rows are the same.
+    /// Returns the types of the resulting columns, after checking that the rows are unchanged.
     async fn types(folder: &Path, columns: &[&str]) -> Vec<DataType> {
         let session = SessionContext::new();
         let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
         let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
         let rows = rows.select_columns(columns).unwrap();
-        // A scan hands its files out once, so each side has a plan of its own.
+        // A scan hands its files out once, so each side needs a plan of its own.
         let plan = rows.clone().create_physical_plan().await.unwrap();
         let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
             .await

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// What one scan counted, still in the codes of the scan.
+/// The counts of one scan, in the codes of the scan.
 #[derive(Debug)]
 pub struct Scan {
     pub(crate) rows: u64,
@@ -24,23 +24,23 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Counts the rows of `streams`, each on a task of its own, within the memory of `scratch`. Combinations that it does
-    /// not hold go to files, where there may be files and classes need to know of no further attribute. `progress` is
-    /// advanced by rows.
+    /// Counts the rows of `streams`, each on a task of its own, within the memory of `spill_space`. Combinations
+    /// beyond that memory go to files, if files are allowed and no details are requested. Rows are added to
+    /// `progress` as they are read.
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
         spill_space: &SpillSpace,
         progress: Arc<AtomicU64>,
     ) -> Result<Self> {
-        // Bringing the partitions together takes as much again as they hold.
+        // Merging the partitions takes as much memory again as they hold.
         let share = spill_space
             .left()
             .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
         Self::within(columns, streams, spill_space, share, progress).await
     }
 
-    /// The same, where each partition holds `share` bytes of combinations.
+    /// Counts the rows like [`Scan::read`], with `share` bytes of combinations per partition.
     pub(crate) async fn within(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
@@ -78,7 +78,7 @@ impl Scan {
         blocking("ordering the values of a scan", move || Self::of(tallies, &columns)).await
     }
 
-    /// What the partitions counted, with the values of all of them in order.
+    /// Returns the counts of the partitions, with the values of all partitions in order.
     fn of(tallies: Vec<Tally>, columns: &Columns) -> Result<Self> {
         Ok(Self {
             rows: tallies.iter().map(|t| t.rows).sum(),
@@ -101,31 +101,31 @@ impl Scan {
         })
     }
 
-    /// Brings this scan of `columns` to all values that are known now: a later scan of a population meets values that
-    /// the sample lacks, and those change the ranks of all others.
+    /// Updates this scan of `columns` to all values known now. A later scan of a population meets values that the
+    /// sample lacks, and those change the ranks of the other values.
     pub fn refresh(&mut self, columns: &Columns) -> Result<()> {
         let columns = columns.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
         self.dictionaries = columns.collect::<Result<_>>()?;
         Ok(())
     }
 
-    /// Rows read.
+    /// Returns the number of rows read.
     #[cfg(feature = "internal-api")]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Whether combinations are in files.
+    /// Returns true if combinations are in files.
     pub(crate) fn is_spilled(&self) -> bool {
         self.tallies.iter().any(|t| !t.files.is_empty())
     }
 
-    /// Whether combinations may go to files.
+    /// Returns true if combinations may be written to files.
     pub(crate) fn may_spill(&self) -> bool {
         self.tallies.iter().all(Tally::may_spill)
     }
 
-    /// Memory that bringing the partitions together takes beside them.
+    /// Returns the bytes that merging the partitions takes beside them.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
         let entries = (0..self.details.len()).map(|detail| {
@@ -135,18 +135,19 @@ impl Scan {
                 .sum::<usize>()
         });
         let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
-        // Keys in their new codes, the class of each group, its place in the order, and the ordered set with its counts.
+        // The keys in their new codes, the class of each group, its position in the order, and the ordered set with
+        // its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // The entries of one detail at a time, bucketed by class and in order, and what stays of each.
+        // The entries of one detail at a time, bucketed by class and in order, and what remains of each detail.
         classes + most * (24 + 4 + 16 + 4) + all * 12
     }
 
-    /// The distinct values of quasi-identifier `column`, ascending, NULL last.
+    /// Returns the distinct values of quasi-identifier `column`, in ascending order with NULL last.
     pub fn values(&self, column: usize) -> &ArrayRef {
         &self.dictionaries[column].values
     }
 
-    /// Rows by value of quasi-identifier `column`, in the order of [`Scan::values`].
+    /// Returns the number of rows of each value of quasi-identifier `column`, in the order of [`Scan::values`].
     pub fn value_counts(&self, column: usize) -> Vec<u64> {
         let dictionary = &self.dictionaries[column];
         let mut counts = vec![0; dictionary.values.len()];

@@ -1,8 +1,8 @@
 //! The counts of one partition of the first scan.
 //!
-//! Where combinations do not fit in memory, the partial counts are written to a file, in the codes of the scan, and
-//! counting begins anew. Where nearly every row was a combination of its own, counting them in memory gains nothing:
-//! the next rows are written as they are.
+//! If the combinations do not fit in memory, the partial counts are written to a file, in the codes of the scan, and
+//! counting starts again from zero. If nearly every row was a combination of its own, counting in memory gains
+//! nothing, so the keys of the next rows are written uncounted.
 
 use super::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +15,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The counts of one partition.
+/// The counts of one partition of a scan.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) layout: PackedLayout,
@@ -23,18 +23,19 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// By column and code of the scan: rows of the combinations that are in files; once finished, of all.
+    /// By column and code of the scan: the rows of the combinations that are in files, and of all combinations once
+    /// finished.
     marginals: Vec<Vec<u64>>,
-    /// Partial counts that were not held, by the layout that keys had.
+    /// The partial counts that were written to files, with the layout of their keys.
     pub(crate) files: Vec<(PackedLayout, KeyFile)>,
-    /// Rows counted since the last file was written.
+    /// The rows counted since the last file was written.
     counted: u64,
-    /// Rows that are still to be written as they are.
+    /// The number of rows whose keys are still to be written uncounted.
     uncounted: u64,
-    /// The keys of such rows, which are not in the file yet.
+    /// The uncounted keys that are not in the file yet.
     unwritten: Vec<u64>,
     spill_space: SpillSpace,
-    /// Bytes that keys and counts may take.
+    /// The bytes that keys and counts may take.
     share: usize,
     indices: Vec<usize>,
     locals: Vec<Local>,
@@ -43,7 +44,7 @@ pub(crate) struct Tally {
     owns_dictionaries: bool,
 }
 
-/// The counts of one detail: groups of (class, code) or (class, entity, code).
+/// The counts of one detail, grouped by (class, code) or (class, entity, code).
 #[derive(Debug)]
 pub(crate) struct DetailTally {
     pub(crate) grouper: Grouper,
@@ -52,15 +53,15 @@ pub(crate) struct DetailTally {
     locals: Vec<Local>,
 }
 
-/// Bits that a column's codes start with; a column that needs more gets them when it does.
+/// The initial bits of a column's codes. A column gets more bits when it needs them.
 const FIRST_BITS: u32 = 6;
-/// Combinations are nearly unique when there are more than so many in ten rows.
+/// Combinations are nearly unique if there are more than this many per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// Rows that are then written as they are, in multiples of those counted, before some are counted again.
+/// The rows that are then written uncounted before rows are counted again, as a multiple of the rows counted before.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {
-    /// A tally whose keys and counts take no more than about `share` bytes.
+    /// Creates a tally whose keys and counts take at most about `share` bytes.
     pub(crate) fn new(
         columns: &Columns,
         schema: &SchemaRef,
@@ -104,14 +105,14 @@ impl Tally {
         })
     }
 
-    /// The keys of these groups.
+    /// Returns the keys of these groups.
     pub(crate) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
         let words = self.layout.words();
         self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
-    /// Calls `f` with all keys and their counts, a part at a time, in files or not, and with the layout of the keys;
-    /// without counts, each is 1.
+    /// Calls `f` with all keys and their counts, one part at a time, whether in files or in memory, and with the
+    /// layout of the keys. Without counts, each key counts once.
     pub(crate) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
@@ -122,18 +123,19 @@ impl Tally {
         f(&self.layout, self.grouper.keys(), Some(&self.counts))
     }
 
-    /// Rows by code of the scan in a column, once the tally is finished.
+    /// Returns the rows by code of the scan in a column, once the tally is finished.
     pub(crate) fn marginal(&self, column: usize) -> &[u64] {
         &self.marginals[column]
     }
 
-    /// Whether combinations may go to files: what classes know of further attributes is held for each of them.
+    /// Returns true if combinations may go to files. They may not if there are details, because these are held in
+    /// memory for each combination.
     pub(crate) fn may_spill(&self) -> bool {
         self.details.is_empty() && self.spill_space.has_files()
     }
 
-    /// Counts the rows of a batch. Answers whether there is memory for more; where there is not, [`Self::make_room`] comes
-    /// before the next batch.
+    /// Counts the rows of a batch. Returns false if there is no memory for more; then call [`Self::make_room`] before
+    /// the next batch.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
         let mut codes = Vec::with_capacity(self.locals.len());
@@ -160,7 +162,7 @@ impl Tally {
         Ok(self.bytes() <= self.share && self.try_reserve(columns))
     }
 
-    /// Takes stock once all rows were added.
+    /// Adds the combinations in memory to the marginals once all rows were added.
     pub(crate) fn finish(&mut self) {
         tally_marginals(
             &self.layout,
@@ -170,7 +172,7 @@ impl Tally {
         );
     }
 
-    /// Writes keys in the layout of now to a file; without counts, each stands for one row.
+    /// Writes keys in the current layout to a file. Without counts, each key stands for one row.
     fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         if self.files.last().is_none_or(|(layout, _)| *layout != self.layout) {
             let overflow = self.spill_space.overflow("combinations are counted")?;
@@ -184,7 +186,7 @@ impl Tally {
         }
     }
 
-    /// Writes what was counted to a file and forgets it, if it may.
+    /// Writes the counts to a file and clears them, if files are allowed.
     fn spill(&mut self) -> Result<()> {
         if !self.may_spill() || self.grouper.len() == 0 {
             return Ok(());
@@ -198,7 +200,7 @@ impl Tally {
         self.write(grouper.keys(), Some(&counts))
     }
 
-    /// Makes room for codes that do not fit their bits any more.
+    /// Widens the layout if a code no longer fits its bits.
     fn widen(&mut self, codes: &[Vec<u32>]) {
         let needed = |column: usize| bits_for(codes[column].iter().max().map_or(0, |m| *m as usize + 1));
         if (0..codes.len()).all(|c| needed(c) <= self.layout.bits(c)) {
@@ -228,7 +230,8 @@ impl Tally {
         self.layout = layout;
     }
 
-    /// Takes the memory that is held; what is more than may be goes to a file, and so does what is not to be held.
+    /// Reserves the memory held, after writing counts beyond the share and uncounted keys to a file. Fails with
+    /// `ErrorKind::Resources` if the memory limit is reached and nothing more can be written to files.
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
         let keys = std::mem::take(&mut self.unwritten);
         if !keys.is_empty() {
@@ -256,7 +259,7 @@ impl Tally {
         ))
     }
 
-    /// Keys and counts.
+    /// Returns the memory of keys and counts, in bytes.
     fn bytes(&self) -> usize {
         self.grouper.bytes() + self.counts.capacity() * 8
     }
@@ -296,7 +299,7 @@ impl DetailTally {
     }
 }
 
-/// This partition's views of dictionaries.
+/// Creates this partition's views of dictionaries.
 fn views<'a>(shared: impl IntoIterator<Item = &'a Arc<Shared>>, reject_not_finite: bool) -> Result<Vec<Local>> {
     let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
     views.collect()

@@ -1,4 +1,4 @@
-//! The base frequency set: a scan's counts in the codes of the lookup tables, in ascending order of their keys.
+//! The base frequency set: the counts of a scan in the codes of the lookup tables, in ascending order of their keys.
 
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
@@ -17,35 +17,37 @@ use std::sync::Arc;
 /// The classes of the lattice's bottom node.
 #[derive(Debug, Clone)]
 pub enum BaseSet {
-    /// In memory, keys ascending.
+    /// The classes in memory, in ascending order of their keys.
     Held(Arc<FrequencySet>),
-    /// In files, because memory does not hold them. Classes then carry no details and no population.
+    /// The classes in files, because they do not fit in memory. They have no details and no population counts.
     Spilled(Arc<Spilled>),
 }
 
-/// The base frequency set with what every evaluation needs to know of the table.
+/// The base frequency set, with the facts about the table that every evaluation needs.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// The keys' space.
+    /// The key schema of the table.
     pub key_schema: Arc<KeySchema>,
     /// The classes of the lattice's bottom node.
     pub set: BaseSet,
-    /// Rows of the table.
+    /// The number of rows of the table.
     pub rows: u64,
-    /// Rows with a value that its hierarchy does not know and whose rows it suppresses; they are in no class.
+    /// The number of rows that are suppressed because of a value that its hierarchy does not know; they are in no
+    /// class.
     pub unmapped_rows: u64,
-    /// Rows by ground value, per quasi-identifier, over the whole table.
+    /// The number of rows of each ground value over the whole table, per quasi-identifier.
     pub marginals: Vec<Vec<u64>>,
-    /// The details of the set, in its order.
+    /// The attributes of the set's details, in the same order.
     pub attributes: Vec<Attribute>,
 }
 
 impl Base {
-    /// The base set at `bottom` of a sample, with the counts of a population scanned with the same dictionaries.
+    /// Creates the base set at `bottom` of a sample, with the counts of a population scanned with the same
+    /// dictionaries.
     ///
-    /// `lookups` with their rule for unknown values are bound to [`Scan::values`] in the order of the columns. What this
-    /// takes beside the scans is taken from the memory of `scratch`; where that does not hold it, the set stays in files,
-    /// or this is an error when there may be no files.
+    /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order of the columns. The
+    /// memory needed beside the scans is reserved in `spill_space`. If it is not granted, the set stays in files.
+    /// Fails with `ErrorKind::Resources` if files are not possible either.
     pub fn new(
         sample: Scan,
         population: Option<Scan>,
@@ -113,7 +115,7 @@ impl Base {
         })
     }
 
-    /// The base set in files.
+    /// Creates the base set in files.
     pub(crate) fn spilled(
         sample: Scan,
         marginals: Vec<Vec<u64>>,
@@ -134,8 +136,9 @@ impl Base {
         })
     }
 
-    /// Brings a set from files into memory if that holds it: partitions and files may have had the same combinations,
-    /// and the bottom node may be more general than they are. It is then that of a scan that was held.
+    /// Moves a set from files into memory if it fits there. Partitions and files may have had the same combinations,
+    /// and the bottom node may be more general than they are, so the set can be smaller than the files. It is then
+    /// equal to that of a scan that stayed in memory.
     pub(crate) fn hold(mut self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
@@ -144,7 +147,7 @@ impl Base {
         let means = Means {
             spill_space,
             threads,
-            // A set that is held has room beside it for grouping a node.
+            // A set in memory needs memory beside it for grouping a node.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, bottom, None, means)? {
@@ -155,7 +158,8 @@ impl Base {
         Ok(self)
     }
 
-    /// The set in memory, for what cannot do without; an error that says what to do where it is not.
+    /// Returns the set in memory, for callers that need it there. Fails with `ErrorKind::Resources` and advice if it
+    /// is in files.
     pub fn held(&self) -> Result<&Arc<FrequencySet>> {
         match &self.set {
             BaseSet::Held(set) => Ok(set),
@@ -171,7 +175,7 @@ impl Base {
         }
     }
 
-    /// The lattice's bottom node.
+    /// Returns the lattice's bottom node.
     pub fn bottom(&self) -> &Node {
         match &self.set {
             BaseSet::Held(set) => set.node(),
@@ -179,7 +183,7 @@ impl Base {
         }
     }
 
-    /// The classes of the bottom node; at least as many as there are, where they are in files.
+    /// Returns the number of classes of the bottom node; an upper bound if they are in files.
     pub fn combinations(&self) -> u64 {
         match &self.set {
             BaseSet::Held(set) => set.len() as u64,
@@ -190,7 +194,7 @@ impl Base {
 
 #[cfg(test)]
 impl Base {
-    /// The base set of a scan in files, whether memory holds it or not.
+    /// Creates the base set of a scan in files, even if it fits in memory.
     pub(crate) fn in_files(
         sample: Scan,
         marginals: Vec<Vec<u64>>,

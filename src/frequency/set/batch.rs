@@ -1,4 +1,4 @@
-//! Frequency sets as record batches, the form in which DataFusion's plans read and answer them.
+//! Frequency sets as record batches, the form that DataFusion's plans read and return.
 
 use super::detail::Detail;
 use super::frequency_set::FrequencySet;
@@ -10,22 +10,22 @@ use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, UInt32Type, 
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The column of rows.
+/// The name of the column with the rows of each class.
 pub(super) const ROWS: &str = "rows";
-/// The column of rows in the population, where there is one.
+/// The name of the column with the rows in the population, if there is one.
 pub(super) const POPULATION: &str = "population";
 
-/// The column of word `word` of the keys.
+/// Returns the name of the column with word `word` of the keys.
 pub(super) fn word_column(word: usize) -> String {
     format!("key_{word}")
 }
 
-/// The column of detail `detail`.
+/// Returns the name of the column with detail `detail`.
 pub(super) fn detail_column(detail: usize) -> String {
     format!("detail_{detail}")
 }
 
-/// The type of a detail's column: for each class a list of codes with their counts.
+/// Returns the type of a detail's column: for each class a list of codes with their counts.
 pub(super) fn detail_type() -> DataType {
     DataType::List(entry())
 }
@@ -41,7 +41,7 @@ fn entry_fields() -> Fields {
     ])
 }
 
-/// A column of details: the codes and counts of class `i` are those at `offsets[i]..offsets[i + 1]`.
+/// Returns a column of details. The codes and counts of class `i` are those at `offsets[i]..offsets[i + 1]`.
 pub(super) fn detail_array(
     offsets: OffsetBuffer<i32>,
     codes: ScalarBuffer<u32>,
@@ -53,7 +53,7 @@ pub(super) fn detail_array(
     Ok(ListArray::try_new(entry(), offsets, Arc::new(entries), None)?)
 }
 
-/// The details in a column of [`detail_array`].
+/// Returns the detail in a column made by [`detail_array`].
 pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
     let list = array.as_list_opt::<i32>().ok_or_else(another_type)?;
     let entries = list.values().as_struct_opt().ok_or_else(another_type)?;
@@ -65,8 +65,8 @@ pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
 }
 
 impl FrequencySet {
-    /// This set as one batch: the words of the key, the rows, the rows in the population where there is one, and the
-    /// details. Only keys of several words are copied.
+    /// Converts this set to one batch: the words of the key, the rows, the rows in the population if there is one,
+    /// and the details. Only keys of several words are copied.
     pub(super) fn to_batch(&self) -> Result<RecordBatch> {
         let counts = |counts: &ScalarBuffer<u64>| Arc::new(UInt64Array::new(counts.clone(), None)) as ArrayRef;
         let mut columns = vec![];
@@ -90,7 +90,7 @@ impl FrequencySet {
         Ok(RecordBatch::try_from_iter(columns)?)
     }
 
-    /// The set of `node` in a batch with the columns of `like`'s.
+    /// Returns the set of `node` from a batch that has the same columns as the batch of `like`.
     pub(super) fn from_batch(node: &Node, batch: &RecordBatch, like: &Self) -> Result<Self> {
         let column = |name: &str| {
             let lacking = || Error::internal(format!("a frequency set lacks its column {name}"));

@@ -1,4 +1,4 @@
-//! The sets of nodes that were evaluated before, bounded in bytes.
+//! A cache of the frequency sets of evaluated nodes, bounded in bytes.
 
 use super::frequency_set::FrequencySet;
 use crate::lattice::Node;
@@ -6,7 +6,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The sets that are kept, the oldest of which goes first.
+/// The cached sets. The oldest set is evicted first.
 #[derive(Debug)]
 pub(super) struct Cache {
     sets: HashMap<Node, Arc<FrequencySet>>,
@@ -17,7 +17,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// No sets, and room for `limit` bytes of them as far as `reservation` is granted.
+    /// Creates an empty cache of at most `limit` bytes, as far as `reservation` is granted them.
     pub(super) fn new(limit: usize, reservation: MemoryReservation) -> Self {
         Self {
             sets: HashMap::new(),
@@ -28,7 +28,7 @@ impl Cache {
         }
     }
 
-    /// Forgets all sets, and gives their memory back.
+    /// Removes all sets and releases their memory.
     pub(super) fn clear(&mut self) {
         self.sets.clear();
         self.oldest_first.clear();
@@ -36,9 +36,9 @@ impl Cache {
         self.reservation.shrink(bytes);
     }
 
-    /// The smallest set below `node` that is smaller than the base set, where that is in memory; and whether it is the
-    /// node's own. Direct predecessors are asked first: a search that walks the lattice finds one there, and does not pay
-    /// for looking at every cached node.
+    /// Returns the smallest cached set below `node` that is smaller than the base set, or than any size if the base
+    /// set is in files, and whether it is the node's own. Direct predecessors are tried first: a search that walks
+    /// the lattice finds one there, and does not scan all cached nodes.
     pub(super) fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
         if let Some(own) = self.sets.get(node) {
             return Some((Arc::clone(own), true));
@@ -61,7 +61,7 @@ impl Cache {
 
     pub(super) fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
         let bytes = set.bytes();
-        // A set nearly as large as the base saves nothing to whoever starts from it.
+        // Starting from a set that is nearly as large as the base set saves nothing.
         if bytes * 4 > base_bytes * 3 || bytes > self.limit / 2 {
             return;
         }

@@ -1,25 +1,26 @@
-//! What classes know of one further attribute, beside their rows.
+//! Details: what classes contain of one further attribute, beside their rows.
 
 use crate::frequency::scan::DetailRequest;
 use arrow::array::ArrayRef;
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 
-/// What is known of one further attribute over the whole table.
+/// A further attribute over the whole table.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// What was asked for.
+    /// The request for the detail.
     pub request: DetailRequest,
-    /// The distinct values, ascending, NULL last (those of the attribute, for pairs).
+    /// The distinct values of the attribute in ascending order, with NULL last. For pairs, the entities are not
+    /// included.
     pub values: ArrayRef,
-    /// For each code of the detail the index of its value; the identity but for pairs.
+    /// For pairs: the index in `values` for each code of the detail. `None` if codes are these indices themselves.
     pub value_of_code: Option<Vec<u32>>,
-    /// Rows by value (distinct entities by value, for pairs), over the whole table.
+    /// The number of rows of each value over the whole table; for pairs, the number of distinct entities.
     pub counts: Vec<u64>,
 }
 
-/// What a class knows of one further attribute: which codes occur in it, and how often.
+/// The codes of a further attribute that occur in each class, with their counts.
 ///
-/// Kept as one list for all classes: the entries of class `i` are `offsets[i]..offsets[i + 1]`.
+/// All classes share one list: the entries of class `i` are `offsets[i]..offsets[i + 1]`.
 #[derive(Debug, Clone)]
 pub struct Detail {
     offsets: OffsetBuffer<i32>,
@@ -36,7 +37,8 @@ impl Detail {
         (&self.offsets, &self.codes, &self.counts)
     }
 
-    /// From `(class, code, count)` triples of `classes` classes, each pair of class and code once.
+    /// Creates a detail from `(class, code, count)` triples of `classes` classes. Each pair of class and code occurs
+    /// once.
     pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
         let triples: Vec<_> = triples.collect();
         let groups: Vec<u32> = triples.iter().map(|t| t.0).collect();
@@ -45,7 +47,7 @@ impl Detail {
         merge(classes, cardinality, &groups, &codes, &counts)
     }
 
-    /// The codes and counts of class `class`, ascending by code.
+    /// Returns the codes and counts of class `class`, ascending by code.
     pub fn class(&self, class: usize) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         let range = self.offsets[class] as usize..self.offsets[class + 1] as usize;
         self.codes[range.clone()]
@@ -54,12 +56,12 @@ impl Detail {
             .zip(self.counts[range].iter().copied())
     }
 
-    /// How many codes occur in class `class`.
+    /// Returns the number of codes that occur in class `class`.
     pub fn distinct(&self, class: usize) -> u64 {
         (self.offsets[class + 1] - self.offsets[class]) as u64
     }
 
-    /// The same attribute after classes were merged: class `i` became class `groups[i]` of `classes`.
+    /// Returns the same detail after classes were merged: class `i` became class `groups[i]` of `classes`.
     pub(super) fn roll_up(&self, classes: usize, cardinality: usize, groups: &[u32]) -> Self {
         let mut by_entry = Vec::with_capacity(self.codes.len());
         for (class, group) in groups.iter().enumerate() {
@@ -73,8 +75,8 @@ impl Detail {
     }
 }
 
-/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the cost is linear but
-/// for sorting the codes within a group.
+/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the cost is linear
+/// except for sorting the codes within a group.
 fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], counts: &[u64]) -> Detail {
     let mut starts = vec![0u32; classes + 1];
     for group in groups {

@@ -18,8 +18,8 @@ pub struct FrequencySet {
 }
 
 impl FrequencySet {
-    /// The frequency set of `node` with these keys (one after the other), row counts, counts in a population table
-    /// where one is needed, and details with the number of codes of each.
+    /// Creates the frequency set of `node` from its keys (the words of one key after another), its row counts, its
+    /// counts in a population table if there is one, and its details with the number of codes of each.
     pub fn new(
         node: Node,
         words: usize,
@@ -61,53 +61,53 @@ impl FrequencySet {
         }
     }
 
-    /// Words per key.
+    /// Returns the number of words per key.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// The number of codes of each detail.
+    /// Returns the number of codes of each detail.
     pub(crate) fn cardinalities(&self) -> &[usize] {
         &self.cardinalities
     }
 
-    /// The node.
+    /// Returns the node of the set.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Entries: the classes, and groups that only the population has (their count is 0).
+    /// Returns the number of entries: the classes, and groups that only the population has (their count is 0).
     #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// The packed keys, one after the other.
+    /// Returns the words of the packed keys, one key after another.
     pub fn keys(&self) -> &ScalarBuffer<u64> {
         &self.keys
     }
 
-    /// The packed key of entry `i`.
+    /// Returns the packed key of entry `i`.
     pub fn key(&self, i: usize) -> &[u64] {
         &self.keys[i * self.words..(i + 1) * self.words]
     }
 
-    /// Rows of each entry.
+    /// Returns the number of rows of each entry.
     pub fn counts(&self) -> &ScalarBuffer<u64> {
         &self.counts
     }
 
-    /// Rows of each entry in the population table, when the request names one.
+    /// Returns the number of rows of each entry in the population table, if the request names one.
     pub fn populations(&self) -> Option<&ScalarBuffer<u64>> {
         self.populations.as_ref()
     }
 
-    /// The details, in the order the request declared them.
+    /// Returns the details in the order of the request.
     pub fn details(&self) -> &[Detail] {
         &self.details
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let populations = self.populations.as_ref().map_or(0, |p| p.len() * 8);
         self.keys.len() * 8
@@ -116,7 +116,7 @@ impl FrequencySet {
             + self.details.iter().map(Detail::bytes).sum::<usize>()
     }
 
-    /// The entries of this set for which `keep` says so, and their positions.
+    /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
         let entries: Vec<usize> = (0..self.len()).filter(|i| keep[*i]).collect();
         let pick = |values: &ScalarBuffer<u64>| entries.iter().map(|i| values[*i]).collect::<Vec<u64>>().into();
@@ -147,7 +147,7 @@ impl FrequencySet {
         (entries, kept)
     }
 
-    /// This set with other counts; what is known of further attributes stays as it was.
+    /// Returns this set with other counts. The details are not changed.
     pub fn with_counts(&self, counts: Vec<u64>) -> Self {
         Self {
             counts: counts.into(),
@@ -155,8 +155,8 @@ impl FrequencySet {
         }
     }
 
-    /// This set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first entry, and
-    /// the node is still this set's: what the class's labels are is for the caller to know.
+    /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first
+    /// entry, and the node remains that of this set. The caller must keep track of the labels of the classes.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {
         let mut keys = vec![0u64; classes * self.words];
         for (i, group) in groups.iter().enumerate().rev() {
@@ -187,7 +187,7 @@ impl FrequencySet {
         }
     }
 
-    /// GROUP BY of this set at the more general `node`. Also answers the class of each entry of this set.
+    /// Groups this set at the more general `node`. Also returns the class of each entry of this set.
     pub fn roll_up(&self, key_schema: &KeySchema, node: &Node) -> (Self, Vec<u32>) {
         let words = self.words;
         let grouped = partitioned::group(words, self.len(), |entries| {

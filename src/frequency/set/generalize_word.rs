@@ -1,4 +1,4 @@
-//! SQL function: a word of the packed keys of one node as that of a more general node.
+//! SQL function: generalizes a word of the packed keys of one node to a more general node.
 
 use crate::frequency::key::KeySchema;
 use crate::lattice::Node;
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// `generalize_word(key_0)`, from one node to another.
+/// The SQL function `generalize_word(key_0)`, from one node to another.
 #[derive(Debug)]
 pub(super) struct GeneralizeWord {
     key_schema: Arc<KeySchema>,
@@ -20,7 +20,7 @@ pub(super) struct GeneralizeWord {
 }
 
 impl GeneralizeWord {
-    /// Generalizes word `word` of keys of `from` to `to`, which is not below it.
+    /// Creates the function that generalizes word `word` of keys of `from` to `to`, which must not be below `from`.
     pub(super) fn new(key_schema: Arc<KeySchema>, from: Node, to: Node, word: usize) -> Self {
         Self {
             key_schema,

@@ -1,24 +1,24 @@
-//! The entries of a frequency set by their keys.
+//! The index of a frequency set: from packed keys to entries.
 
 use super::frequency_set::FrequencySet;
 use crate::frequency::key::Grouper;
 
-/// The entries of a frequency set by their packed keys.
+/// An index from packed keys to the entries of a frequency set.
 #[derive(Debug)]
 pub struct KeyIndex {
     grouper: Grouper,
 }
 
 impl KeyIndex {
-    /// The index of `set`.
+    /// Creates the index of `set`.
     pub fn new(set: &FrequencySet) -> Self {
         let mut grouper = Grouper::new(set.words());
-        // Keys are distinct, so the number of a group is that of its entry.
+        // The keys are distinct, so the number of a group is the number of its entry.
         grouper.group(set.keys(), &mut vec![]);
         Self { grouper }
     }
 
-    /// The index of `entries` of `set`, which have numbers in the order they come in.
+    /// Creates the index of `entries` of `set`, which are numbered in the given order.
     pub fn of_entries<'a>(set: &FrequencySet, entries: impl Iterator<Item = &'a usize>) -> Self {
         let mut grouper = Grouper::new(set.words());
         let keys: Vec<u64> = entries.flat_map(|i| set.key(*i).iter().copied()).collect();
@@ -26,13 +26,13 @@ impl KeyIndex {
         Self { grouper }
     }
 
-    /// The entry with this key.
+    /// Returns the entry with this key.
     #[inline]
     pub fn entry(&self, key: &[u64]) -> Option<u32> {
         self.grouper.find(key)
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub fn bytes(&self) -> usize {
         self.grouper.bytes()
     }

@@ -1,5 +1,5 @@
-//! Brings the partitions of a scan together: their keys in the codes of a key schema, ascending, and the entries of their
-//! details.
+//! Merges the partitions of a scan: their keys in the codes of a key schema, in ascending order, and the entries of
+//! their details.
 
 use super::detail::{Attribute, Detail};
 use super::translate::{Parts, encode};
@@ -11,10 +11,10 @@ use crate::lattice::Node;
 use crate::pool::{join, map, pieces};
 use std::sync::Arc;
 
-/// The class of each group of a partition; `None` where the row is suppressed for an unknown value.
+/// The class of each group of a partition; `None` if its rows are suppressed for an unknown value.
 pub(super) type ClassOf = Vec<Option<u32>>;
 
-/// The rows of each class, and those in none.
+/// Returns the number of rows of each class, and the number of rows in no class.
 pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, u64) {
     let mut counts = vec![0; classes];
     let mut unmapped = 0;
@@ -29,7 +29,7 @@ pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, 
     (counts, unmapped)
 }
 
-/// Brings the keys of partitions to the codes of the key schema.
+/// Translates the keys of partitions to the codes of the key schema.
 pub(super) struct Merge<'a> {
     pub(super) key_schema: &'a KeySchema,
     pub(super) suppresses: Vec<bool>,
@@ -37,7 +37,7 @@ pub(super) struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// The keys of the classes, ascending, and the class of each group of every partition.
+    /// Returns the keys of the classes in ascending order, and the class of each group of every partition.
     pub(super) fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
         let words = self.key_schema.layout().words();
         let (mut keys, mut mapped) = (vec![], vec![]);
@@ -73,7 +73,8 @@ impl Merge<'_> {
         (sorted, mapped.into_iter().map(class_of).collect())
     }
 
-    /// Per column and code of a scan: the representative, in place; `None` where its rows are suppressed.
+    /// Returns for each column and code of a scan the representative, shifted to its position; `None` if its rows are
+    /// suppressed.
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
@@ -88,7 +89,7 @@ impl Merge<'_> {
         parts.collect()
     }
 
-    /// The positions of distinct keys in ascending order, which does not depend on the threads.
+    /// Returns the positions of distinct keys in ascending order, which does not depend on the threads.
     fn ascending(&self, keys: &[u64]) -> Vec<u32> {
         let words = self.key_schema.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
@@ -103,13 +104,14 @@ impl Merge<'_> {
             run
         });
         let mut all = join(runs);
-        // The stable sort finds the runs, and merges them.
+        // The stable sort finds the sorted runs and merges them.
         all.sort_by(compare);
         all.into_iter().map(|(_, class)| class).collect()
     }
 }
 
-/// The entries of one detail, from all partitions: class (`None` where suppressed), entity where there is one, code.
+/// The entries of one detail from all partitions: the class (`None` if suppressed), the entity if there is one, the
+/// code, and the count.
 pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 
 impl DetailEntries {

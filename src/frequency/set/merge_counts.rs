@@ -1,4 +1,4 @@
-//! SQL aggregate function: the codes with their counts of several classes as those of one.
+//! SQL aggregate function: merges the details of several classes into that of one class.
 
 use super::batch::{detail_array, detail_type, to_detail};
 use arrow::array::{Array, ArrayRef};
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatil
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// `merge_counts(detail_0)`.
+/// The SQL aggregate function `merge_counts(detail_0)`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct MergeCounts {
     signature: Signature,
@@ -47,7 +47,7 @@ impl AggregateUDFImpl for MergeCounts {
     }
 }
 
-/// Counts by code.
+/// The counts by code.
 #[derive(Debug, Default)]
 struct Counts(BTreeMap<u32, u64>);
 

@@ -1,9 +1,9 @@
-//! What a node is to DataFusion: GROUP BY the generalized key over the base frequency set, or over the set of a more
-//! specific node.
+//! A node as a query of DataFusion: GROUP BY the generalized key over the base frequency set, or over the set of a
+//! more specific node.
 //!
-//! By default [`FrequencySet::roll_up`] answers this query: it generalizes and groups packed keys in one loop, which costs
-//! less than AggregateExec, and planning costs ten times the grouping (performance.md). Under
-//! `SET anonsql.node_execution = 'datafusion'` DataFusion plans and executes it, and spills where memory is short.
+//! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys in one loop, which
+//! costs less than AggregateExec, and planning alone costs ten times the grouping (performance.md). Under `SET
+//! anonsql.node_execution = 'datafusion'` DataFusion plans and executes the query, and spills if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
 use super::frequency_set::FrequencySet;
@@ -23,8 +23,8 @@ use datafusion::physical_plan::collect;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`: the classes of `to`
-/// from those of the more specific node of `source`.
+/// Returns the plan `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`, which
+/// computes the classes of `to` from those of the more specific node of `source`.
 pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, to: &Node) -> Result<LogicalPlan> {
     let batch = source.to_batch()?;
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
@@ -44,17 +44,17 @@ pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, t
     Ok(plan)
 }
 
-/// Has DataFusion plan and execute nodes, within the memory and the temporary files of a task.
+/// Plans and executes nodes with DataFusion, within the memory and the temporary files of a task.
 #[derive(Debug)]
 pub(super) struct Planned {
     state: SessionState,
     context: Arc<TaskContext>,
-    /// Where DataFusion reads spill files, for a node that is asked for on a thread of its own.
+    /// The runtime on which DataFusion reads spill files, for nodes that are requested on a thread outside of it.
     runtime: Option<Handle>,
 }
 
 impl Planned {
-    /// In `context`. A node has one partition: nodes are what runs in parallel.
+    /// Creates the executor in `context`. Each node has one partition, because several nodes run in parallel.
     pub(super) fn new(context: &Arc<TaskContext>) -> Self {
         let config = context.session_config().clone().with_target_partitions(1);
         let state = SessionStateBuilder::new()
@@ -67,7 +67,7 @@ impl Planned {
         }
     }
 
-    /// The set of `to` from that of a more specific node, keys ascending.
+    /// Returns the set of `to` computed from that of a more specific node, keys ascending.
     pub(super) fn roll_up(
         &self,
         source: &FrequencySet,
@@ -80,7 +80,7 @@ impl Planned {
             let schema = plan.schema();
             let batches = collect(plan, Arc::clone(&self.context)).await?;
             let classes = concat_batches(&schema, &batches)?;
-            // DataFusion answers them in an order that depends on whether it spilled.
+            // DataFusion returns the classes in an order that depends on whether it spilled.
             let keys = classes.columns()[..source.words()].iter().map(|words| SortColumn {
                 values: Arc::clone(words),
                 options: None,
@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// By key: rows, rows of the population, and the counts of each detail by code.
+    /// Rows, rows of the population, and the counts of each detail by code, for each key.
     type Classes = BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)>;
 
     fn classes(set: &FrequencySet) -> Classes {
@@ -118,7 +118,7 @@ mod tests {
         classes
     }
 
-    /// Every node of `nodes` from the base set, by both ways.
+    /// Checks that both ways compute the same set for every node of `nodes` from the base set.
     fn both_ways_agree(base: &Base, context: &Arc<TaskContext>, nodes: impl Iterator<Item = Node>) {
         let planned = Planned::new(context);
         let set = base.held().unwrap();
@@ -127,7 +127,7 @@ mod tests {
             let found = planned.roll_up(set, &base.key_schema, &node).unwrap();
             assert_eq!(classes(&fused), classes(&found), "{node}");
             assert!(found.keys().chunks(found.words()).is_sorted(), "{node}");
-            // And a more general one from what was found.
+            // Also a more general node from the set just computed.
             let tops = base.key_schema.lookups().iter().map(|l| l.top()).collect();
             let top = planned.roll_up(&found, &base.key_schema, &Node::new(tops)).unwrap();
             assert!(top.len() <= 1 && top.counts().iter().sum::<u64>() == set.counts().iter().sum::<u64>());
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// A table of 2^`bits` rows that all differ, whose keys take two words.
+    /// Returns a table of 2^`bits` distinct rows, whose keys have two words.
     fn wide(bits: i64) -> Table {
         let columns = 70;
         let row = |row: i64| Row::of((0..columns).map(|column| Some(row >> (column % bits) & 1)).collect());

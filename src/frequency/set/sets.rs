@@ -1,4 +1,4 @@
-//! The frequency sets of one table: the base set, and those of nodes evaluated before, bounded in bytes.
+//! The frequency sets of one table: the base set, and a bounded cache of the sets of evaluated nodes.
 
 use super::base::{Base, BaseSet};
 use super::cache::Cache;
@@ -17,40 +17,40 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Answers the frequency set of any node, from the smallest set at hand.
+/// Computes the frequency set of any node from the nearest available set.
 #[derive(Debug)]
 pub struct FrequencySets {
     base: Arc<Base>,
     context: Arc<TaskContext>,
     pool: Pool,
-    /// DataFusion's execution of nodes, where the session asks for it.
+    /// DataFusion's execution of nodes, if the session's settings choose it.
     planned: Option<Box<Planned>>,
     cache: RwLock<Cache>,
     evaluated: AtomicU64,
     rolled_up: AtomicU64,
     cached: AtomicU64,
     rows_read: AtomicU64,
-    /// Nodes that are being grouped, and word when one is done.
+    /// The number of nodes that are being grouped. `room_left` is notified when one is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
     /// Held exclusively while a node is grouped from spill files, because that uses every thread and the whole memory budget.
     computing: RwLock<()>,
 }
 
-/// What was asked about a node.
+/// The answer about a node.
 #[derive(Debug, Clone)]
 pub enum NodeAnswer {
-    /// Its classes.
+    /// The classes of the node.
     Classes(Arc<FrequencySet>),
-    /// It does not meet the demand: more rows than the limit are in classes that are too small.
+    /// The node does not meet the demand: more rows than the limit are in classes that are too small.
     Fails {
-        /// About how many are: extrapolated from some of the classes, and more than the limit.
+        /// The approximate number of such rows, extrapolated from some of the classes. It exceeds the limit.
         suppressed: u64,
     },
 }
 
 impl NodeAnswer {
-    /// The classes of a node of which nothing was demanded.
+    /// Returns the classes of a node that was requested without a demand.
     pub(crate) fn classes(self) -> Result<Arc<FrequencySet>> {
         match self {
             Self::Classes(set) => Ok(set),
@@ -59,30 +59,31 @@ impl NodeAnswer {
     }
 }
 
-/// What a node does whose memory or threads others have.
+/// What to do if the memory or the threads for a node are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
-    /// It waits for them: on a thread that is not of the pool.
+    /// Wait for them. Only a thread outside the pool may wait.
     Wait,
-    /// It is put off: work on the pool never waits.
+    /// Put the node off. Work on the pool never waits.
     PutOff,
 }
 
-/// What was done to answer frequency sets.
+/// The work done to compute frequency sets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct SetCounters {
-    /// Sets computed.
+    /// The number of sets computed.
     pub evaluated: u64,
-    /// Of those, sets computed from a cached set instead of the base set.
+    /// The number of sets that were computed from a cached set instead of the base set.
     pub rolled_up: u64,
-    /// Sets answered from the cache.
+    /// The number of sets returned from the cache.
     pub cached: u64,
-    /// Classes read as input.
+    /// The number of classes read as input.
     pub rows_read: u64,
 }
 
 impl FrequencySets {
-    /// The sets over `base`, executed in `context`, keeping no more than `limit` bytes of evaluated nodes.
+    /// Creates the sets over `base`, executed in `context`, with a cache of at most `limit` bytes of evaluated nodes.
+    /// Fails with `ErrorKind::Resources` if the base set does not fit the memory limit.
     pub fn new(base: Arc<Base>, context: Arc<TaskContext>, limit: usize) -> Result<Self> {
         let pool = context.memory_pool();
         let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
@@ -98,7 +99,7 @@ impl FrequencySets {
             )
         })?;
         let reservation = MemoryConsumer::new("anonsql frequency set cache").register(pool);
-        // The base set lives as long as the sets do; its share is handed to the cache's reservation.
+        // The base set lives as long as the sets do, so its memory is added to the cache's reservation.
         reservation.grow(base_set.free());
         let planned = match Settings::of(context.session_config().options()).node_execution {
             NodeExecution::Fused => None,
@@ -120,29 +121,30 @@ impl FrequencySets {
         })
     }
 
-    /// The threads that nodes are grouped on.
+    /// Returns the pool of threads that nodes are grouped on.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// The table.
+    /// Returns the base frequency set of the table.
     pub fn base(&self) -> &Arc<Base> {
         &self.base
     }
 
-    /// The frequency set of `node`.
+    /// Returns the frequency set of `node`.
     pub fn get(&self, node: &Node) -> Result<Arc<FrequencySet>> {
         self.wait_for(node, None)?.classes()
     }
 
-    /// The frequency set of `node`; or that it does not meet the demand, where that is found out with less work.
+    /// Returns the frequency set of `node`, or that the node does not meet the demand if that is known with less
+    /// work.
     pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
         self.wait_for(node, Some(demand))
     }
 
-    /// What `f` makes of the answer for each of `nodes`, in their order. The threads of the pool take one node after the
-    /// other while memory holds those that are in work; a node that it does not hold is grouped by all threads together.
-    /// `f` runs on the pool, and must not ask for another node.
+    /// Applies `f` to the answer for each of `nodes`, and returns the results in their order. The threads of the pool
+    /// take one node after another, as long as the nodes in work fit in memory together. A node that does not is
+    /// grouped by all threads together. `f` runs on the pool, and must not request another node.
     pub fn each<T: Send>(
         &self,
         nodes: &[Node],
@@ -165,7 +167,7 @@ impl FrequencySets {
         found.into_iter().flatten().collect()
     }
 
-    /// What `f` makes of the answers for those of the nodes `open` that did not have to be put off.
+    /// Applies `f` to the answers for those of the nodes `open` that did not have to be put off.
     fn side_by_side<T: Send>(
         &self,
         open: &[usize],
@@ -183,7 +185,7 @@ impl FrequencySets {
             while let Some(i) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
                 match self.answer(&nodes[*i], demand, Otherwise::PutOff).transpose() {
                     Some(answer) => done.push((*i, answer.and_then(|answer| f(&nodes[*i], answer)))),
-                    // The other threads have the memory that there is, and go on.
+                    // The other threads use all available memory, and continue.
                     None => break,
                 }
             }
@@ -193,13 +195,13 @@ impl FrequencySets {
         done.into_iter().flatten().collect()
     }
 
-    /// The answer for a node, on whose behalf the calling thread may wait.
+    /// Returns the answer for a node. The calling thread may wait for it.
     fn wait_for(&self, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
         let answer = self.answer(node, demand, Otherwise::Wait)?;
         answer.ok_or_else(|| Error::internal("a node that waits was put off"))
     }
 
-    /// The answer for a node; nothing where it was put off.
+    /// Returns the answer for a node; `None` if it was put off.
     fn answer(&self, node: &Node, demand: Option<Demand>, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         let base = match &self.base.set {
             BaseSet::Held(set) if set.node() == node => return Ok(Some(NodeAnswer::Classes(Arc::clone(set)))),
@@ -216,7 +218,7 @@ impl FrequencySets {
             (None, BaseSet::Held(set)) => self.roll_up(set, node, otherwise)?,
             (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand, otherwise)?,
             (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node, otherwise) {
-                // Files are grouped in as many passes as it takes.
+                // Files are grouped in as many passes as necessary.
                 Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand, otherwise)?,
                 rolled_up => rolled_up?,
             },
@@ -225,7 +227,7 @@ impl FrequencySets {
         Ok(answer)
     }
 
-    /// Groups a node from the set of a more specific one; nothing where it was put off.
+    /// Groups a node from the set of a more specific node. Returns `None` if it was put off.
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         let shared = match otherwise {
             Otherwise::Wait => Some(self.computing.read()),
@@ -252,7 +254,7 @@ impl FrequencySets {
         Ok(Some(NodeAnswer::Classes(set)))
     }
 
-    /// Groups a node from files, for want of a set in memory that it can be rolled up from; nothing where it was put off.
+    /// Groups a node from files, because no set in memory can be rolled up to it. Returns `None` if it was put off.
     fn group_files(
         &self,
         spilled: &Spilled,
@@ -298,7 +300,7 @@ impl FrequencySets {
         }
     }
 
-    /// Keeps a set for nodes above it, if there is room.
+    /// Caches a set for the nodes above it, if there is room.
     fn remember(&self, set: &Arc<FrequencySet>) {
         let base = match &self.base.set {
             BaseSet::Held(base) => base.bytes(),
@@ -307,9 +309,9 @@ impl FrequencySets {
         self.cache.write().insert(Arc::clone(set), base);
     }
 
-    /// Room for what grouping `source` takes beside it; nothing where the node was put off. Nodes that do not fit together
-    /// wait for each other or are put off; one that does not fit alone takes the room of the cache, and is an error when
-    /// that is not enough.
+    /// Reserves the memory for grouping `source` beside it. Returns `None` if the node was put off. Nodes that do not
+    /// fit in memory together wait for each other or are put off. If a node does not fit alone, the cache is cleared
+    /// for it. Fails with `ErrorKind::Resources` if that is not enough.
     fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
         let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
@@ -335,12 +337,12 @@ impl FrequencySets {
         }))
     }
 
-    /// Forgets the sets of evaluated nodes, and gives their memory back.
+    /// Removes the sets of evaluated nodes from the cache and releases their memory.
     pub fn clear(&self) {
         self.cache.write().clear();
     }
 
-    /// What was done so far.
+    /// Returns the work done so far.
     pub fn counters(&self) -> SetCounters {
         SetCounters {
             evaluated: self.evaluated.load(Ordering::Relaxed),
@@ -361,7 +363,7 @@ fn no_room(what: String) -> Error {
     )
 }
 
-/// Room for one node that is being grouped.
+/// The memory reservation of one node that is being grouped.
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,
@@ -392,13 +394,13 @@ mod tests {
         SessionContext::new_with_config_rt(config, runtime).task_ctx()
     }
 
-    /// What grouping the classes of `base` takes.
+    /// Returns the bytes that grouping the classes of `base` takes.
     fn one_node(base: &FrequencySet) -> usize {
         bytes_to_group(base.len(), base.words()) + base.bytes()
     }
 
-    /// Two statements that ask for all of `nodes` at once, where memory holds no more than one of them, find the classes that
-    /// there are.
+    /// Checks that two statements that request all of `nodes` at once get the right classes if memory holds only one
+    /// of them at a time.
     fn all_are_answered(base: &Arc<Base>, nodes: &[Node], threads: usize) {
         let held = base.held().unwrap();
         let task = context(held.bytes() + one_node(held), threads);
@@ -432,7 +434,8 @@ mod tests {
         }
     }
 
-    /// Large enough that grouping a node is divided among the threads, which then wait for each other's parts.
+    /// The table is large enough that grouping a node is divided among the threads, which then wait for each other's
+    /// parts.
     #[test]
     fn large_nodes_wait_and_are_divided_at_once() {
         let sizes = [64, 64, 32];

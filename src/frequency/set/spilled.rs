@@ -1,11 +1,12 @@
-//! The base frequency set where memory does not hold it: partial counts in files, grouped anew for every node.
+//! The base frequency set in files, because it does not fit in memory: partial counts that are grouped again for
+//! every node.
 //!
-//! The classes of a node are cut into slices by the hash of their keys, and a pass over the files groups as many slices
-//! as memory holds. A slice has its classes whole, so the rows in those of its classes that are too small are rows that
-//! the node suppresses: once the slices that were grouped have more of them than the limit, the node is proven not to
-//! be anonymous, and the others are left out. For a node that is far from anonymous that takes one pass over a small part of
-//! its classes. A node that is anonymous has no more classes than the rows of the limit and the others in classes of the
-//! least size, and they are held in memory like those of any node.
+//! The classes of a node are divided into slices by the hash of their keys, and one pass over the files groups as
+//! many slices as fit in memory. All entries of a class are in one slice, so the rows in a slice's classes that are
+//! too small are rows that the node suppresses. Once the grouped slices have more such rows than the limit, the node
+//! is proven not to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous this
+//! takes one pass over a small part of its classes. A node that is anonymous has no more classes than the limit has
+//! rows, plus the other rows in classes of the least size. Its classes are held in memory like those of any node.
 
 use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
@@ -17,23 +18,23 @@ use crate::lattice::Node;
 use crate::pool::map;
 use std::ops::Range;
 
-/// Slices of a node's classes.
+/// The number of slices of a node's classes.
 const SLICES: usize = 64;
-/// Keys of a slice that are grouped together, so that its table is in the cache while they are.
+/// The keys of a slice that are grouped together, so that its table is in the processor's cache meanwhile.
 const PENDING: usize = 1 << 12;
-/// A node with no more classes than this is grouped in one pass.
+/// The most classes of a node that is grouped in one pass.
 const FEW: u64 = 1 << 16;
 
-/// What the models and the limit together ask of a node, as far as it is told by the sizes of classes.
+/// The combined demand of the models and the limit on a node, as far as class sizes decide it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
-    /// Smaller classes are suppressed.
+    /// The smallest class size; smaller classes are suppressed.
     pub least: u64,
     /// The most rows that may be suppressed.
     pub limit: u64,
 }
 
-/// The classes of a node as partial counts in files: a key may be in them more than once.
+/// The classes of a node as partial counts in files. A key may occur more than once.
 #[derive(Debug)]
 pub struct Spilled {
     node: Node,
@@ -43,27 +44,28 @@ pub struct Spilled {
     rows: u64,
 }
 
-/// What grouping a node comes to.
+/// The result of grouping a node.
 #[derive(Debug)]
 pub(crate) enum Grouping {
-    /// Its classes, in the order of slices and keys.
+    /// The classes of the node, in the order of slices and keys.
     Classes(FrequencySet),
-    /// It does not meet the demand: rows that are suppressed, extrapolated from some of its classes.
+    /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated from some of its
+    /// classes.
     Fails(u64),
-    /// So many classes, about, do not fit in memory.
+    /// The classes do not fit in memory. The value is their approximate number.
     NoRoom(u64),
 }
 
-/// What a node is grouped with.
+/// The resources for grouping a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Means<'a> {
     pub(crate) spill_space: &'a SpillSpace,
     pub(crate) threads: usize,
-    /// Bytes that have to be there for each class, once all are grouped.
+    /// The bytes per class that must be available once all classes are grouped.
     pub(crate) class_bytes: usize,
 }
 
-/// One slice while it is grouped.
+/// A slice that is being grouped.
 struct Slice {
     grouper: Grouper,
     counts: Vec<u64>,
@@ -71,17 +73,18 @@ struct Slice {
     rows: Vec<u64>,
 }
 
-/// Slices that were grouped.
+/// The slices grouped so far.
 #[derive(Default)]
 struct Grouped {
     keys: Vec<u64>,
     counts: Vec<u64>,
-    /// By slice.
+    /// The number of suppressed rows of each slice.
     suppressed: Vec<u64>,
 }
 
 impl Spilled {
-    /// The tallies of a scan in the codes of a key schema at `node`, and the rows that are suppressed for an unknown value.
+    /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the number of rows that
+    /// are suppressed for an unknown value.
     pub(crate) fn new(
         scan: &Scan,
         parts: &Parts,
@@ -107,18 +110,19 @@ impl Spilled {
         Ok((spilled, unmapped))
     }
 
-    /// The node.
+    /// Returns the node of the set.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Keys in the files: the classes, and some of them more than once.
+    /// Returns the number of keys in the files. It is an upper bound of the number of classes, because a key may
+    /// occur more than once.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Groups at the more general `to`, until that is known not to meet `demand`. Calls with the same arguments answer
-    /// the same, however much memory and however many threads there are, but for [`Grouping::NoRoom`].
+    /// Groups the set at the more general `to`, until it is known not to meet `demand`. Calls with the same arguments
+    /// return the same result for any memory and number of threads, except for [`Grouping::NoRoom`].
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
@@ -174,11 +178,12 @@ impl Spilled {
         )))
     }
 
-    /// Slices to group next: those that are expected to prove that the demand is not met, or all.
+    /// Returns the number of slices to group next: as many as are expected to prove that the demand is not met, or
+    /// all.
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();
-        // Rows beyond the limit, over rows that are suppressed in a slice, and a tenth more.
+        // The rows beyond the limit, divided by the suppressed rows per slice, plus a tenth.
         let proof = |limit: u64, rows: u64| ((limit + 1) as u128 * 11 / 10).div_ceil(u128::from(rows.max(1))) as usize;
         match (done, demand) {
             (0, _) if most <= FEW => SLICES,
@@ -194,8 +199,8 @@ impl Spilled {
         }
     }
 
-    /// Groups `slices` in one pass over the files by each thread; nothing when memory does not hold them, of about
-    /// `classes` classes in all.
+    /// Groups `slices`, with one pass over the files by each thread. `classes` is the approximate number of classes
+    /// of all slices. Returns `None` if the slices do not fit in memory.
     fn pass(
         &self,
         key_schema: &KeySchema,
@@ -213,7 +218,7 @@ impl Spilled {
         let ranges: Vec<Range<usize>> = ranges.collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
-            // A single slice is tried also where there would not be room for it if no two entries were of one class.
+            // A single slice is tried even if it would not fit if every entry was a class of its own.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
             } else {
@@ -286,7 +291,8 @@ impl Slice {
         self.keys.clear();
     }
 
-    /// What a class takes while it is grouped: its key and count in vectors that grow by doubling, and up to eight slots.
+    /// Returns the bytes of a class while it is grouped: its key and count in vectors that grow by doubling, and up
+    /// to eight slots.
     fn class_bytes(words: usize) -> usize {
         2 * (words + 1) * 8 + 8 * 4
     }
@@ -295,7 +301,7 @@ impl Slice {
         self.grouper.bytes() + (self.counts.capacity() + self.keys.capacity() + self.rows.capacity()) * 8
     }
 
-    /// The classes in the order of their keys.
+    /// Returns the classes in the order of their keys.
     fn finish(self, words: usize, demand: Option<Demand>) -> Grouped {
         let least = demand.map_or(0, |d| d.least);
         let suppressed = self.counts.iter().filter(|n| **n < least).sum();
@@ -320,7 +326,8 @@ impl Grouped {
         self.suppressed.extend(next.suppressed);
     }
 
-    /// When the first slices have more suppressed rows than the limit: how many all have, if the others are like them.
+    /// If the first slices have more suppressed rows than the limit, returns the number that all slices would have if
+    /// the others are like them.
     fn fails(&self, limit: u64) -> Option<u64> {
         let mut rows = 0;
         let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {
@@ -332,7 +339,7 @@ impl Grouped {
     }
 }
 
-/// Keys and their counts, keys ascending.
+/// Returns keys with their counts in ascending order of the keys.
 pub(crate) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
     if words == 1 {
         let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();
@@ -356,7 +363,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Rows by key.
+    /// Returns the rows by key.
     fn classes(set: &FrequencySet) -> BTreeMap<Vec<u64>, u64> {
         let classes: BTreeMap<_, _> = (0..set.len()).map(|i| (set.key(i).to_vec(), set.counts()[i])).collect();
         assert_eq!(classes.len(), set.len(), "no class is there twice");
@@ -376,7 +383,7 @@ mod tests {
     }
 
     fn shares() -> impl Strategy<Value = usize> {
-        // Nothing is held; a little is; everything is.
+        // The shares hold nothing, a little, and everything.
         prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
     }
 
@@ -420,7 +427,7 @@ mod tests {
         }
     }
 
-    /// `rows` rows of three columns with hardly two alike.
+    /// Returns a table of `rows` rows of three columns, nearly all distinct.
     fn nearly_unique(rows: i64) -> Table {
         use crate::frequency::testing::{Groups, Row};
         let groups: Vec<Groups> = [120, 110, 90].map(Groups::flat).into();

@@ -1,15 +1,16 @@
-//! From the codes of a scan, which follow the order of first appearance, to those of a key schema.
+//! Translating the codes of a scan, which are in order of first appearance, to the codes of a key schema.
 
 use crate::error::Result;
 use crate::frequency::key::PackedLayout;
 use crate::frequency::scan::Tally;
 use crate::frequency::spill::{KeyFile, SpillSpace};
 
-/// The bits that a code of the scan has in a packed key, by column and code; `None` where its rows are suppressed.
+/// The word and the bits that each code of the scan becomes in a packed key, by column and code; `None` if its rows
+/// are suppressed.
 pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
-/// The combinations of one tally in the codes of a key schema, in a new file, and the rows that are suppressed for an
-/// unknown value.
+/// Writes the combinations of one tally in the codes of a key schema to a new file. Also returns the number of rows
+/// that are suppressed for an unknown value.
 pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(KeyFile, u64)> {
     let mut recoded = KeyFile::new(spill_space.overflow("combinations are counted")?, words);
     let mut unmapped = 0;
@@ -26,7 +27,8 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &S
     Ok((recoded, unmapped))
 }
 
-/// Keys in the codes of a scan as keys in those of a key schema, but for the suppressed ones, and which are not.
+/// Translates keys from the codes of a scan to those of a key schema, without the suppressed keys. Also returns for
+/// each input key whether it was kept.
 pub(crate) fn encode<'a>(
     parts: &Parts,
     words: usize,

@@ -1,11 +1,12 @@
-//! Packed keys with their counts, in a file.
+//! Packed keys with their counts in a file.
 
 use super::spill_space::Overflow;
 use crate::error::Result;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
-/// Keys of one layout with their counts: written once, and then read any number of times, by several threads at once.
+/// Keys of one layout with their counts in a file. The file is written once, and then read any number of times, also
+/// by several threads at once.
 #[derive(Debug)]
 pub(crate) struct KeyFile {
     overflow: Overflow,
@@ -15,20 +16,20 @@ pub(crate) struct KeyFile {
     bytes: u64,
 }
 
-/// Keys one after the other, and then their counts.
+/// A part of the file: the words of the keys, followed by their counts.
 #[derive(Debug)]
 struct Block {
     offset: u64,
     entries: usize,
-    /// Whether the counts are left out, because each is 1.
+    /// Whether the counts are left out because each is 1.
     ones: bool,
 }
 
 impl KeyFile {
-    /// Keys of a block, at most: what is read at once, and what is computed of it, stays in the second cache.
+    /// The most keys of a block. A block, and what is computed from it, then fits the second-level cache.
     const BLOCK: usize = 1 << 14;
 
-    /// No keys so far.
+    /// Creates a file without keys.
     pub(crate) fn new(overflow: Overflow, words: usize) -> Self {
         Self {
             overflow,
@@ -39,12 +40,12 @@ impl KeyFile {
         }
     }
 
-    /// How many keys there are; one that was appended twice counts twice.
+    /// Returns the number of keys. A key that was appended twice counts twice.
     pub(crate) fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Adds keys; without counts, each counts 1.
+    /// Appends keys. Without counts, each key counts 1.
     pub(crate) fn append(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         for (i, keys) in keys.chunks(Self::BLOCK * self.words).enumerate() {
             let entries = keys.len() / self.words;
@@ -65,8 +66,8 @@ impl KeyFile {
         Ok(())
     }
 
-    /// Calls `f` with all keys and their counts, a part at a time, while it answers that it wants more; without counts,
-    /// each is 1.
+    /// Calls `f` with all keys and their counts, one part at a time, until it returns false. Without counts, each key
+    /// counts 1.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
         let mut buffer = MutableBuffer::new(0);
         for block in &self.blocks {

@@ -1,6 +1,7 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! The files hold codes of values, never a value, and have no name: they are gone with the process, however it ends.
+//! The files contain codes of values, never a value. They have no name, and disappear with the process, however it
+//! ends.
 
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
@@ -11,25 +12,26 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the settings of a session remember of its temporary files where those have no name, so that no path tells it.
+/// The folder of a session's unnamed temporary files, remembered in the session's settings because the files have no
+/// path.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
-    /// The folder that they are in.
+    /// The folder of the files.
     pub(crate) path: PathBuf,
-    /// What makes them.
+    /// The disk manager that creates the files.
     pub(crate) disk: Arc<DiskManager>,
 }
 
-/// Where memory reservations and spill files come from.
+/// The memory pool and the folder for memory reservations and spill files.
 #[derive(Debug, Clone)]
 pub struct SpillSpace {
     pool: Arc<dyn MemoryPool>,
-    /// `None` where the session allows no files.
+    /// The folder of spill files; `None` if the session allows no files.
     folder: Option<PathBuf>,
 }
 
 impl SpillSpace {
-    /// The memory and the temporary folder of a task.
+    /// Returns the spill space with the memory pool and the temporary folder of a task.
     pub fn of(context: &TaskContext) -> Self {
         let disk = &context.runtime_env().disk_manager;
         let remembered = context.session_config().get_extension::<TemporaryFolder>();
@@ -47,27 +49,27 @@ impl SpillSpace {
         }
     }
 
-    /// Memory of `pool`, and no files.
+    /// Creates a spill space with the memory of `pool` and without files.
     pub fn memory(pool: Arc<dyn MemoryPool>) -> Self {
         Self { pool, folder: None }
     }
 
-    /// The same memory, and no files.
+    /// Returns a spill space with the same memory and without files.
     pub fn without_files(&self) -> Self {
         Self::memory(Arc::clone(&self.pool))
     }
 
-    /// Whether there may be files.
+    /// Returns true if spill files are allowed.
     pub fn has_files(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// The memory.
+    /// Returns the memory pool.
     pub fn pool(&self) -> &Arc<dyn MemoryPool> {
         &self.pool
     }
 
-    /// What of the memory nothing has reserved; `None` where it is not limited.
+    /// Returns the bytes of memory that are not reserved; `None` if memory is not limited.
     pub(crate) fn left(&self) -> Option<usize> {
         match self.pool.memory_limit() {
             MemoryLimit::Finite(limit) => Some(limit.saturating_sub(self.pool.reserved())),
@@ -75,12 +77,13 @@ impl SpillSpace {
         }
     }
 
-    /// A reservation of nothing so far, for what `name` says.
+    /// Creates an empty memory reservation with the name `name`.
     pub(crate) fn reservation(&self, name: &str) -> MemoryReservation {
         MemoryConsumer::new(name).register(&self.pool)
     }
 
-    /// A file without a name, for what did not fit while `doing` was done.
+    /// Creates an unnamed spill file. Fails with `ErrorKind::Resources` if files are not allowed; `doing` names the
+    /// work in the error.
     pub(crate) fn overflow(&self, doing: &str) -> Result<Overflow> {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(
@@ -109,14 +112,14 @@ impl SpillSpace {
     }
 }
 
-/// A file without a name that is written from its beginning to its end, and read.
+/// An unnamed file that is written sequentially and read at any offset.
 #[derive(Debug)]
 pub(crate) struct Overflow {
     file: Mutex<File>,
 }
 
 impl Overflow {
-    /// Rows that are worth a write.
+    /// The number of rows that is worth a write.
     pub(crate) const ROWS: usize = 1 << 16;
 
     pub(crate) fn create(folder: &Path) -> Result<Self> {
@@ -137,14 +140,14 @@ impl Overflow {
         Ok(bytes)
     }
 
-    /// Fills `bytes` with what is at `offset`.
+    /// Fills `bytes` from the file, starting at `offset`.
     pub(crate) fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         let mut file = self.file.lock();
         file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
         file.read_exact(bytes).map_err(unreadable)
     }
 
-    /// What is at `offset`: at most so many bytes, and none only at the end.
+    /// Reads up to `most` bytes at `offset`. Returns no bytes only at the end of the file.
     pub(crate) fn read_some(&self, offset: u64, most: usize) -> Result<Vec<u8>> {
         let (mut file, mut bytes) = (self.file.lock(), Vec::with_capacity(most));
         file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
