@@ -1,8 +1,8 @@
-//! What OVERWRITE may replace: a folder that holds what a manifest names, and nothing else.
+//! What OVERWRITE may replace: a folder that contains only files that its manifest names.
 //!
-//! Whatever else is in a folder is somebody's: a table of the session, a hierarchy, notes, `.git`. It is neither replaced
-//! nor removed. What a manifest names outside its folder is nobody's business here: only what is found in the folder is
-//! looked at, and links are not followed.
+//! Anything else in a folder belongs to somebody: a table of the session, a hierarchy, notes, `.git`. It is neither
+//! replaced nor removed. Paths outside the folder that a manifest names are ignored: only entries of the folder are
+//! checked, and links are not followed.
 
 use super::manifest::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,10 +12,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many names an error tells.
+/// The most names that an error lists.
 const TOLD: usize = 5;
 
-/// Fails where there is something else than a release, and names it.
+/// Checks that `target` does not exist or is a release. Fails with `ErrorKind::TargetExists` if there is anything
+/// else, and names it.
 pub(crate) fn check(target: &Path) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
@@ -59,7 +60,7 @@ pub(crate) fn check(target: &Path) -> Result<()> {
     ))
 }
 
-/// Removes a release, and its folder when nothing else is in it. Answers whether that was so.
+/// Removes the files of a release, and its folder if nothing else is in it. Returns true if the folder was removed.
 pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     let contents = Contents::of(folder)?;
     for file in &contents.files {
@@ -68,7 +69,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     for inner in contents.folders.iter().rev() {
         unless_filled(fs::remove_dir(folder.join(inner)))?;
     }
-    // The manifest goes last: until then it says whose the rest is.
+    // The manifest is removed last, because it says which of the remaining files belong to the release.
     if !Contents::of(folder)?.strangers.is_empty() {
         return Ok(false);
     }
@@ -78,7 +79,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     unless_filled(fs::remove_dir(folder))
 }
 
-/// Whether a folder was removed; not when there is something in it.
+/// Returns true if the folder was removed, and false if it is not empty.
 fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     match removed {
         Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
@@ -86,7 +87,7 @@ fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// What a manifest of any version says of what is in its folder.
+/// The files that a manifest of any version names in its folder.
 #[derive(Deserialize)]
 struct Named {
     output: Vec<NamedFile>,
@@ -100,7 +101,8 @@ struct NamedFile {
 }
 
 impl Named {
-    /// Nothing where there is no manifest, or something else by its name.
+    /// Reads the names from the manifest. Returns `None` if there is no manifest, or if a file of that name is
+    /// something else.
     fn by_manifest(folder: &Path) -> io::Result<Option<Self>> {
         match fs::read(folder.join(MANIFEST)) {
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Ok(None),
@@ -109,15 +111,15 @@ impl Named {
     }
 }
 
-/// What is in a folder, by its path there.
+/// The contents of a folder as relative paths.
 #[derive(Debug, Default)]
 struct Contents {
     manifest: bool,
-    /// The files that the manifest names, without itself.
+    /// The files that the manifest names, except the manifest itself.
     files: Vec<PathBuf>,
-    /// The folders that they are in, each before those in it.
+    /// The folders of these files, each before the folders in it.
     folders: Vec<PathBuf>,
-    /// Everything else; a folder without what is in it.
+    /// Everything else. A folder is listed without its contents.
     strangers: BTreeSet<PathBuf>,
 }
 

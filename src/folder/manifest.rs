@@ -1,4 +1,4 @@
-//! The manifest beside a release: everything needed to repeat it and to check it, and no data value.
+//! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::summary::{
     Check, FileSummary, HierarchySummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn, Role,
@@ -16,10 +16,10 @@ use std::path::Path;
 /// The manifest's file name in the target folder.
 pub const MANIFEST: &str = "_manifest.json";
 
-/// A manifest that is larger was written by somebody else.
+/// The most bytes of a manifest; a larger file was not written by anonsql.
 const LARGEST: u64 = 64 << 20;
 
-/// What was released, and how.
+/// The manifest of a release: what was released, and how.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -40,77 +40,79 @@ const LARGEST: u64 = 64 << 20;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// The version of anonsql that wrote it.
+    /// The version of anonsql that wrote the manifest.
     pub version: String,
-    /// SHA-256 of the manifest's text with nothing in this place. It tells a careless change from none; who changes the
-    /// manifest on purpose can write it anew.
+    /// SHA-256 of the manifest's text with an empty string as this value. It detects careless changes only, because
+    /// anybody who changes the manifest on purpose can compute it again.
     pub sha256: String,
-    /// The statement, printed canonically; `?` stands for the literals of its queries unless it was to be kept in full.
+    /// The statement in canonical form. The literals of its queries are replaced by `?`, unless the request keeps the
+    /// full statement.
     pub statement: String,
-    /// SHA-256 of the statement in full.
+    /// SHA-256 of the full statement.
     pub statement_sha256: String,
-    /// The seed of everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The level of each quasi-identifier; empty where the release is local recoding.
+    /// The level of each quasi-identifier; empty for local recoding.
     #[serde(deserialize_with = "named_once")]
     pub node: BTreeMap<String, u8>,
-    /// What the release is divided into, where it is local recoding.
+    /// The partition of the release, for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
     /// The released columns in their order.
     pub columns: Vec<ReleasedColumn>,
-    /// Those of them that are names of folders, outermost first.
+    /// The released columns that are names of folders, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub partitioned_by: Vec<String>,
     /// The column whose distinct values classes count, released or not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub entity: Option<String>,
-    /// The sensitive columns that were put into random order.
+    /// The summary of each randomized column.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub randomized: Vec<RandomizedColumn>,
-    /// What became of the sensitive column whose rows have limits of their own.
+    /// The summary of the sensitive column whose rows have limits of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub personal: Option<PersonalSummary>,
-    /// Rows read.
+    /// The number of rows read.
     pub rows_in: u64,
-    /// Rows written.
+    /// The number of rows written.
     pub rows_out: u64,
-    /// Rows suppressed.
+    /// The number of rows suppressed.
     pub rows_suppressed: u64,
     /// Whether suppressed rows were dropped or written as `*`.
     pub suppressed_rows: SuppressedRows,
-    /// Equivalence classes released.
+    /// The number of equivalence classes released.
     pub classes: u64,
-    /// The smallest released class; in entities where the request names them.
+    /// The size of the smallest released class; in entities if the request names them.
     pub reached_k: Option<u64>,
-    /// What was checked on the written files.
+    /// The recounted check of each promise on the written files.
     pub checks: Vec<Check>,
-    /// The metric that was minimised, and others, at the node.
+    /// The value of the minimised metric and of others at the node.
     #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,
-    /// The search, and what it knows of its answer.
+    /// The search, with its proof.
     pub search: SearchSummary,
     /// The files that were read.
     pub input: Vec<FileSummary>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
-    /// The report, where it is in the folder too. It has the checksum of the manifest, and so has none here.
+    /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,
+    /// so its own checksum cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub report: Option<String>,
 }
 
-/// The key of the digests of a manifest's hierarchies.
+/// Returns the key for the digests of a manifest's hierarchies.
 pub fn hierarchy_key(statement_sha256: &str, seed: u64) -> [u8; 32] {
     Sha256::digest(format!("hierarchies of {statement_sha256} with seed {seed}")).into()
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 of a text in hexadecimal.
 pub fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
 impl Manifest {
-    /// The columns of a role, each once.
+    /// Returns the columns of a role, each once.
     pub(crate) fn columns_of(&self, role: Role) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let columns = self.columns.iter().filter(|c| c.role == role);
@@ -118,13 +120,13 @@ impl Manifest {
         once.map(|c| c.name.clone()).collect()
     }
 
-    /// What it says of the hierarchy of a column.
+    /// Returns the manifest's summary of the hierarchy of a column.
     #[doc(hidden)]
     pub fn hierarchy_of(&self, column: &str) -> Option<&HierarchySummary> {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
     }
 
-    /// Whether a column was released with this hierarchy, by whatever name.
+    /// Returns true if a column was released with this hierarchy, under any name.
     pub(crate) fn used(&self, column: &str, hierarchy: &Hierarchy) -> Result<bool> {
         let Some(used) = self.hierarchy_of(column) else {
             return Ok(false);
@@ -133,7 +135,7 @@ impl Manifest {
         Ok((&used.definition, &used.digest) == (&this.definition, &this.digest))
     }
 
-    /// An error where a column was released with another hierarchy than this one.
+    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it was another.
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<()> {
         if self.used(column, hierarchy)? {
             return Ok(());
@@ -170,7 +172,8 @@ impl Manifest {
             .map_err(|e| Error::io("cannot write the manifest", e))
     }
 
-    /// The released columns that stand in the files, in their order: those that are names of folders do not.
+    /// Returns the released columns that are stored in the files, in their order. Columns that are names of folders
+    /// are not.
     pub(crate) fn columns_of_files(&self) -> Vec<&str> {
         let folders: HashSet<&str> = self.partitioned_by.iter().map(String::as_str).collect();
         let columns = self.columns.iter().map(|c| c.name.as_str());
@@ -182,7 +185,7 @@ impl Manifest {
         Ok(Self::read_sealed(folder)?.map(|(manifest, _)| manifest))
     }
 
-    /// The same, and whether its text is what was written.
+    /// Reads the manifest like [`Manifest::read`]. Also returns whether its text is unchanged since it was written.
     pub(crate) fn read_sealed(folder: &Path) -> Result<Option<(Self, bool)>> {
         let path = folder.join(MANIFEST);
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -199,7 +202,7 @@ impl Manifest {
                 LARGEST >> 20
             )));
         }
-        // What the parser says may quote the text.
+        // The parser's error may quote the text, so it is not shown.
         let manifest: Self = serde_json::from_slice(&text).map_err(|e| {
             Error::data(format!(
                 "{} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \

@@ -1,4 +1,4 @@
-//! The folder of a release: its manifest, the folders of its partitions, and what of it may be replaced.
+//! The folder of a release: its manifest, the folders of its partitions, and the check of what OVERWRITE may replace.
 
 mod contents;
 mod manifest;

@@ -1,9 +1,9 @@
-//! The folders of PARTITIONED BY: `column=value`, spelled so that every reader finds the rows again.
+//! The folders of PARTITIONED BY: `column=value`, spelled so that every reader finds the rows.
 //!
-//! A value is spelled as DataFusion and object stores spell it, which Hive, Spark and DuckDB read too. It has to be this
-//! very spelling: DataFusion looks for `WHERE c = '*'` in the folder `c=%2A` alone. Of names there is no such spelling:
-//! some readers decode them and some do not, and rows in a folder that a reader does not know are passed over without a
-//! word. A column whose name would have to be encoded is therefore refused.
+//! A value is spelled like DataFusion and object stores spell it; Hive, Spark and DuckDB read that spelling too. It
+//! must be exactly this spelling, because DataFusion looks for `WHERE c = '*'` in the folder `c=%2A` only. There is
+//! no such common spelling for column names: some readers decode them and some do not, and a reader silently skips
+//! rows in a folder that it does not recognize. A column whose name would have to be encoded is therefore refused.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
@@ -15,13 +15,13 @@ use datafusion::logical_expr::cast;
 use datafusion::object_store::path::PathPart;
 use datafusion::prelude::{Expr, lit};
 
-/// What stands for NULL in a folder's name.
+/// The folder name for NULL.
 pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The bytes that a name may have in a file system.
+/// The most bytes of a name in a file system.
 const LONGEST: usize = 255;
 
-/// Fails where a column of this name and type cannot name folders.
+/// Checks that a column of this name and type can name folders. Fails with `ErrorKind::Usage` if it cannot.
 pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     let values = plain_type(data_type);
     if values.is_binary() || values.is_nested() {
@@ -41,13 +41,14 @@ pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     )))
 }
 
-/// The name of the folder of the rows with this value.
+/// Returns the name of the folder for the rows with this value. Fails with `ErrorKind::Data` for a value that cannot
+/// be part of a name.
 pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
     let refused = |why: String| Err(Error::data(format!("PARTITIONED BY {column:?}: {why}")));
     let value = match value {
         None => NULL_FOLDER,
         Some(NULL_FOLDER) => return refused(format!("a value is {NULL_FOLDER}, which stands for NULL in folders")),
-        // The whole segment, since `.` alone would be spelled otherwise.
+        // The whole segment is encoded at once, because a value `.` alone would be spelled differently.
         Some(value) => value,
     };
     let name = PathPart::from(format!("{column}={value}"));
@@ -59,7 +60,7 @@ pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
     }
 }
 
-/// The rows with NULL where the name of a folder says so.
+/// Returns the rows with NULL in place of the folder name that stands for NULL.
 pub fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
     if folders.is_empty() {
         return Ok(rows);

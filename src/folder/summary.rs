@@ -1,4 +1,4 @@
-//! What a manifest sums up: columns, hierarchies, checks, the search, and files.
+//! The parts of a manifest: columns, hierarchies, checks, the search, and files.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -25,18 +25,18 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReleasedColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The Arrow type of its released values.
     pub data_type: String,
-    /// What the statement calls it.
+    /// The role of the column in the statement.
     pub role: Role,
-    /// The hierarchy that the statement names for it.
+    /// The hierarchy that the statement names for the column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hierarchy: Option<HierarchySummary>,
 }
 
-/// The list of the statement that has a released column.
+/// The role of a released column, after the list of the statement that names it.
 ///
 /// ```
 /// use anonsql::manifest::Role;
@@ -47,19 +47,19 @@ pub struct ReleasedColumn {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Role {
-    /// IDENTIFIERS, as a keyed hash.
+    /// A column of IDENTIFIERS, released as a keyed hash.
     Identifier,
-    /// QUASI IDENTIFIERS.
+    /// A column of QUASI IDENTIFIERS.
     QuasiIdentifier,
-    /// SENSITIVE.
+    /// A column of SENSITIVE.
     Sensitive,
-    /// CLASS.
+    /// The column of CLASS.
     Class,
-    /// KEEP.
+    /// A column of KEEP.
     Keep,
 }
 
-/// What tells a hierarchy from another one of its name.
+/// A hierarchy in a manifest, which can be distinguished from others of the same name.
 ///
 /// ```
 /// let read: anonsql::manifest::HierarchySummary = serde_json::from_str(
@@ -72,19 +72,20 @@ pub enum Role {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HierarchySummary {
-    /// Its name.
+    /// The name of the hierarchy.
     pub name: String,
-    /// What CREATE HIERARCHY says of it, where that holds nothing taken from data.
+    /// The CREATE HIERARCHY statement, if it contains nothing taken from data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub definition: Option<String>,
-    /// HMAC-SHA-256 of its values and labels otherwise, keyed by the statement and the seed: two releases do not show
-    /// whether they used the same one. The key is in the manifest, so whoever guesses all of a hierarchy can confirm it.
+    /// HMAC-SHA-256 of the hierarchy's values and labels if there is no definition. It is keyed by the statement and
+    /// the seed, so two releases do not reveal whether they used the same hierarchy. The key can be computed from the
+    /// manifest, so anybody who guesses the whole hierarchy can confirm the guess.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
 }
 
 impl HierarchySummary {
-    /// What `manifest_key` (see `hierarchy_key`) and the hierarchy make.
+    /// Summarizes a hierarchy. `key` is that of the manifest (see `hierarchy_key`).
     #[doc(hidden)]
     pub fn of(hierarchy: &Hierarchy, key: &[u8]) -> Result<Self> {
         let definition = hierarchy.rule().is_free_of_data().then(|| hierarchy.definition());
@@ -100,7 +101,7 @@ impl HierarchySummary {
     }
 }
 
-/// A sensitive column that was generalized row by row, as far as each row's own limit asks.
+/// A sensitive column that was generalized row by row, as far as each row's own limit requires.
 ///
 /// ```
 /// let read: anonsql::manifest::PersonalSummary = serde_json::from_str(
@@ -113,13 +114,14 @@ impl HierarchySummary {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PersonalSummary {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Released rows by the level of their value in its hierarchy.
+    /// The number of released rows by the level of their value in the hierarchy.
     pub rows_by_level: Vec<u64>,
-    /// Rows whose limit nothing met; they were suppressed.
+    /// The number of rows whose limit no generalization met; they were suppressed.
     pub limits_not_met: u64,
-    /// All rows suppressed on account of limits: those, and the rest of classes that were too small without them.
+    /// The number of all rows suppressed because of limits: those, and the rest of classes that became too small
+    /// without them.
     pub rows_suppressed: u64,
 }
 
@@ -136,19 +138,20 @@ pub struct PersonalSummary {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RandomizedColumn {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Which rows it was permuted among, as the statement says it.
+    /// The rows that the column was permuted among, in the words of the statement.
     pub within: String,
-    /// How many distinct values it has.
+    /// The number of distinct values of the column.
     pub values: u64,
-    /// The mutual information of the released classes and the column as it was, in bits.
+    /// The mutual information of the released classes and the original column, in bits.
     pub information_before: f64,
-    /// The same with the column as it is released: what is lost is the utility that the permutation costs.
+    /// The mutual information of the released classes and the released column, in bits. The difference is the utility
+    /// that the permutation costs.
     pub information_after: f64,
 }
 
-/// A partition in numbers. The labels themselves are data values, and only in the release.
+/// The figures of a partition. The labels themselves are data values, which only the release contains.
 ///
 /// ```
 /// let read: anonsql::manifest::PartitionSummary = serde_json::from_str(
@@ -161,14 +164,14 @@ pub struct RandomizedColumn {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PartitionSummary {
-    /// Groups, those that are suppressed included.
+    /// The number of groups, including the suppressed ones.
     pub groups: u64,
-    /// Distinct labels by quasi-identifier.
+    /// The number of distinct labels by quasi-identifier.
     #[serde(deserialize_with = "named_once")]
     pub labels: BTreeMap<String, u64>,
 }
 
-/// What became of suppressed rows.
+/// What becomes of suppressed rows.
 ///
 /// ```
 /// use anonsql::manifest::SuppressedRows;
@@ -179,13 +182,13 @@ pub struct PartitionSummary {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SuppressedRows {
-    /// They are not in the release.
+    /// Suppressed rows are not in the release.
     Dropped,
-    /// They are in the release with every quasi-identifier as `*` and every sensitive column NULL.
+    /// Suppressed rows are in the release with `*` in every quasi-identifier and NULL in every sensitive column.
     Starred,
 }
 
-/// One check of a promise on the written files.
+/// The check of one promise on the written files.
 ///
 /// ```
 /// let read: anonsql::manifest::Check = serde_json::from_str(
@@ -198,17 +201,17 @@ pub enum SuppressedRows {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Check {
-    /// The model as the statement has it.
+    /// The model in the words of the statement.
     pub check: String,
-    /// What it requires.
+    /// The value that the model requires.
     pub required: f64,
-    /// The worst that any class reaches; null when there is no class.
+    /// The worst value of any class; null if there is no class.
     pub reached: Option<f64>,
-    /// Whether it holds.
+    /// Whether the promise holds.
     pub ok: bool,
 }
 
-/// The search.
+/// The summary of a search.
 ///
 /// ```
 /// let read: anonsql::manifest::SearchSummary = serde_json::from_str(
@@ -221,15 +224,15 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// The algorithm as the statement has it.
+    /// The algorithm in the words of the statement.
     pub algorithm: String,
-    /// Distinct nodes assessed.
+    /// The number of distinct nodes assessed.
     pub nodes_assessed: u64,
-    /// "proven optimal", a bound, or nothing.
+    /// What the search proved: "proven optimal", a bound, or that there is no proof.
     pub proof: String,
 }
 
-/// A file by name, size and content.
+/// A file with its name, size and checksum.
 ///
 /// ```
 /// let read: anonsql::manifest::FileSummary = serde_json::from_str(
@@ -242,19 +245,19 @@ pub struct SearchSummary {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FileSummary {
-    /// Its name (inputs), or its path under the target folder (outputs).
+    /// The name of an input file, or the path of an output file relative to the target folder.
     pub name: String,
-    /// Its size.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// SHA-256 of its bytes, in hexadecimal.
+    /// SHA-256 of the file's bytes, in hexadecimal.
     pub sha256: String,
-    /// Its rows, for outputs.
+    /// The number of rows of an output file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
 }
 
 impl FileSummary {
-    /// Reads the file once.
+    /// Reads the file once to compute its size and checksum.
     #[doc(hidden)]
     pub fn of(path: &Path, name: String, rows: Option<u64>) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -277,7 +280,7 @@ impl FileSummary {
     }
 }
 
-/// Reads a map whose names are all different: of two values of one name nobody can tell which is meant.
+/// Reads a map. Fails if a name occurs twice, because it is then unknown which value is meant.
 pub(super) fn named_once<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
     from: D,
 ) -> std::result::Result<BTreeMap<String, V>, D::Error> {

@@ -37,7 +37,7 @@ pub(crate) struct Groups {
 const UNMAPPED: i64 = 99;
 
 impl Groups {
-    /// Values with nothing between them and the top.
+    /// Creates a hierarchy with no level between the values and the top.
     pub(crate) fn flat(values: i64) -> Self {
         Self { values, levels: vec![] }
     }

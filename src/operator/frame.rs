@@ -1,4 +1,4 @@
-//! The frame: an operator as an ExecutionPlan.
+//! The frame: an [`Operator`] as an ExecutionPlan.
 
 use crate::error::Result;
 use arrow::datatypes::SchemaRef;
@@ -25,37 +25,39 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Batches of rows.
+/// A stream of batches of rows.
 pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 
-/// How an operator takes the streams of its input.
+/// How an operator reads the partitions of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Each by itself.
+    /// Each partition by itself.
     Each,
-    /// As one, in the order that the rows come in, which it keeps. A sort above the operator may be moved below.
+    /// As one partition, in the order of its rows, which the operator keeps. The optimizer may move a sort above the
+    /// operator below it.
     Ordered,
 }
 
-/// What becomes of a stream of rows. `Display` is what a plan shows of it.
+/// A transformation of a stream of rows. `Display` is its description in a plan.
 pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
-    /// Its name in a plan.
+    /// The name of the operator in a plan.
     const NAME: &'static str;
-    /// How it takes the streams of its input.
+    /// How the operator reads the partitions of its input.
     const INPUT: Input = Input::Each;
-    /// Whether rows come out as they came in, so that all that is known of those is known of these.
+    /// Whether the rows are returned unchanged, so that all properties of the input hold for the output.
     const ONLY_LOOKS: bool = false;
 
-    /// The rows that come out, with the schema that the operator was made with. A source is handed an empty stream.
+    /// Returns the output rows, with the schema that the operator was created with. A source gets an empty input
+    /// stream.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows>;
 
-    /// About how many rows come out when so many go in; `None` where nothing is known.
+    /// Returns the approximate number of output rows for `input` input rows; `None` if it is not known.
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
         input.filter(|_| Self::ONLY_LOOKS)
     }
 }
 
-/// An [`Operator`] in a plan, with one input or, where it is a source, none.
+/// An [`Operator`] in a plan, with one input, or none if it is a source.
 #[derive(Debug)]
 pub struct OperatorExec<O> {
     input: Option<Arc<dyn ExecutionPlan>>,
@@ -66,23 +68,23 @@ pub struct OperatorExec<O> {
 }
 
 impl<O: Operator> OperatorExec<O> {
-    /// The operator that returns the rows of its input, whose schema is theirs.
+    /// Creates an operator that returns the rows of its input, with the same schema.
     pub fn looking(input: Arc<dyn ExecutionPlan>, operator: O) -> Self {
         let schema = input.schema();
         Self::over(input, operator, schema)
     }
 
-    /// The operator that makes rows of `schema` out of those of `input`.
+    /// Creates an operator that computes rows of `schema` from those of `input`.
     pub fn over(input: Arc<dyn ExecutionPlan>, operator: O, schema: SchemaRef) -> Self {
         Self::assemble(Some(input), Arc::new(operator), None, schema)
     }
 
-    /// The same, over rows that have to come in this order.
+    /// Creates an operator like [`Self::over`] that requires its input in this order.
     pub fn ordered(input: Arc<dyn ExecutionPlan>, operator: O, order: LexOrdering, schema: SchemaRef) -> Self {
         Self::assemble(Some(input), Arc::new(operator), Some(order), schema)
     }
 
-    /// The operator that makes rows of `schema` out of nothing but itself.
+    /// Creates an operator without input that produces rows of `schema`.
     pub fn source(operator: Arc<O>, schema: SchemaRef) -> Self {
         Self::assemble(None, operator, None, schema)
     }
@@ -207,8 +209,8 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         self.input.iter().map(|_| ChildStats::At(partition)).collect()
     }
 
-    /// Nothing is said to be exact, or DataFusion would answer a count without running the operator, which may be there
-    /// to prove something of the rows.
+    /// Statistics are never exact. DataFusion would otherwise answer a count without running the operator, which may
+    /// be there to prove a property of the rows.
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
         if let (true, [input]) = (O::ONLY_LOOKS, inputs) {
             return Ok(Arc::new(input.as_ref().clone().to_inexact()));
@@ -222,7 +224,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
     }
 }
 
-/// The stream, adding the time that each look at it takes to `time`.
+/// Returns the stream, and adds the time of each poll to `time`.
 fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatchStream {
     let schema = input.schema();
     let rows = stream::poll_fn(move |context| {
@@ -232,7 +234,8 @@ fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatc
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-/// The rows of an operator, with its metrics: the time that it waits for its input, which is `below`, is not its own.
+/// Returns the rows of an operator, and records its metrics. The time `below` that it waits for its input is not
+/// counted as its own.
 fn measured(mut rows: Rows, metrics: BaselineMetrics, below: Time) -> Rows {
     let rows = stream::poll_fn(move |context| {
         let (start, before) = (Instant::now(), below.value());

@@ -1,4 +1,4 @@
-//! Tables whose rows an operator makes when they are read.
+//! Tables whose rows an operator computes when they are read.
 
 use super::frame::{Operator, OperatorExec};
 use arrow::datatypes::SchemaRef;
@@ -11,7 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use std::sync::Arc;
 
-/// A table whose rows are made by a source when they are read.
+/// A table whose rows a source operator computes when they are read.
 #[derive(Debug)]
 pub struct ComputedTable<O> {
     source: Arc<O>,
@@ -19,7 +19,7 @@ pub struct ComputedTable<O> {
 }
 
 impl<O: Operator> ComputedTable<O> {
-    /// The table of what `source` makes, rows of `schema`.
+    /// Creates the table of the rows of `source`, which have this `schema`.
     pub fn new(source: O, schema: SchemaRef) -> Self {
         let source = Arc::new(source);
         Self { source, schema }
@@ -51,7 +51,7 @@ impl<O: Operator> TableProvider for ComputedTable<O> {
     }
 }
 
-/// The rows of `plan` with these of its columns.
+/// Returns the rows of `plan` with only these of its columns.
 pub fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
     let schema = plan.schema();
     let exprs = columns.iter().map(|i| {

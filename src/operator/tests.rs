@@ -48,7 +48,7 @@ impl<const LOOKS: bool> Operator for Wait<LOOKS> {
     }
 }
 
-/// Counts up, and needs no input.
+/// Counts up without an input.
 #[derive(Debug)]
 struct CountUp(u64);
 
@@ -111,7 +111,7 @@ async fn rows_and_own_time_are_shown() {
         );
     }
     let (own, of_input) = (nanoseconds(plan.as_ref()), nanoseconds(plan.children()[0].as_ref()));
-    // However slow the machine is: what an operator waits for its input is counted once, as the input's.
+    // However slow the machine is, the time that an operator waits for its input is counted once, as the input's.
     assert!(
         own >= 5_000_000 && of_input >= 60_000_000,
         "{own} ns over {of_input} ns"

@@ -1,10 +1,10 @@
-//! Work that waits, apart from the workers of a tokio runtime.
+//! Blocking work, which runs apart from the workers of a tokio runtime.
 
 use crate::error::{Error, Result};
 use tokio::task::spawn_blocking;
 
-/// Begins `work` at once on a thread that may wait, and returns its answer. `what` names it in the error that a panic ends
-/// as. Work that has begun comes to its end, also when nobody awaits it any more.
+/// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the error if it
+/// panics. Work that has started runs to its end, even if the future is dropped.
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,

@@ -1,18 +1,19 @@
-//! Independent computations, side by side on the threads of the pool that they are called on.
+//! Parallel computations on the threads of the pool that they are called on.
 
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Fewer entries than this are not worth a second thread.
+/// The fewest entries that are worth a second thread.
 pub(crate) const MANY: usize = 1 << 16;
 
-/// The threads of the pool that this is called on; 1 anywhere else, where rayon would start a pool for the whole process.
+/// Returns the number of threads of the pool that this is called on. Returns 1 on any other thread, where rayon would
+/// start a pool for the whole process.
 pub(crate) fn threads() -> usize {
     rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())
 }
 
-/// `f(0)`, `f(1)`, ... up to `n`, in this order.
+/// Returns `f(0)`, `f(1)`, ..., `f(n - 1)`, in this order.
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     match n < 2 || threads() < 2 {
         true => (0..n).map(f).collect(),
@@ -20,7 +21,7 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     }
 }
 
-/// Sorts, and leaves equal values in their order.
+/// Sorts values, and keeps equal values in their order.
 pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     match threads() {
         1 => values.sort_by(compare),
@@ -28,7 +29,8 @@ pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// `0..n` in pieces of about the same length, in order: as many as there are threads when it is [`MANY`].
+/// Divides `0..n` into pieces of about the same length, in order: one piece per thread if `n` is at least [`MANY`],
+/// and one piece if not.
 pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
     let parts = if n < MANY { 1 } else { threads() };
     let length = n.div_ceil(parts).max(1);
@@ -38,7 +40,7 @@ pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// What `f` answers for the pieces of `0..n`, one after the other.
+/// Returns the concatenated results of `f` for the pieces of `0..n`.
 pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     n: usize,
     f: impl Fn(Range<usize>) -> Vec<T> + Sync + Send,
@@ -47,7 +49,7 @@ pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     join(map(pieces.len(), |i| f(pieces[i].clone())))
 }
 
-/// The concatenation of `parts`, of which each is copied by a thread of its own when they are [`MANY`] values.
+/// Concatenates `parts`. If they have at least [`MANY`] values, they are copied in parallel.
 pub(crate) fn join<T: Send + Sync + Copy + Default>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     let n = parts.iter().map(Vec::len).sum();
     if parts.len() == 1 {

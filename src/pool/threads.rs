@@ -1,4 +1,4 @@
-//! The pool of a session.
+//! The thread pool of a session.
 
 use super::blocking::blocking;
 use super::parallel::MANY;
@@ -8,17 +8,18 @@ use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, OnceLock};
 
-/// As many threads as a session has `target_partitions`. They are started when they are first needed, and end with the
-/// last clone. A pool of one thread has none: its work is done by whoever asks for it.
+/// A pool of as many threads as the session has `target_partitions`. The threads are started when they are first
+/// needed, and end with the last clone of the pool. A pool of one thread starts none: its work is done by the calling
+/// thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     threads: usize,
-    /// Nothing where the system has no more threads.
+    /// The started threads; `None` inside if the system could not start them.
     started: Arc<OnceLock<Option<ThreadPool>>>,
 }
 
 impl Pool {
-    /// A pool of so many threads.
+    /// Creates a pool of `threads` threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self {
             threads: threads.max(1),
@@ -26,7 +27,7 @@ impl Pool {
         }
     }
 
-    /// The pool of the session with this configuration; one of its own where no [`SessionPool`] was set.
+    /// Returns the pool of the session with this configuration, or a new pool if no [`SessionPool`] was set.
     pub(crate) fn of(config: &SessionConfig) -> Self {
         let threads = config.target_partitions();
         match config.get_extension::<SessionPool>() {
@@ -35,7 +36,7 @@ impl Pool {
         }
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
@@ -43,7 +44,7 @@ impl Pool {
     fn started(&self) -> Option<&ThreadPool> {
         let start = || {
             let builder = ThreadPoolBuilder::new().num_threads(self.threads);
-            // Without threads of its own the work is done by those that ask for it.
+            // If the threads cannot be started, the calling threads do the work.
             builder.thread_name(|i| format!("anonsql-{i}")).build().ok()
         };
         match self.threads {
@@ -52,7 +53,8 @@ impl Pool {
         }
     }
 
-    /// Does work that is divided among the threads, and waits for it. See [`super`] for what such work must not do.
+    /// Runs work that is divided among the threads, and waits for its result. See [`super`] for what such work must
+    /// not do.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.started() {
             Some(pool) => pool.install(work),
@@ -60,7 +62,7 @@ impl Pool {
         }
     }
 
-    /// [`Self::install`] for work on so many entries: few are not worth another thread.
+    /// Like [`Self::install`] for work on `entries` entries; few entries are not worth another thread.
     pub(crate) fn install_for<T: Send>(&self, entries: usize, work: impl FnOnce() -> T + Send) -> T {
         match entries < MANY {
             true => work(),
@@ -68,7 +70,7 @@ impl Pool {
         }
     }
 
-    /// [`Self::install`] for whoever must not wait: a task of a runtime.
+    /// Like [`Self::install`] for callers that must not block: tasks of a runtime.
     pub(crate) fn compute<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -79,7 +81,7 @@ impl Pool {
     }
 }
 
-/// What the configuration of a session remembers: the pool that its statements share.
+/// The pool that the statements of a session share, kept in the session's configuration.
 #[derive(Debug)]
 pub(crate) struct SessionPool(Mutex<Pool>);
 
@@ -92,8 +94,8 @@ impl SessionPool {
         }
     }
 
-    /// The pool, which is another one after `SET datafusion.execution.target_partitions`. The work that the old one has
-    /// comes to its end.
+    /// Returns the pool. After `SET datafusion.execution.target_partitions` this is a new pool; the old one finishes
+    /// its work.
     fn sized(&self, threads: usize) -> Pool {
         let mut pool = self.0.lock();
         if pool.threads != threads.max(1) {
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The names of the threads that did some work.
+    /// Returns the names of the threads that did some work.
     fn names(pool: &Pool) -> BTreeSet<String> {
         let name = || std::thread::current().name().unwrap_or_default().to_string();
         pool.started().unwrap().broadcast(|_| name()).into_iter().collect()

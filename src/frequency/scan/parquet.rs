@@ -26,7 +26,8 @@ use std::sync::Arc;
 const BYTES_A_VALUE: i64 = 4;
 
 /// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan stores them so.
-/// Returns any plan that is not a scan of Parquet files, with or without a choice of columns, unchanged.
+/// Only a scan of Parquet files, with or without a selection of its columns, is changed; any other plan is returned
+/// unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         let is_column = |e: &datafusion::physical_plan::projection::ProjectionExpr| e.expr.is::<Column>();
