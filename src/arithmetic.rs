@@ -1,11 +1,11 @@
-//! Whole numbers: divisors and multiples.
+//! Integer arithmetic: divisors and multiples.
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor of two numbers.
 pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The least common multiple of numbers that are not 0; `None` where it is above `most`.
+/// Returns the least common multiple of numbers other than 0; `None` if it is greater than `most`.
 pub fn common_multiple(numbers: impl IntoIterator<Item = u64>, most: u64) -> Option<u64> {
     let mut numbers = numbers.into_iter();
     numbers.try_fold(1u64, |multiple, n| {

@@ -1,15 +1,15 @@
-//! One error type: what went wrong, who is at fault, and what to do next.
+//! The error type: what went wrong, who is at fault, and what to do next.
 //!
-//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts; they never hold a
-//! data value unless the caller asked for it, so an error that another crate raised while it read data is passed
-//! through [`Error::from_data`], which keeps what it says about the schema and drops what may be a value.
+//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
+//! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
+//! passed through [`Error::from_data`], which keeps what it says about the schema and drops what may be a value.
 
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use std::fmt;
 use tokio::task::JoinError;
 
-/// The result of everything fallible in this crate.
+/// The result type of this crate's fallible functions.
 ///
 /// ```
 /// fn checked(k: u64) -> anonsql::error::Result<u64> {
@@ -20,7 +20,7 @@ use tokio::task::JoinError;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who is at fault, and so which exit code the command ends with.
+/// The kind of an error, which says who is at fault and decides the exit code of the command.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The statement does not parse or names something that is not there (exit code 1).
+    /// The statement does not parse, or names something that does not exist (exit code 1).
     Usage,
     /// The data does not fit the statement: unmapped values, NaN, a truncated file (exit code 1).
     Data,
@@ -43,11 +43,11 @@ pub enum ErrorKind {
     Io,
     /// No node of the lattice satisfies the request (exit code 3).
     Infeasible,
-    /// What was written, or what was checked, does not hold the promise (exit code 4).
+    /// What was written or checked does not satisfy the promises (exit code 4).
     Verification,
-    /// The target is there already and may not be overwritten (exit code 5).
+    /// The target exists and may not be overwritten (exit code 5).
     TargetExists,
-    /// Interrupted by the user before there was an answer (exit code 1).
+    /// The user interrupted the work before there was an answer (exit code 1).
     Interrupted,
     /// Memory or disk ran out (exit code 1).
     Resources,
@@ -55,7 +55,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// An error with its kind, a message for people, and where it came from.
+/// An error with its kind, a message for people, and its cause.
 ///
 /// ```
 /// use anonsql::error::{Error, ErrorKind};
@@ -70,7 +70,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -79,17 +79,17 @@ impl Error {
         }
     }
 
-    /// The statement is wrong.
+    /// Creates an error of kind `Usage`: the statement is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// The data does not fit the statement.
+    /// Creates an error of kind `Data`: the data does not fit the statement.
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
     }
 
-    /// A fault of anonsql itself.
+    /// Creates an error of kind `Internal`: a fault of anonsql itself.
     #[doc(hidden)]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(
@@ -98,17 +98,18 @@ impl Error {
         )
     }
 
-    /// No node satisfies the request.
+    /// Creates an error of kind `Infeasible`: no node satisfies the request.
     pub fn infeasible(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Infeasible, message)
     }
 
-    /// A file or folder, named by `what`, could not be used.
+    /// Creates an error of kind `Io`: the file or folder named by `what` could not be used.
     pub(crate) fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
-    /// `what` (a column, a model, ...) called `name` is unknown; names the nearest of `known`.
+    /// Creates an error of kind `Usage`: `what` (a column, a model, ...) called `name` is unknown. The message names
+    /// the nearest of `known`, or all of them if none is near.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known
@@ -124,21 +125,21 @@ impl Error {
         Self::usage(format!("there is no {what} {name:?}{hint}"))
     }
 
-    /// The same error, told in a wider context: `context: message`.
+    /// Returns the same error with a context before its message: `context: message`.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
-    /// The same error with the error that caused it.
+    /// Returns the same error with the error that caused it.
     pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// An error that DataFusion raised while it read data: whatever may be a value of a person is withheld. That is what it
-    /// quotes, and unless it speaks of memory or files, numbers and what follows its first line. The original is dropped too,
-    /// so that no log can print it.
+    /// Converts an error that DataFusion raised while it read data, and withholds everything that may be a value of a
+    /// person: quoted text, and, unless the error is about memory or files, numbers and all lines after the first.
+    /// The original error is dropped too, so that no log can print it.
     pub(crate) fn from_data(error: DataFusionError) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
@@ -152,8 +153,8 @@ impl Error {
         Self::new(kind_of(root), said)
     }
 
-    /// An error of a statement of DataFusion that may have read data before it answered, as CREATE TABLE AS does. What is
-    /// wrong with the statement itself is said in full.
+    /// Converts an error of a DataFusion statement that may have read data before it failed, such as CREATE TABLE AS.
+    /// Errors about the statement itself are shown in full.
     pub(crate) fn from_statement(error: DataFusionError) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -166,7 +167,8 @@ impl Error {
         }
     }
 
-    /// `what` ran as a task, which did not come to its end. What a panic says is withheld: it may quote data.
+    /// Converts the error of the task `what`, which panicked or was cancelled. The text of a panic is withheld,
+    /// because it may quote data.
     pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
             true => Self::internal(format!("{what} ended by a panic")),
@@ -174,17 +176,17 @@ impl Error {
         }
     }
 
-    /// The kind, which decides the exit code.
+    /// Returns the kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What is said to the user.
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The exit code of the command that ends with this error.
+    /// Returns the exit code of a command that ends with this error.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             ErrorKind::Infeasible => 3,
@@ -246,7 +248,7 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Our own error, if that is what DataFusion carried through a plan, or that of a task of its own.
+/// Returns our own error, if DataFusion carried one through a plan, or the error of a task of DataFusion's.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
@@ -264,14 +266,14 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
         DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
             ErrorKind::Data
         }
-        // What DataFusion says of a file that it takes for Arrow is said as if it were its own fault.
+        // DataFusion reports a file that it wrongly takes for Arrow as an internal error.
         DataFusionError::Internal(said) if said.starts_with("Failed to parse Arrow file") => ErrorKind::Data,
         DataFusionError::Internal(_) => ErrorKind::Internal,
         _ => ErrorKind::Usage,
     }
 }
 
-/// Whether the error arises from values that were read, and so may hold them anywhere.
+/// Returns true if the error can contain values that were read.
 fn may_tell_values(error: &DataFusionError) -> bool {
     match error {
         DataFusionError::ArrowError(e, _) => !matches!(
@@ -283,13 +285,13 @@ fn may_tell_values(error: &DataFusionError) -> bool {
     }
 }
 
-/// Whether the error quotes a whole row, as the reader of CSV does: no statement is to blame for that.
+/// Returns true if the error quotes a whole row, as the CSV reader does. Such an error is never about the statement.
 fn tells_rows(error: &DataFusionError) -> bool {
     matches!(error, DataFusionError::ArrowError(e, _) if matches!(e.as_ref(), ArrowError::ParseError(said) if said.contains("Row data: ")))
 }
 
-/// What an error says. DataFusion, Arrow and Parquet each put their names before what the other said, so an error that
-/// went through all of them has three; here it has the one of where it arose.
+/// Returns the text of an error. DataFusion, Arrow and Parquet each add their name before the text, so an error that
+/// passed all of them has three names; this text has the name of its origin only.
 fn text(error: &DataFusionError) -> String {
     match error {
         DataFusionError::ParquetError(e) => parquet(&e.to_string()),
@@ -311,7 +313,7 @@ fn parquet(said: &str) -> String {
     )
 }
 
-/// The text with every quoted part replaced by an ellipsis.
+/// Returns the text with every quoted part replaced by an ellipsis.
 fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -330,14 +332,15 @@ fn redact(text: &str) -> String {
     out
 }
 
-/// What has a number in its name: Arrow's types, and an encoding.
+/// Names that contain a number: Arrow's types, and an encoding.
 const NAMES: &[&str] = &[
     "Int", "UInt", "Float", "Decimal", "Date", "Time", "Utf", "LargeUtf", "UTF-", "utf-",
 ];
-/// What a number that says where in a file something is comes after.
+/// Words before a number that is a position in a file.
 const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
 
-/// The text with every word that has a digit in it replaced by an ellipsis, but for [`NAMES`] and [`PLACES`].
+/// Returns the text with every word that contains a digit replaced by an ellipsis, except after [`PLACES`] and in
+/// [`NAMES`].
 fn without_numbers(text: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ':' | '+' | '-');
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);

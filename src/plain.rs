@@ -1,8 +1,9 @@
-//! Text that is safe to look at: a name or a value may hold what moves the cursor of a terminal, colours it, or turns
-//! around what stands beside it.
+//! Text that is safe to display. A name or a value may contain characters that move the cursor of a terminal, colour
+//! it, or reverse the text beside them.
 
-/// Whether a character is no sign on a page but acts on those beside it: control characters with ESC among them, marks
-/// of the direction of writing, and what takes no room. The joiners that scripts and emoji need stay as they are.
+/// Returns true for a character that acts on the text beside it instead of showing a sign: control characters
+/// including ESC, marks of the writing direction, and characters without width. The joiners that scripts and emoji
+/// need are not among them.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -10,18 +11,18 @@ pub fn acts(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text of one line with everything that [`acts`] spelled out: `\n`, `\u{1b}`.
+/// Returns the text of one line with every character that [`acts`] escaped: `\n`, `\u{1b}`.
 pub fn line(text: &str) -> String {
     spelled(text, |_| false)
 }
 
-/// The same of several lines, whose ends and tabs stay.
+/// Returns the text of several lines escaped in the same way, with its line ends and tabs kept.
 pub fn lines(text: &str) -> String {
     spelled(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// JSON whose strings spell out what [`acts`], which JSON itself leaves as it is beyond the first 32 characters. It
-/// reads as the same values.
+/// Returns JSON with every character of its strings that [`acts`] escaped; JSON itself escapes only the first 32
+/// characters. The result has the same values.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

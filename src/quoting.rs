@@ -1,11 +1,11 @@
-//! How a name or a text stands in SQL, so that it reads back the same.
+//! Quoting names and texts in SQL, so that they read back the same.
 
 use std::fmt::{self, Display};
 
 /// The words that [`ident`] quotes although they would read back as names.
 ///
-/// The list is fixed. What a statement prints is written to manifests, whose bytes must not change when the language learns
-/// a word, and a new word needs no place here: the grammar waits for a keyword only where no name can stand.
+/// The list is fixed. Printed statements are written to manifests, whose bytes must not change when the language gets
+/// a new word. A new word need not be added here, because the grammar expects a keyword only where no name can stand.
 const RESERVED: &[&str] = &[
     "against",
     "analyze",
@@ -99,17 +99,18 @@ const RESERVED: &[&str] = &[
     "within",
 ];
 
-/// A name in double quotes.
+/// Returns a name in double quotes.
 pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text in single quotes.
+/// Returns a text in single quotes.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A name as people write it: in double quotes only where it would otherwise fold or could be taken for a keyword.
+/// Returns a name as people write it: in double quotes only if it would otherwise be folded or could be taken for a
+/// keyword.
 pub fn ident(name: &str) -> impl Display + '_ {
     fmt::from_fn(
         move |f| match is_plain(name) && RESERVED.binary_search(&name).is_err() {
@@ -119,7 +120,7 @@ pub fn ident(name: &str) -> impl Display + '_ {
     )
 }
 
-/// Whether a name needs no quotes: what is left of it after folding is itself.
+/// Returns true if a name needs no quotes, because folding does not change it.
 pub fn is_plain(name: &str) -> bool {
     let is_first = |c: char| c.is_ascii_lowercase() || c == '_';
     name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit())

@@ -1,6 +1,6 @@
 //! The settings of a session: `SET anonsql.name = 'value'` changes one, `SHOW anonsql.name` and `SHOW ALL` list them.
 //!
-//! They are an extension of DataFusion's configuration, so whoever has a session, a task or a plan has them too:
+//! The settings are an extension of DataFusion's configuration, so they can be read from a session, a task or a plan:
 //! [`Settings::of`].
 
 use crate::error::{Error, Result};
@@ -11,10 +11,10 @@ use std::any::Any;
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NodeExecution {
-    /// By the grouping of this crate, which packs the labels of a row into machine words.
+    /// By the grouping of this crate, which packs the codes of a row into machine words.
     #[default]
     Fused,
-    /// By DataFusion, which executes the logical plan of the node as it plans any GROUP BY.
+    /// By DataFusion, which plans and executes the node like any GROUP BY.
     DataFusion,
 }
 
@@ -45,7 +45,7 @@ pub struct Settings {
     pub node_execution: NodeExecution,
 }
 
-/// A setting: its name after `anonsql.`, what it is for, how it is read and how it is written.
+/// A setting: its name after `anonsql.`, its summary, and how it is set and read.
 struct Setting {
     name: &'static str,
     summary: &'static str,
@@ -53,7 +53,7 @@ struct Setting {
     get: fn(&Settings) -> &'static str,
 }
 
-/// Every setting.
+/// All settings.
 const SETTINGS: &[Setting] = &[Setting {
     name: "node_execution",
     summary: "How the classes of a lattice node are counted: 'fused' by anonsql's own grouping, 'datafusion' by \
@@ -66,12 +66,12 @@ const SETTINGS: &[Setting] = &[Setting {
 }];
 
 impl Settings {
-    /// The settings in a configuration; the defaults where none were put in.
+    /// Returns the settings in a configuration, or the defaults if it has none.
     pub fn of(options: &ConfigOptions) -> Self {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Puts the defaults in a configuration that has no settings, so that SET and SHOW know them.
+    /// Adds the default settings to a configuration that has none, so that SET and SHOW know them.
     pub(crate) fn extend(options: &mut ConfigOptions) {
         if options.extensions.get::<Self>().is_none() {
             options.extensions.insert(Self::default());
@@ -103,7 +103,8 @@ impl ExtensionOptions for Settings {
         Ok(())
     }
 
-    /// With the prefix in the name: DataFusion adds none, and SHOW looks for the name that SET takes.
+    /// Returns the entries with the prefix in their names: DataFusion adds no prefix, and SHOW looks for the name
+    /// that SET takes.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
             key: format!("{}.{}", Self::PREFIX, setting.name),
@@ -125,7 +126,7 @@ mod tests {
         Settings::extend(&mut options);
         for value in NodeExecution::ALL {
             options.set("anonsql.node_execution", value.name()).unwrap();
-            // A second context in the same session keeps what was set.
+            // A second context in the same session keeps the changed settings.
             Settings::extend(&mut options);
             assert_eq!(Settings::of(&options).node_execution, *value);
             let entry = options

@@ -1,32 +1,32 @@
-//! Who chooses the release.
+//! How the node or partition of a release is chosen.
 
 use crate::catalogue::Call;
 use crate::partition::Partitioner;
 use crate::search::Search;
 
-/// How the release is chosen.
+/// How the node or partition of a release is chosen.
 #[derive(Debug)]
 pub enum Choice {
-    /// A node, by a search.
+    /// A search chooses a node.
     Search {
-        /// As the statement has it.
+        /// The search in the words of the statement.
         call: Call,
-        /// The algorithm.
+        /// The search algorithm.
         search: Box<dyn Search>,
     },
-    /// A partition, by local recoding.
+    /// Local recoding chooses a partition.
     Partition {
-        /// As the statement has it.
+        /// The algorithm in the words of the statement.
         call: Call,
-        /// The algorithm.
+        /// The partitioning algorithm.
         partitioner: Box<dyn Partitioner>,
     },
-    /// As given: one level per quasi-identifier, then checked.
+    /// The statement gives the node, as one level per quasi-identifier. It is still checked.
     Node(Vec<u8>),
 }
 
 impl Choice {
-    /// The algorithm as the statement has it; `None` where a node is given.
+    /// Returns the algorithm in the words of the statement; `None` if the node is given.
     pub fn call(&self) -> Option<&Call> {
         match self {
             Choice::Search { call, .. } | Choice::Partition { call, .. } => Some(call),

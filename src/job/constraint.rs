@@ -1,26 +1,27 @@
-//! What a release must hold.
+//! The privacy models that a release must satisfy, and the suppression limit.
 
 use super::roles::QuasiIdentifier;
 use crate::catalogue::Call;
 use crate::model::PrivacyModel;
 
-/// A privacy model in force.
+/// A requested privacy model, with the columns that it is about.
 #[derive(Debug)]
 pub struct Constraint {
-    /// As the statement has it.
+    /// The model in the words of the statement.
     pub call: Call,
-    /// The model.
+    /// The privacy model.
     pub model: Box<dyn PrivacyModel>,
-    /// What it promises, in a line.
+    /// The promise of the model in one line.
     pub meaning: &'static str,
-    /// The sensitive attribute it is about.
+    /// The sensitive attribute that the model is about.
     pub attribute: Option<String>,
-    /// The quasi-identifiers whose groups must hold, by position; all of them when `None`.
+    /// The positions of the quasi-identifiers whose groups must satisfy the model; `None` for all.
     pub subset: Option<Vec<usize>>,
 }
 
 impl Constraint {
-    /// As it stands in a statement, with what it is about: `l_diversity(3) ON diagnosis`.
+    /// Returns the model in the words of the statement, with its attribute and columns: `l_diversity(3) ON
+    /// diagnosis`.
     pub fn describe(&self, quasi_identifiers: &[QuasiIdentifier]) -> String {
         let mut text = self.call.to_string();
         if let Some(attribute) = &self.attribute {
@@ -39,20 +40,20 @@ impl Constraint {
 pub enum SuppressionLimit {
     /// A number of rows.
     Rows(u64),
-    /// A share of the rows as an exact fraction; the limit is the floor of it.
+    /// A share of the rows as an exact fraction. The limit is rounded down.
     Share {
-        /// Numerator.
+        /// The numerator of the share.
         over: u64,
-        /// Denominator.
+        /// The denominator of the share.
         under: u64,
     },
 }
 
 impl SuppressionLimit {
-    /// Nothing may be suppressed.
+    /// The limit if no row may be suppressed.
     pub const NONE: Self = Self::Rows(0);
 
-    /// The limit for a table of `rows` rows.
+    /// Returns the limit for a table of `rows` rows.
     pub fn rows(self, rows: u64) -> u64 {
         match self {
             SuppressionLimit::Rows(n) => n.min(rows),

@@ -1,5 +1,5 @@
-//! What was asked: a request bound to names and types, as a value. [`Job::check`] holds every refusal; nothing is read
-//! before it, and nothing is refused for what was asked after it.
+//! The job: a request bound to names and types, as a value. [`Job::check`] contains every refusal of a request.
+//! Nothing is read before it, and nothing is refused because of the request after it.
 
 mod check;
 mod choice;
@@ -26,56 +26,56 @@ use crate::error::Result;
 use crate::metric::Metric;
 use std::time::Duration;
 
-/// A bound request.
+/// A bound request: the complete description of a release.
 pub struct Job {
-    /// The statement, printed canonically, as the manifest may have it. It holds no secret.
+    /// The statement in canonical form, as the manifest may contain it. It contains no secret.
     pub statement: String,
-    /// SHA-256 of the statement in full.
+    /// SHA-256 of the full statement.
     pub statement_sha256: String,
-    /// The rows.
+    /// The table to anonymize.
     pub source: SourceTable,
-    /// Columns that are removed or hashed.
+    /// The columns that are removed or hashed.
     pub identifiers: Vec<Identifier>,
-    /// Columns that are generalized.
+    /// The columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifier>,
-    /// Columns that are protected.
+    /// The sensitive attributes, which the models protect.
     pub sensitive: Vec<Sensitive>,
-    /// The class label.
+    /// The column of the class label.
     pub class_label: Option<String>,
-    /// Columns that are kept as they are.
+    /// The columns that are kept unchanged.
     pub keep: Vec<String>,
     /// The column whose distinct values are counted instead of rows.
     pub entity: Option<String>,
-    /// The population table of k_map, with the same quasi-identifiers.
+    /// The population table for k_map, with the same quasi-identifiers.
     pub population: Option<SourceTable>,
-    /// The privacy models.
+    /// The privacy models with their attributes and columns.
     pub constraints: Vec<Constraint>,
     /// The most rows that may be suppressed.
     pub suppression: SuppressionLimit,
-    /// Whether suppressed rows stay, with every quasi-identifier as `*` and every sensitive value NULL.
+    /// Whether suppressed rows stay, with `*` in every quasi-identifier and NULL in every sensitive column.
     pub starred: bool,
-    /// What is minimised, as the statement has it.
+    /// The name of the metric to minimise, in the words of the statement.
     pub metric_name: String,
-    /// What is minimised.
+    /// The metric to minimise.
     pub metric: Box<dyn Metric>,
-    /// The metrics that it weighs against each other, by name, where it is a sum of several.
+    /// The names and metrics of the terms, if the metric is a weighted sum of several.
     pub terms: Vec<(String, Box<dyn Metric>)>,
-    /// How the release is chosen.
+    /// How the node or partition is chosen.
     pub choice: Choice,
-    /// The seed of everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// When the search has to end.
+    /// The time limit of the search.
     pub time_limit: Option<Duration>,
-    /// The most nodes that the search may evaluate.
+    /// The most nodes that the search may assess.
     pub node_limit: Option<u64>,
-    /// Where the release goes; its rows are handed out where there is no target.
+    /// The folder of the release; `None` if its rows are handed out.
     pub target: Option<Target>,
-    /// Where the report of the release goes.
+    /// The file for the report of the release.
     pub report: Option<ReportFile>,
 }
 
 impl Job {
-    /// Whether the released table has the column: identifiers without a hash are dropped, and so is an entity column
+    /// Returns true if the column is released. Identifiers without a hash are dropped, and so is an entity column
     /// that is in no other list.
     pub fn releases(&self, column: &str) -> bool {
         let hashed = |i: &Identifier| i.column == column && i.secret.is_some();
@@ -86,7 +86,7 @@ impl Job {
             || self.keep.iter().any(|k| k == column)
     }
 
-    /// How a sensitive column is permuted.
+    /// Returns how a sensitive column is permuted.
     pub fn randomization(&self, column: &str) -> Option<&Randomization> {
         self.sensitive
             .iter()
@@ -95,12 +95,12 @@ impl Job {
             .as_ref()
     }
 
-    /// The position of a quasi-identifier.
+    /// Returns the position of a quasi-identifier.
     pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
         self.quasi_identifiers.iter().position(|q| q.column == column)
     }
 
-    /// An error when a source is not what it was when it was named.
+    /// Fails with `ErrorKind::Data` if the source or the population has changed since it was bound.
     pub(crate) async fn check_unchanged(&self) -> Result<()> {
         self.source.pins.check().await?;
         match &self.population {
@@ -109,18 +109,18 @@ impl Job {
         }
     }
 
-    /// All that is measured: what is minimised, and the metrics that it weighs.
+    /// Returns the metrics to measure: the metric to minimise, and the terms of a weighted sum.
     pub fn metrics(&self) -> Vec<&dyn Metric> {
         let terms = self.terms.iter().map(|(_, metric)| metric.as_ref());
         std::iter::once(self.metric.as_ref()).chain(terms).collect()
     }
 
-    /// The promise to each row, and the column with its limits.
+    /// Returns the constraint with personal limits, and the column that contains the limits.
     pub fn personal(&self) -> Option<(&Constraint, &str)> {
         self.constraints.iter().find_map(|c| Some((c, c.model.limit_column()?)))
     }
 
-    /// Whether classes count an entity that the released rows do not tell.
+    /// Returns true if classes count an entity that cannot be read from the released rows.
     pub fn hides_entity(&self) -> bool {
         let hidden = |e: &String| !self.releases(e) || self.identifiers.iter().any(|i| i.column == *e);
         self.entity.as_ref().is_some_and(hidden)

@@ -1,10 +1,10 @@
-//! Where the report of a release goes.
+//! The file for the report of a release.
 
 use crate::error::{Error, Result};
 use crate::report::Format;
 use std::path::{Path, PathBuf};
 
-/// Where the report of a release goes.
+/// The file for the report of a release, with its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportFile {
     path: PathBuf,
@@ -12,7 +12,8 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// The file of REPORT TO; its extension is the form of the report.
+    /// Creates the file of REPORT TO. Its extension decides the format of the report. Fails with `ErrorKind::Usage`
+    /// for a URL.
     pub fn new(path: &str) -> Result<Self> {
         if path.contains("://") {
             return Err(Error::usage(format!(
@@ -24,31 +25,31 @@ impl ReportFile {
         Ok(Self { path, format })
     }
 
-    /// Its path, as the statement has it.
+    /// Returns the path in the words of the statement.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its name where it is written into the folder of the release at `target`.
+    /// Returns the name of the report if it is written into the folder of the release at `target`.
     pub(crate) fn name_in(&self, target: &Path) -> Result<Option<String>> {
         let is_inside = resolved(&self.path)?.parent() == Some(resolved(target)?.as_path());
         let name = self.path.file_name().filter(|_| is_inside);
         Ok(name.map(|n| n.to_string_lossy().into_owned()))
     }
 
-    /// The form of the report.
+    /// Returns the format of the report.
     pub fn format(&self) -> Format {
         self.format
     }
 }
 
-/// The absolute path without links and dots, as far as its folders exist.
+/// Returns the absolute path without links and dots, as far as its folders exist.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     for known in absolute.ancestors() {
         if let Ok(real) = known.canonicalize() {
             let rest = absolute.strip_prefix(known).unwrap_or(Path::new(""));
-            // Joining nothing would end the path in a slash.
+            // Joining an empty path would add a slash at the end.
             return Ok(if rest.as_os_str().is_empty() {
                 real
             } else {

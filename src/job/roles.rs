@@ -1,4 +1,4 @@
-//! What each column of the source is.
+//! The roles of the columns of a source.
 
 use crate::hierarchy::Hierarchy;
 use datafusion::dataframe::DataFrame;
@@ -9,59 +9,59 @@ use std::sync::Arc;
 /// An identifier column: dropped, or replaced by a keyed hash.
 #[derive(Debug, Clone)]
 pub struct Identifier {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Where the secret of the hash is; without one the column is dropped.
+    /// The place of the secret of the hash. Without one the column is dropped.
     pub secret: Option<Secret>,
 }
 
-/// Where a secret is kept. The secret itself is in no statement, log, manifest or error.
+/// The place of a secret. The secret itself is in no statement, log, manifest or error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Secret {
-    /// In an environment variable.
+    /// The name of an environment variable.
     Environment(String),
-    /// In a file.
+    /// The path of a file.
     File(PathBuf),
 }
 
 /// A quasi-identifier with its hierarchy.
 #[derive(Debug, Clone)]
 pub struct QuasiIdentifier {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Its hierarchy.
+    /// The hierarchy of the column.
     pub hierarchy: Arc<Hierarchy>,
-    /// The levels that may be used, both included.
+    /// The least and the greatest level that may be used, both included; `None` for all levels.
     pub levels: Option<(u8, u8)>,
-    /// What a loss in this column counts, beside 1 for others.
+    /// The weight of a loss in this column; 1 by default.
     pub weight: f64,
 }
 
-/// A sensitive column.
+/// A sensitive attribute.
 #[derive(Debug, Clone)]
 pub struct Sensitive {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Its hierarchy, for models that measure distances in it.
+    /// The hierarchy of the column, for models that measure distances in it.
     pub hierarchy: Option<Arc<Hierarchy>>,
-    /// How its values are permuted among the released rows; not at all when `None`.
+    /// How the values are permuted among the released rows; `None` if they are not permuted.
     pub randomization: Option<Randomization>,
 }
 
 /// The rows that a sensitive column is permuted among.
 #[derive(Clone)]
 pub enum Randomization {
-    /// All released rows.
+    /// Permuted among all released rows.
     Table,
-    /// Those of a class.
+    /// Permuted among the rows of a class.
     Class,
-    /// Those with equal values in other released columns.
+    /// Permuted among the rows with equal values in other released columns.
     Columns(Vec<String>),
-    /// All, in the order that a matrix gives.
+    /// Permuted among all released rows, in the order that a matrix gives.
     Matrix {
-        /// How the statement names it.
+        /// The name of the matrix in the statement.
         name: String,
-        /// Its rows.
+        /// The rows of the matrix.
         rows: DataFrame,
     },
 }

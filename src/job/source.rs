@@ -5,26 +5,26 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionState;
 use std::path::PathBuf;
 
-/// Where the rows come from.
+/// A table that a job reads.
 #[derive(Clone)]
 pub struct SourceTable {
-    /// How the statement names it.
+    /// The name of the table in the statement.
     pub name: String,
     /// The rows, unchanged.
     pub rows: DataFrame,
-    /// The local files it reads, where they are known; the target may not be among them.
+    /// The local files that the table reads, if they are known. The target must not contain them.
     pub files: Vec<PathBuf>,
-    /// What it was when it was named.
+    /// The state of the files and tables when the request was bound.
     pub pins: Pins,
 }
 
 impl SourceTable {
-    /// The names of its columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> Vec<&str> {
         self.rows.schema().fields().iter().map(|f| f.name().as_str()).collect()
     }
 
-    /// The session that it is read in.
+    /// Returns the state of the session that reads the table.
     pub(crate) fn state(&self) -> SessionState {
         self.rows.clone().into_parts().0
     }

@@ -1,9 +1,9 @@
-//! Where a release goes.
+//! The target folder of a release.
 
 use crate::error::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The format of what is written.
+/// The format of the files of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
     /// Apache Parquet, compressed with zstd.
@@ -13,43 +13,43 @@ pub enum Format {
     Csv,
 }
 
-/// What to do when the target is there already.
+/// What to do if the target exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Existing {
-    /// Fail, and leave it.
+    /// Fail, and keep the existing target.
     #[default]
     Fail,
-    /// Replace it, at once and only when the new one is complete and verified.
+    /// Replace the target in one step, once the new release is complete and verified.
     Overwrite,
-    /// Leave it, and do nothing.
+    /// Keep the existing target, and release nothing.
     Skip,
 }
 
-/// Where the release goes.
+/// The target folder of a release, with the format of its files.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The folder.
+    /// The path of the folder.
     pub path: PathBuf,
-    /// The format of its files.
+    /// The format of the files.
     pub format: Format,
-    /// Columns whose values become folder names.
+    /// The columns whose values become folder names.
     pub partitioned_by: Vec<String>,
-    /// What to do when it is there.
+    /// What to do if the target exists.
     pub existing: Existing,
-    /// Rows a file, at most.
+    /// The most rows per file.
     pub rows_per_file: Option<u64>,
-    /// Whether the manifest has the statement with the literals of its queries.
+    /// Whether the manifest contains the statement with the literals of its queries.
     pub full_statement: bool,
 }
 
 impl Target {
-    /// Whether the target is there, and is to be left as it is.
+    /// Returns true if the target exists and is to be kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.existing == Existing::Skip && self.path.is_dir()
     }
 }
 
-/// The error for a target that is there already.
+/// Returns the error for a target that exists.
 pub(crate) fn target_exists(path: &Path) -> Error {
     Error::new(
         ErrorKind::TargetExists,

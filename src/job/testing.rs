@@ -1,4 +1,4 @@
-//! Six people, and what is asked of them, for tests of jobs and of single stages.
+//! Six people and a job over them, for tests of jobs and of single stages.
 
 use crate::catalogue::{Argument, Call, Value};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
@@ -12,7 +12,7 @@ use datafusion::prelude::SessionContext;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Age, zip and illness of each.
+/// The age, zip and illness of each person.
 pub(crate) const PEOPLE: [(i64, &str, &str); 6] = [
     (31, "a", "flu"),
     (34, "a", "cold"),
@@ -22,7 +22,7 @@ pub(crate) const PEOPLE: [(i64, &str, &str); 6] = [
     (58, "b", "flu"),
 ];
 
-/// The rows of people.
+/// Returns the rows of people.
 pub(crate) fn batch(people: &[(i64, &str, &str)]) -> RecordBatch {
     let text =
         |of: fn(&(i64, &str, &str)) -> String| Arc::new(people.iter().map(|p| Some(of(p))).collect::<StringArray>());
@@ -35,7 +35,7 @@ pub(crate) fn batch(people: &[(i64, &str, &str)]) -> RecordBatch {
     .unwrap()
 }
 
-/// A table of these rows.
+/// Returns a source table of these rows.
 pub(crate) fn source(rows: RecordBatch) -> SourceTable {
     SourceTable {
         name: "people".into(),
@@ -45,7 +45,7 @@ pub(crate) fn source(rows: RecordBatch) -> SourceTable {
     }
 }
 
-/// Decades and zip codes, or `*`.
+/// Returns a hierarchy with these labels.
 fn hierarchy(name: &str, rows: &[&[&str]]) -> Arc<Hierarchy> {
     let rows: Vec<Vec<Option<String>>> = rows
         .iter()
@@ -64,7 +64,7 @@ fn quasi_identifier(column: &str, rows: &[&[&str]]) -> QuasiIdentifier {
     }
 }
 
-/// A model with one number.
+/// Returns a constraint of a model with one number as its argument.
 pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Constraint {
     let call = Call {
         name: name.into(),
@@ -82,7 +82,7 @@ pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Con
     }
 }
 
-/// The people by decade: two classes, of four and of two, with three and two illnesses.
+/// Returns a job over the people by decade: two classes of four and two rows, with three and two illnesses.
 pub(crate) fn job() -> Job {
     let ages: &[&[&str]] = &[
         &["31", "30s", "*"],
@@ -128,7 +128,7 @@ pub(crate) fn job() -> Job {
     }
 }
 
-/// A new folder of Parquet.
+/// Returns a target: a new folder of Parquet files.
 pub(crate) fn target(path: &Path) -> Target {
     Target {
         path: path.into(),

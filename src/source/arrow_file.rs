@@ -1,6 +1,6 @@
-//! Files of Arrow's own format, looked at before they are read: blocks and compressed buffers say how large they are, and
-//! their reader takes that much memory before it looks at the rest. A damaged length would end the process, not the
-//! statement.
+//! Checking files of Arrow's own format before they are read. Blocks and compressed buffers state their size, and the
+//! reader allocates that much memory before it checks the rest. A damaged length would otherwise abort the process,
+//! and not only the statement.
 
 use crate::error::{Error, Result};
 use arrow::ipc::reader::FileReader;
@@ -12,13 +12,14 @@ use std::io::{Read, Seek, SeekFrom};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-/// The most that a buffer of one column of one batch becomes.
+/// The most bytes of an uncompressed buffer of one column of one batch.
 const LARGEST: i64 = 1 << 30;
-/// What ends a file, and what begins a message.
+/// The signature at the start and the end of a file, and the marker at the start of a message.
 const SIGNATURE: &[u8] = b"ARROW1";
 const MESSAGE: [u8; 4] = [0xff; 4];
 
-/// Whether no buffer of the file claims to become larger than any is. What cannot be followed is for the reader to refuse.
+/// Returns true if no buffer of the file claims a size beyond [`LARGEST`]. If the file cannot be parsed, returns true
+/// and leaves it to the reader to refuse the file.
 pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
     File::open(path)
         .ok()
@@ -26,9 +27,10 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Refuses a table of local files one of which claims an impossible size: for statements that read it at once.
+/// Checks the local files of a table before statements that read them at once. Fails with `ErrorKind::Data` if a file
+/// claims an impossible size.
 pub(crate) fn check(location: &str) -> Result<()> {
-    // What is no place at all is for the statement to refuse.
+    // A text that is not a location is left to the statement to refuse.
     let Ok(location) = ListingTableUrl::parse(location) else {
         return Ok(());
     };
@@ -44,7 +46,7 @@ pub(crate) fn check(location: &str) -> Result<()> {
     }
 }
 
-/// The first file under `path` that belongs to the table and cannot be read.
+/// Returns the first file under `path` that belongs to the table and cannot be read.
 fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Option<PathBuf> {
     if !path.is_dir() {
         let is_of_table =
@@ -56,14 +58,14 @@ fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Optio
     }
     let mut entries = std::fs::read_dir(path).ok()?.flatten();
     entries.find_map(|entry| {
-        // Folders behind links may lead back here.
+        // Links to folders are not followed, because they may lead back here.
         let is_own = entry.file_type().is_ok_and(|kind| kind.is_dir());
         damaged_file(&entry.path(), location, is_own)
     })
 }
 
-/// Whether a file that has the signature opens. One that does not is read as a stream next, and a stream that begins with
-/// the signature claims more than a gigabyte.
+/// Returns true if a file with the signature opens. A file that does not open is read as a stream next, and a stream
+/// that begins with the signature claims more than a gigabyte.
 fn opens(path: &Path) -> bool {
     let open = || -> Option<bool> {
         let mut head = [0; 6];
@@ -77,7 +79,7 @@ fn opens(path: &Path) -> bool {
 struct Sizes(File);
 
 impl Sizes {
-    /// Readers go by the signature at the end or by that at the beginning, and read the rest as a stream.
+    /// Some readers use the signature at the end, others that at the start, and read the rest as a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
         let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);
@@ -92,7 +94,7 @@ impl Sizes {
         Some(is_file && (begins || self.of_stream(end).unwrap_or(true)))
     }
 
-    /// The messages that the footer lists.
+    /// Checks the messages that the footer lists.
     fn of_file(&mut self, end: u64, footer: i32) -> Option<bool> {
         let footer = u64::try_from(footer).ok()?;
         let bytes = self.read((end - 10).checked_sub(footer)?, footer)?;
@@ -103,7 +105,7 @@ impl Sizes {
             .flatten()
             .chain(footer.recordBatches().into_iter().flatten());
         for block in blocks {
-            // The reader takes the memory of a whole block as well.
+            // The reader also allocates memory for a whole block.
             let part = |length: i64| u64::try_from(length).ok();
             let (at, metadata) = (part(block.offset()), part(block.metaDataLength().into()));
             let is_inside = || {
@@ -122,7 +124,7 @@ impl Sizes {
         Some(true)
     }
 
-    /// One message after the other.
+    /// Checks the messages of a stream one after another.
     fn of_stream(&mut self, end: u64) -> Option<bool> {
         let mut at = 0;
         loop {
@@ -153,7 +155,7 @@ impl Sizes {
         }
     }
 
-    /// Whether the buffers of a message are possible, whose body begins at `body`.
+    /// Checks the buffers of a message, whose body begins at `body`.
     fn message(&mut self, bytes: &[u8], body: u64) -> Option<bool> {
         let message = parsed(bytes)?;
         let dictionary = || message.header_as_dictionary_batch()?.data();
@@ -181,7 +183,7 @@ impl Sizes {
     }
 }
 
-/// A message after its length, and the marker that it has since version 0.15.
+/// Parses a message after its length, and after the marker that precedes the length since version 0.15.
 fn parsed(bytes: &[u8]) -> Option<Message<'_>> {
     let start = if bytes.starts_with(&MESSAGE) { 8 } else { 4 };
     root_as_message(bytes.get(start..)?).ok()

@@ -1,5 +1,5 @@
-//! Bounds of floating-point columns. Parquet leaves NaN out of them, and DataFusion 55.2 reads a column whose bounds are
-//! equal as a constant: a file with 0.25 and NaN would be read as 0.25 and 0.25.
+//! Removing the bounds of floating-point columns. Parquet's bounds ignore NaN, and DataFusion 55.2 reads a column
+//! whose bounds are equal as a constant: a file with 0.25 and NaN would be read as 0.25 and 0.25.
 
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, Schema};
@@ -11,7 +11,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// The reader, knowing no bounds of floating-point columns; any other operator as it is.
+/// Returns the reader without bounds of floating-point columns. Any other operator is returned unchanged.
 pub(crate) fn without_bounds_of_floats(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let Some(config) = source.and_then(|s| s.data_source().downcast_ref::<FileScanConfig>()) else {

@@ -1,4 +1,4 @@
-//! Columns of a source by their exact names.
+//! Columns of a source, selected by their exact names.
 
 use crate::error::Result;
 use datafusion::common::Column;
@@ -6,7 +6,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{Expr, cast, ident};
 
-/// A projection by exact names.
+/// Selects columns by their exact names.
 pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFrame> {
     let fields = names.iter().map(|name| {
         let (qualifier, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
@@ -15,7 +15,7 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
     Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
 }
 
-/// The population's columns cast to the sample's types, so that equal values have equal codes.
+/// Casts the population's columns to the sample's types, so that equal values have equal codes.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;

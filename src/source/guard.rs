@@ -1,5 +1,6 @@
-//! Readers of files panic where bytes are not what they expect. That is a fault of the file, not of the statement: an
-//! error that says which file, with nothing of what the panic said, which may quote data.
+//! Turning panics of file readers into errors. A reader panics on bytes that it does not expect, which is a fault of
+//! the file and not of the statement. The error names the file, and contains nothing of the panic's text, which may
+//! quote data.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
@@ -28,22 +29,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What `reading` reads of `what`, a file or folder, outside a plan: a footer, a header, a dictionary.
+/// Runs `reading`, which reads a part of the file or folder `what` outside a plan: a footer, a header, a dictionary.
+/// A panic becomes an error.
 pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
     let read = AssertUnwindSafe(reading).catch_unwind().await;
     read.unwrap_or_else(|_| Err(damaged(what)))
 }
 
-/// The plan that reads the rows of a source, dictionaries as they are stored, and no decimal that its type has no room for.
+/// Returns the plan that reads the rows of a source, with dictionaries as the files store them, and with an error for
+/// decimals that exceed their type.
 pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
     Ok(with_checked_digits(plan))
 }
 
-/// What an error calls files that are not known one by one.
+/// The name in errors for files that are not known individually.
 pub(crate) const SOURCE: &str = "the source";
 
-/// Every plan of the session whose files are read has this guard around each reader, from now on.
+/// Adds the guard to the session's optimizer rules, so that every later plan has a guard around each file reader.
 pub(crate) fn guard_readers(session: &SessionContext) {
     let state = session.state();
     let mut rules = state.physical_optimizers().to_vec();
@@ -56,7 +59,7 @@ pub(crate) fn guard_readers(session: &SessionContext) {
     *session.state_ref().write() = builder.build();
 }
 
-/// The plan with a guard around each of its readers.
+/// Returns the plan with a guard around each of its readers.
 pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let files = match plan.downcast_ref::<DataSourceExec>() {
@@ -74,16 +77,16 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
     .data()
 }
 
-/// What a reader reads.
+/// The files of a reader.
 #[derive(Debug, Clone)]
 struct Files {
-    /// What an error calls them.
+    /// The name of the files in errors.
     called: String,
-    /// By partition those of Arrow's format on this machine, which are looked at first.
+    /// The local files in Arrow's format by partition, which are checked before they are read.
     arrow: Vec<Vec<PathBuf>>,
 }
 
-/// The files of a reader; `None` where it reads none.
+/// Returns the files of a reader; `None` if it reads no files.
 fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
     let paths = config.file_groups.iter().flat_map(|group| group.files());
@@ -116,7 +119,7 @@ fn damaged(what: &str) -> Error {
 
 const NAME: &str = "guard_readers";
 
-/// Puts the guard around each reader of a plan.
+/// The optimizer rule that puts the guard around each reader of a plan.
 #[derive(Debug)]
 pub(crate) struct GuardReaders;
 
@@ -134,7 +137,7 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// A reader whose panics are errors. Everything else is the reader's.
+/// A reader whose panics become errors. All other behaviour is that of the reader.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,

@@ -1,4 +1,4 @@
-//! Reading what others wrote: files that are damaged, that change during a run, or that say what is not so.
+//! Reading files that others wrote: files that are damaged, that change during a run, or whose metadata is wrong.
 
 mod arrow_file;
 mod bounds;

@@ -1,7 +1,8 @@
-//! What a source was when a run began, to hold it against what it is at the end.
+//! Pins: the state of a source when a run began, to compare with its state at the end.
 //!
-//! A run reads its source more than once, and sums up its files beside that. It is of one table only if nothing changed
-//! meanwhile: no file came, went or was replaced, and no row was added to a table in memory.
+//! A run reads its source more than once, and also computes the checksums of its files. All of this is about one
+//! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
+//! table in memory.
 
 use crate::error::{Error, Result};
 use crate::pool::blocking;
@@ -21,10 +22,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Folders of releases that are being written.
+/// The prefix of folders of releases that are being written.
 const STAGED: &str = ".anonsql-staging-";
 
-/// The files and the tables in memory that a query reads, as they were.
+/// The files and in-memory tables that a query reads, in the state when the run began.
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     folders: Vec<Folder>,
@@ -32,7 +33,7 @@ pub struct Pins {
     tables: Vec<Table>,
 }
 
-/// Where files are listed.
+/// A folder or file URL at which files are listed.
 #[derive(Clone)]
 struct Folder {
     store: Arc<dyn ObjectStore>,
@@ -47,16 +48,16 @@ impl fmt::Debug for Folder {
     }
 }
 
-/// What tells a file from another of its name.
+/// The metadata that distinguishes a file from another of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct File {
     meta: ObjectMeta,
     path: Option<PathBuf>,
-    /// When a local file or its name last changed, which nobody can set back.
+    /// The time of the last change of a local file or its metadata, which nobody can set back.
     changed: Option<(i64, i64)>,
 }
 
-/// A table in memory.
+/// A table in memory with its batches.
 #[derive(Debug, Clone)]
 struct Table {
     name: String,
@@ -65,9 +66,9 @@ struct Table {
 }
 
 impl Pins {
-    /// Those of a query, its views and its subqueries too.
+    /// Records the files and in-memory tables that a query reads, including those of its views and subqueries.
     pub async fn of(state: &SessionState, plan: &LogicalPlan) -> Result<Self> {
-        // What an earlier statement listed is not what is there now.
+        // The session's cached listings may be outdated.
         forget_files(state.runtime_env());
         let mut scans = vec![];
         scanned(plan, &mut scans)?;
@@ -97,14 +98,14 @@ impl Pins {
         Ok(pins)
     }
 
-    /// The local files, sorted.
+    /// Returns the paths of the local files, sorted.
     pub fn local_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.files.values().filter_map(|f| f.path.clone()).collect();
         files.sort();
         files
     }
 
-    /// An error when something is not as it was.
+    /// Fails with `ErrorKind::Data` if a file or a table has changed.
     pub async fn check(&self) -> Result<()> {
         let now = self.list().await?;
         let differs = |name: &&String| now.get(*name) != self.files.get(*name);
@@ -124,7 +125,7 @@ impl Pins {
         Ok(())
     }
 
-    /// The files as they are, by name.
+    /// Returns the current files by name.
     async fn list(&self) -> Result<BTreeMap<String, File>> {
         let mut listed = vec![];
         for folder in &self.folders {
@@ -150,7 +151,7 @@ impl Pins {
 }
 
 impl Folder {
-    /// The files as DataFusion lists them, past what it remembers.
+    /// Lists the files like DataFusion does, without its cache.
     async fn list(&self) -> Result<Vec<ObjectMeta>> {
         let prefix = self.url.prefix();
         let unreadable = |e| Error::from(datafusion::error::DataFusionError::ObjectStore(Box::new(e)));
@@ -176,7 +177,7 @@ impl Folder {
     }
 }
 
-/// The tables that a query reads, also those that its views read.
+/// Collects the tables that a query reads, including those that its views read.
 fn scanned(plan: &LogicalPlan, scans: &mut Vec<TableScan>) -> datafusion::error::Result<()> {
     plan.apply_with_subqueries(|plan| {
         if let LogicalPlan::TableScan(scan) = plan {
@@ -190,7 +191,7 @@ fn scanned(plan: &LogicalPlan, scans: &mut Vec<TableScan>) -> datafusion::error:
     Ok(())
 }
 
-/// Has a session list and open the files of its tables anew.
+/// Clears the file caches of a session, so that it lists and opens the files of its tables again.
 pub(crate) fn forget_files(environment: &RuntimeEnv) {
     let caches = &environment.cache_manager;
     caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
@@ -206,7 +207,7 @@ async fn batches(partitions: &[PartitionData]) -> Vec<Vec<RecordBatch>> {
     all
 }
 
-/// Whether batches are the very same, not merely equal.
+/// Returns true if the batches are the same in memory, not merely equal.
 fn is_same(before: &[Vec<RecordBatch>], now: &[Vec<RecordBatch>]) -> bool {
     let same = |(a, b): (&RecordBatch, &RecordBatch)| {
         let columns = || a.columns().iter().zip(b.columns());

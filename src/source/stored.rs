@@ -1,4 +1,4 @@
-//! What files hold, as it is stored: rows in their order, and the names at the top of a CSV file.
+//! Reading files in their stored form: rows in their order, and the header of a CSV file.
 
 use crate::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
@@ -8,8 +8,8 @@ use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::path::Path;
 
-/// The rows of a query one after the other, its partitions too, and not as they come: in a session with one target
-/// partition, as they are stored.
+/// Returns the rows of a query in order, one partition after another. In a session with one target partition this is
+/// the order in which the rows are stored.
 pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
     let plan = session.sql(sql).await?.create_physical_plan().await?;
     let partitions = 0..plan.output_partitioning().partition_count();
@@ -19,7 +19,7 @@ pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<Sendab
     Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
 }
 
-/// Whether a CSV file begins with these names.
+/// Returns true if the header of a CSV file has exactly these names.
 pub(crate) fn has_header(file: &Path, names: &[&str]) -> bool {
     let reader = csv::ReaderBuilder::new().from_path(file).ok();
     let header = reader.and_then(|mut reader| reader.headers().ok().cloned());

@@ -1,12 +1,12 @@
 //! The base frequency set in files, because it does not fit in memory: partial counts that are grouped again for
 //! every node.
-//!
 //! The classes of a node are divided into slices by the hash of their keys, and one pass over the files groups as
 //! many slices as fit in memory. All entries of a class are in one slice, so the rows in a slice's classes that are
 //! too small are rows that the node suppresses. Once the grouped slices have more such rows than the limit, the node
 //! is proven not to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous this
-//! takes one pass over a small part of its classes. A node that is anonymous has no more classes than the limit has
-//! rows, plus the other rows in classes of the least size. Its classes are held in memory like those of any node.
+//! takes one pass over a small part of its classes. A node that is anonymous has at most one class for each row of
+//! the limit, and as many as the other rows fill with classes of the least size. Its classes are held in memory like
+//! those of any node.
 
 use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};

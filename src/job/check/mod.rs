@@ -1,4 +1,4 @@
-//! Every refusal of a job, before anything is read: one file for each thing that is asked.
+//! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
 mod models;
 mod partition;
@@ -16,7 +16,8 @@ use super::Job;
 use crate::error::Result;
 
 impl Job {
-    /// Refuses what cannot be done, cannot be meant, or would not hold: the first thing found.
+    /// Checks the job for requests that are impossible, meaningless, or without a guarantee. Fails with the first one
+    /// found, with `ErrorKind::Usage` in most cases.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         personal::check(self)?;

@@ -1,14 +1,15 @@
-//! What models and metrics ask of the rest of a job.
+//! Refusals of privacy models and metrics whose inputs the job lacks.
 
 use super::Purpose;
 use crate::error::{Error, Result};
 use crate::job::{Constraint, Job};
 
-/// Refuses a population that nothing counts in, a model without one, a release without a model, and weights without effect.
+/// Refuses a population that no model counts in, a model without its population, a release without a model, and
+/// weights without effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     check_population(&job.constraints, job.population.is_some())?;
     if purpose == Purpose::Front {
-        // What is optimized may take the place of models, and weights are those of its metrics.
+        // For a front, the objectives may replace the models, and the weights are those of its metrics.
         return Ok(());
     }
     if job.constraints.is_empty() {
@@ -25,7 +26,7 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a population that no model counts in, and a model that counts in one where none is named.
+/// Refuses a population that no model counts in, and a model that counts in a population if none is named.
 pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
     let counts = constraints.iter().any(|c| c.model.reads().population);
     if is_named == counts {

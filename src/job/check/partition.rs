@@ -1,9 +1,9 @@
-//! What local recoding cannot answer.
+//! Refusals of requests that local recoding cannot meet.
 
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job};
 
-/// Refuses what no partitioning algorithm, or not the one that was chosen, can do.
+/// Refuses requests that no partitioning algorithm, or not the chosen one, can meet.
 pub(super) fn check(job: &Job) -> Result<()> {
     let Choice::Partition { call, partitioner } = &job.choice else {
         return Ok(());

@@ -1,9 +1,9 @@
-//! What a promise to each row cannot stand beside.
+//! Refusals of requests that cannot be combined with personal limits.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 
-/// Refuses what a promise to each row cannot stand beside.
+/// Refuses requests that cannot be combined with personal limits.
 pub(super) fn check(job: &Job) -> Result<()> {
     let Some((constraint, limit)) = job.personal() else {
         return Ok(());

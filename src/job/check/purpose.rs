@@ -1,29 +1,29 @@
-//! What a statement does with a job, and which jobs are none of its.
+//! The purposes of statements, and refusals of jobs that do not fit them.
 
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job};
 
-/// What a statement does with a job.
+/// The purpose for which a statement uses a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// It releases rows: ANONYMIZE, and what is wrapped around it.
+    /// Releases rows: ANONYMIZE, and statements that contain it.
     Release,
-    /// It decides and shows what would be released, or what came of it: EXPLAIN, COMPARE.
+    /// Decides, and shows what would be or was released: EXPLAIN, COMPARE.
     Decide,
-    /// It lists every node: LATTICE OF.
+    /// Lists every node: LATTICE OF.
     Lattice,
-    /// It answers the nodes that no other beats: PARETO FRONT OF. What it optimizes may take the place of models.
+    /// Returns the nodes that no other node beats: PARETO FRONT OF. Its objectives may replace the models.
     Front,
 }
 
-/// Refuses jobs that are not about nodes where a statement is.
+/// Refuses jobs that do not choose a node for statements about nodes.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let statement = match purpose {
         Purpose::Release | Purpose::Decide => return Ok(()),
         Purpose::Lattice => "LATTICE OF",
         Purpose::Front => "PARETO FRONT OF",
     };
-    // Promises to each row are kept while rows are handed out, which these statements do not come to.
+    // Personal limits are kept while rows are handed out, and these statements hand out no rows.
     if let Some((constraint, _)) = job.personal() {
         return Err(Error::usage(format!(
             "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \

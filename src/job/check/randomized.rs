@@ -1,9 +1,9 @@
-//! What a permutation would break or cannot do.
+//! Refusals of permutations that are impossible or would break a promise.
 
 use crate::error::{Error, Result};
 use crate::job::{Job, Randomization};
 
-/// Refuses what a permutation would break or cannot do.
+/// Refuses permutations that are impossible or would break a promise.
 pub(super) fn check(job: &Job) -> Result<()> {
     for sensitive in &job.sensitive {
         let (column, Some(randomization)) = (&sensitive.column, &sensitive.randomization) else {
@@ -54,7 +54,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Columns that a permutation stays within are released, and as they are in the release.
+/// Checks that the columns that a permutation stays within are released unchanged in role, are flat, and are neither
+/// randomized nor hashed.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
         job.sensitive

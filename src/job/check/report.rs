@@ -1,11 +1,11 @@
-//! Where a report cannot go.
+//! Refusals of report files.
 
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
 use crate::job::{Job, ReportFile, SourceTable, resolved};
 use std::path::Path;
 
-/// Refuses a place where the report could not be written, or would be taken for data.
+/// Refuses a path where the report cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let refused = |why: String| {
         Err(Error::usage(format!(

@@ -1,9 +1,9 @@
-//! Every column has one role, and what roles name is there.
+//! Refusals of roles: every column has one role, and every column with a role exists.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 
-/// Refuses a column without a role or with two, and a role without a column.
+/// Refuses a column without a role or with two, and a role of a column that does not exist.
 pub(super) fn check(job: &Job) -> Result<()> {
     let columns = job.source.columns();
     for (i, column) in columns.iter().enumerate() {

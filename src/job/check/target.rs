@@ -1,4 +1,4 @@
-//! Where a release cannot go.
+//! Refusals of target folders.
 
 use crate::error::{Error, Result};
 use crate::folder;
@@ -6,7 +6,8 @@ use crate::job::{Existing, Job, SourceTable, Target, target_exists};
 use std::fs::symlink_metadata;
 use std::io::ErrorKind;
 
-/// Refuses a target that cannot name its folders, that holds what the job reads, or that is there and may not be replaced.
+/// Refuses a target that cannot name its folders, that contains files that the job reads, or that exists and may not
+/// be replaced.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     let path = &target.path;
     for column in &target.partitioned_by {
@@ -50,7 +51,7 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
         (Existing::Skip, Ok(_)) if path.is_dir() => Ok(()),
         (Existing::Fail, Ok(_)) if path.is_dir() => Err(target_exists(path)),
-        // What is no folder says what it is, whatever was asked for.
+        // For a target that is not a folder, the error says what it is, whatever was requested.
         (_, Ok(_)) => folder::check_replaceable(path),
     }
 }

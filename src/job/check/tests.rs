@@ -4,10 +4,10 @@ use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
 use crate::job::{Choice, Identifier, Job, Randomization, ReportFile};
 use crate::{metric, partition};
 
-/// A change of the job, and what is refused of it.
+/// A change of the job, with the expected refusal.
 type Case = (fn(&mut Job), &'static str);
 
-/// What is refused of a job that was changed.
+/// Returns the refusal of a job that was changed.
 fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
     let mut job = job();
     change(&mut job);
