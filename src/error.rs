@@ -339,8 +339,8 @@ const NAMES: &[&str] = &[
 /// Words before a number that is a position in a file.
 const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
 
-/// Returns the text with every word that contains a digit replaced by an ellipsis, except after [`PLACES`] and in
-/// [`NAMES`].
+/// Returns the text with every word that contains a digit replaced by an ellipsis, except for [`NAMES`] and for numbers
+/// after [`PLACES`].
 fn without_numbers(text: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ':' | '+' | '-');
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);

@@ -33,7 +33,7 @@ pub struct QuasiIdentifier {
     pub hierarchy: Arc<Hierarchy>,
     /// The least and the greatest level that may be used, both included; `None` for all levels.
     pub levels: Option<(u8, u8)>,
-    /// The weight of a loss in this column; 1 by default.
+    /// The weight of a loss in this column, relative to 1 for a column without a weight.
     pub weight: f64,
 }
 

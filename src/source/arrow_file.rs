@@ -12,7 +12,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of an uncompressed buffer of one column of one batch.
+/// The most bytes of a decompressed buffer of one column of one batch.
 const LARGEST: i64 = 1 << 30;
 /// The signature at the start and the end of a file, and the marker at the start of a message.
 const SIGNATURE: &[u8] = b"ARROW1";

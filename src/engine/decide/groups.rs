@@ -47,7 +47,7 @@ impl Combinations {
     }
 }
 
-/// The base set as a [`Table`].
+/// The base frequency set as the [`Table`] of a partitioning algorithm.
 pub(super) struct Groups<'a> {
     evaluator: &'a Evaluator,
     set: &'a FrequencySet,

@@ -18,7 +18,7 @@ use arrow::record_batch::RecordBatch;
 pub enum Alike {
     /// CSV that writes NULL as this text.
     Csv(String),
-    /// JSON.
+    /// JSON, which writes NULL, NaN, Infinity and -Infinity alike.
     Json,
 }
 

@@ -39,12 +39,11 @@ impl Grouper {
     }
 
     /// Returns the distinct keys, and drops the table.
-    /// Returns the memory held, in bytes.
     pub(crate) fn into_keys(self) -> Vec<u64> {
         self.keys
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.keys.capacity() * 8 + self.slots.capacity() * 4
     }

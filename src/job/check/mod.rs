@@ -16,8 +16,8 @@ use super::Job;
 use crate::error::Result;
 
 impl Job {
-    /// Checks the job for requests that are impossible, meaningless, or without a guarantee. Fails with the first one
-    /// found, with `ErrorKind::Usage` in most cases.
+    /// Refuses a request that is impossible, contradictory, or would break a promise. Fails with the first such problem
+    /// that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         personal::check(self)?;

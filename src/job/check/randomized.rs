@@ -54,8 +54,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns that a permutation stays within are released unchanged in role, are flat, and are neither
-/// randomized nor hashed.
+/// Checks that the columns that a permutation stays within are released, flat, and neither randomized nor hashed.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
         job.sensitive
