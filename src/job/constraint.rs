@@ -20,8 +20,8 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// Returns the model in the words of the statement, with its attribute and columns: `l_diversity(3) ON
-    /// diagnosis`.
+    /// Returns the model in the words of the statement, with its attribute and columns:
+    /// `l_diversity(3) ON diagnosis`.
     pub fn describe(&self, quasi_identifiers: &[QuasiIdentifier]) -> String {
         let mut text = self.call.to_string();
         if let Some(attribute) = &self.attribute {

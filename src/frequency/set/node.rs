@@ -2,8 +2,8 @@
 //! more specific node.
 //!
 //! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys in one loop, which
-//! costs less than AggregateExec, and planning alone costs ten times the grouping (performance.md). Under `SET
-//! anonsql.node_execution = 'datafusion'` DataFusion plans and executes the query, and spills if memory is short.
+//! costs less than AggregateExec, and planning alone costs ten times the grouping (performance.md). Under
+//! `SET anonsql.node_execution = 'datafusion'` DataFusion plans and executes the query, and spills if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
 use super::frequency_set::FrequencySet;

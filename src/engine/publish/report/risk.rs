@@ -56,7 +56,8 @@ impl Facts<'_> {
         risk(&self.recounted.session, &source, settings).await
     }
 
-    /// Returns the smallest class size that the models allow, in entities if the job has them; `None` if they allow any size.
+    /// Returns the smallest class size that the models allow, in entities if the job has them; `None` if
+    /// they allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
         let full = self.job.constraints.iter().filter(|c| c.subset.is_none());
         let least = |c: &Constraint| match self.job.entity {
