@@ -26,8 +26,8 @@ const CHUNK: usize = 1 << 17;
 /// `environment`, which `config` remembers. Returns `None` if the files have no name already, or if temporary files
 /// are disabled. Use the returned environment and `config` together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is that of `environment`; a query beyond it fails with [`ErrorKind::Resources`]. Files
-/// of a backend of the caller's own ([`TempFileFactory`]) are replaced like others.
+/// The size limit of the files is that of `environment`; a query beyond it fails. Files of a backend of the caller's
+/// own ([`TempFileFactory`]) are replaced like others.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};
