@@ -1,4 +1,4 @@
-//! Re-identification risk: how exposed the people in a table are.
+//! Re-identification risk: how exposed the people in a table are to attackers.
 //!
 //! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an attacker who knows a
 //! population table from the sizes of the same classes there ([`PopulationHistogram`]). With f the size of a row's class
@@ -44,7 +44,7 @@ use serde::Serialize;
 /// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency policy 0070 takes 0.09).
 pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 
-/// What is asked beside the figures that are always there.
+/// The optional inputs of the risk figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
     /// The share of the population that the table is, above 0 and at most 1, for the estimates of population

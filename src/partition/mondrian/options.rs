@@ -1,6 +1,6 @@
-//! What a statement says of Mondrian.
+//! The options of Mondrian in a statement.
 
-/// Which column is divided first.
+/// The column that is divided first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     Widest,
