@@ -69,7 +69,7 @@ impl PartialEq for Kind {
     }
 }
 
-/// The clause of a kind.
+/// The clause of a kind in CREATE HIERARCHY.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Clause, Item, Part, Takes};
@@ -93,7 +93,7 @@ pub struct Clause {
     pub parts: &'static [Part],
 }
 
-/// A part of a clause.
+/// A part of a clause, with its keywords and its content.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Part, Takes};

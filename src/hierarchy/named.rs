@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 
-/// A named hierarchy.
+/// A named hierarchy: a generalization rule, and the treatment of unknown values and of NULL.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     name: String,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The default mask.
 const MASK: &str = "*";
 
-/// Strings whose ends are masked.
+/// The rule that masks the ends of strings.
 #[derive(Debug, Clone)]
 pub struct Prefix {
     kept: Vec<u32>,

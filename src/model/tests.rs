@@ -68,7 +68,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The set of a node with each entry's key, as the engine would have it.
+/// Returns the sensitive values of a class with their counts, as the engine counts them.
 fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     let mut values: BTreeMap<u32, u64> = BTreeMap::new();
     for (code, n) in set.details()[SENSITIVE].class(class) {

@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::hierarchy::Label;
 use crate::search::{Context, Stop};
 
-/// The algorithm.
+/// The adaptive clustering algorithm.
 #[derive(Debug, Clone, Copy)]
 struct AdaptiveClustering;
 

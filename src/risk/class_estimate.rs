@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// The formula for B in Shlosser's estimator, with which the SNB estimator counts the classes of the population: K = u
-/// + s_1 (A / B) (C / E)^2 with A = sum i f^2 (1 - f^2)^(i-1) s_i, C = sum (1 - f)^i s_i, E = sum i f (1 - f)^(i-1)
-/// s_i.
+/// The formula for B in Shlosser's estimator, with which the SNB estimator counts the classes of the population:
+/// K = u + s_1 (A / B) (C / E)^2 with A = sum i f^2 (1 - f^2)^(i-1) s_i, C = sum (1 - f)^i s_i,
+/// E = sum i f (1 - f)^(i-1) s_i.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassEstimate {

@@ -116,9 +116,9 @@ impl From<&Histogram> for PopulationHistogram {
     }
 }
 
-/// Returns the subsets of columns whose distinction and separation are reported, by size and then by position. A size
-/// is included up to `largest` columns and while all subsets of that size fit into `most` subsets. The single columns
-/// and all columns together are always included.
+/// Returns the subsets of columns whose distinction and separation are reported, by size and then by position. All
+/// subsets of a size are included up to `largest` columns, as long as there are at most `most` subsets in total. The
+/// single columns and all columns together are always included.
 pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
     let mut last = all.clone();

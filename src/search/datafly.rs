@@ -21,7 +21,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;
 
-/// The search; it has no parameters.
+/// The Datafly search; it has no parameters.
 #[derive(Debug)]
 pub struct Datafly;
 

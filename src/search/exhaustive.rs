@@ -15,7 +15,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
-/// The search; it has no parameters.
+/// The exhaustive search; it has no parameters.
 #[derive(Debug)]
 pub struct Exhaustive;
 

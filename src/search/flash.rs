@@ -26,7 +26,7 @@ use crate::lattice::Node;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The search; it has no parameters.
+/// The Flash search; it has no parameters.
 #[derive(Debug)]
 pub struct Flash;
 

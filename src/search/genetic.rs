@@ -23,7 +23,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 
-/// The search.
+/// The genetic search.
 #[derive(Debug)]
 pub struct Genetic {
     population: usize,

@@ -21,7 +21,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 
-/// The search; it has no parameters.
+/// The Incognito search; it has no parameters.
 #[derive(Debug)]
 pub struct Incognito;
 

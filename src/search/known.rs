@@ -8,7 +8,7 @@ use crate::lattice::{Node, Tags};
 /// The number of nodes of one height assessed at once. A larger batch would assess nodes that the new bounds exclude.
 const BATCH: usize = 16;
 
-/// The knowledge of one run.
+/// What is known of the nodes during one run.
 pub(super) struct Known<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,

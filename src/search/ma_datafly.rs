@@ -18,7 +18,7 @@ use super::datafly::climb;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 
-/// The search; it has no parameters.
+/// The MA-Datafly search; it has no parameters.
 #[derive(Debug)]
 pub struct MaDatafly;
 

@@ -22,7 +22,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 use std::collections::HashSet;
 
-/// The search; it has no parameters.
+/// The OLA search; it has no parameters.
 #[derive(Debug)]
 pub struct Ola;
 

@@ -30,7 +30,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
-/// The search.
+/// The PBG-EA search.
 #[derive(Debug)]
 pub struct PbgEa {
     population: usize,

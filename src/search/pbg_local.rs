@@ -26,7 +26,7 @@ use std::collections::HashSet;
 /// The number of candidates assessed in a round.
 const BATCH: usize = 8;
 
-/// The search.
+/// The Pareto local search.
 #[derive(Debug)]
 pub struct PbgLocal {
     population: usize,
@@ -99,8 +99,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())
 }
 
-/// Returns how far behind the archive a node is expected to be. For each member this is the gain in the objectives, in
-/// usual errors, that the node would need not to be dominated; the result is the greatest over all members.
+/// Returns how far behind the archive a node is expected to be. For each member this is the smallest gain in one
+/// objective, in usual errors, after which the member no longer dominates the node. The result is the greatest gain
+/// over all members.
 fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     let behind = |member: &Vec<f64>| {
         let gaps = member

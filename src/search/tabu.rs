@@ -42,7 +42,8 @@ pub(super) struct Walk {
     by_quality: bool,
 }
 
-/// The parameters of the walk except `rounds`. Between the papers only the defaults of these two differ.
+/// Returns the parameters of the walk except `rounds`. Only the defaults of `candidates` and `draw` differ between the
+/// papers.
 pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) -> [Param; 5] {
     [
         Param {
@@ -178,7 +179,7 @@ impl PartialOrd for TotalCost {
     }
 }
 
-/// The search.
+/// The tabu search.
 #[derive(Debug)]
 pub struct Tabu(Walk);
 

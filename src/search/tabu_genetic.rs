@@ -24,7 +24,7 @@ use super::oracle::Oracle;
 use super::tabu::{Walk, walk_params};
 use crate::catalogue::{Entry, Info, Kind, Param};
 
-/// The search.
+/// The hybrid search.
 #[derive(Debug)]
 pub struct TabuGenetic {
     population: usize,

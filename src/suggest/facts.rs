@@ -61,7 +61,7 @@ pub struct Facts {
     pub separation: f64,
     /// The greatest value minus the least value, for numbers.
     pub range: Option<f64>,
-    /// Some values as text.
+    /// A sample of the values, as text.
     pub sample: Vec<String>,
 }
 

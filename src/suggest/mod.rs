@@ -58,7 +58,7 @@ impl Role {
 /// The proposal for one column.
 #[derive(Debug, Clone)]
 pub struct Proposal {
-    /// The role.
+    /// The proposed role.
     pub role: Role,
     /// The reason for the role, for people.
     pub reason: String,

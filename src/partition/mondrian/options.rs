@@ -8,7 +8,7 @@ pub(super) enum Split {
     First,
 }
 
-/// The algorithm.
+/// The Mondrian algorithm with its options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mondrian {
     pub(super) relaxed: bool,

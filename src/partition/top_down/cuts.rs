@@ -197,7 +197,8 @@ impl<'a> Cuts<'a> {
         self.value_of(column, self.combinations[class.combinations.start]) as usize
     }
 
-    /// Adds the values of a column over these ground codes at `level`, or at a lower level with the same groups.
+    /// Groups ground codes of a column by their label at `level`, and adds one value per group. The level of the value
+    /// is the lowest one at which the group has one label.
     fn add_values(&mut self, column: usize, codes: Vec<u32>, level: u8) {
         let Column { lookup, bottom, .. } = self.column(column);
         let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

@@ -47,7 +47,7 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use cuts::Cuts;
 
-/// The algorithm.
+/// The top-down specialization algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct TopDown {
     /// True if the gain is that of a value in its column alone, as in the paper.

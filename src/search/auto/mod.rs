@@ -33,7 +33,7 @@ use boxes::Boxes;
 use cover::Cover;
 pub(super) use guess::Fit;
 
-/// The search.
+/// The `auto` search.
 #[derive(Debug)]
 pub struct Auto {
     nodes_in_memory: u64,
