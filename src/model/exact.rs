@@ -12,7 +12,7 @@ pub(super) struct Decimal {
     denominator: u128,
 }
 
-/// The greatest power of ten that fits in 128 bits.
+/// The greatest exponent of a power of ten that fits in 128 bits.
 const MOST_DIGITS: u32 = 38;
 
 impl Decimal {

@@ -4,7 +4,6 @@
 //! mutation, each child is the start of a tabu search, and the best node of that search takes the child's place in the
 //! next population.
 //!
-//! **Interpretation**: the rounds of the tabu search draw among 20 candidates; within the anonymous ones and the others the
 //! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous candidates and
 //! within the others the draw is equal, as this paper says; the tabu paper draws by quality (`draw => quality`). The
 //! best node of a tabu search is its best anonymous one, or the one that costs least if it met none.
