@@ -1,4 +1,4 @@
-//! The manifest beside a release: what repeats the release and what checks it, and no data value.
+//! The manifest beside a release: all facts that repeat and check the release, and no data value.
 
 pub use crate::folder::{
     Check, FileSummary, HierarchySummary, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn,

@@ -1,11 +1,11 @@
-//! Arguments held against parameters.
+//! Arguments that are checked against the parameters of an entry.
 
 use super::call::{Argument, Value};
 use super::entry::{Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::time::Duration;
 
-/// The arguments of one entry, checked against its parameters, defaults filled in.
+/// The arguments of one entry, checked against its parameters and completed with defaults.
 ///
 /// ```
 /// use anonsql::error::Result;
@@ -22,7 +22,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks `args` against the parameters of `info`.
+    /// Checks `args` against the parameters of `info`. Fails as a usage error if an argument is unknown, is given
+    /// twice, is missing or is out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
@@ -92,12 +93,12 @@ impl Arguments {
             .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
-    /// An optional parameter (default `""`) as `read` reads it; `None` where it was not given.
+    /// Returns an optional parameter (default `""`) as `read` returns it, or `None` if it was not given.
     pub fn given<'a, T>(&'a self, name: &str, read: impl Fn(&'a Self, &str) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(|_| read(self, name)).transpose()
     }
 
-    /// A whole number.
+    /// Returns a parameter that is a whole number.
     pub fn integer(&self, name: &str) -> Result<i64> {
         match self.required(name)? {
             Value::Integer(v) => Ok(*v),
@@ -105,13 +106,13 @@ impl Arguments {
         }
     }
 
-    /// A whole number as a count.
+    /// Returns a parameter that is a whole number of at least 0.
     pub fn count(&self, name: &str) -> Result<u64> {
         let v = self.integer(name)?;
         u64::try_from(v).map_err(|_| self.mismatch(name, &Value::Integer(v)))
     }
 
-    /// A number.
+    /// Returns a parameter that is a number.
     pub fn real(&self, name: &str) -> Result<f64> {
         match self.required(name)? {
             Value::Integer(v) => Ok(*v as f64),
@@ -120,7 +121,7 @@ impl Arguments {
         }
     }
 
-    /// A word or name.
+    /// Returns a parameter that is a word or a name.
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.required(name)? {
             Value::Word(v) | Value::Text(v) => Ok(v),
@@ -128,7 +129,7 @@ impl Arguments {
         }
     }
 
-    /// True or false.
+    /// Returns a parameter that is true or false.
     pub fn boolean(&self, name: &str) -> Result<bool> {
         match self.required(name)? {
             Value::Boolean(v) => Ok(*v),
@@ -136,7 +137,7 @@ impl Arguments {
         }
     }
 
-    /// A time.
+    /// Returns a parameter that is a duration.
     pub fn duration(&self, name: &str) -> Result<Duration> {
         let value = self.required(name)?;
         duration(value).ok_or_else(|| self.mismatch(name, value))
@@ -150,7 +151,7 @@ impl Arguments {
     }
 }
 
-/// A time written as `'500ms'`, `'60s'`, `'5m'`, `'2h'` or a number of seconds.
+/// Parses a duration: `'500ms'`, `'60s'`, `'5m'`, `'2h'` or a number of seconds.
 pub fn duration(value: &Value) -> Option<Duration> {
     let seconds = match value {
         Value::Integer(v) => *v as f64,

@@ -1,9 +1,9 @@
-//! A name with its arguments, as a statement has them.
+//! A name with its arguments, as written in a statement.
 
 use crate::quoting::literal;
 use std::fmt;
 
-/// A literal as it stands in a statement.
+/// A literal as written in a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A whole number.
@@ -30,12 +30,12 @@ impl fmt::Display for Value {
     }
 }
 
-/// One argument as it stands in a statement: `5` or `rounds => 300`.
+/// One argument as written in a statement: `5` or `rounds => 300`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
-    /// Its name, when it was given by name.
+    /// The name, if the argument was given by name.
     pub name: Option<String>,
-    /// Its value.
+    /// The value.
     pub value: Value,
 }
 
@@ -58,7 +58,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call without arguments.
+    /// Returns a call without arguments.
     pub fn bare(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// A call with arguments by position.
+    /// Returns a call with positional arguments.
     pub fn of(name: impl Into<String>, values: Vec<Value>) -> Self {
         let args = values.into_iter().map(|value| Argument { name: None, value });
         Self {

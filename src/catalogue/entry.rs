@@ -1,9 +1,9 @@
-//! What an open set has of each thing: a description and a constructor.
+//! Catalogue entries: a description and a constructor.
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What a parameter takes, with its range.
+/// The kind of value that a parameter takes, with its range.
 ///
 /// ```
 /// use anonsql::extend::Kind;
@@ -25,7 +25,7 @@ pub enum Kind {
         min: f64,
         /// The greatest value.
         max: f64,
-        /// Whether `min` itself is out of range.
+        /// True if `min` itself is out of range.
         open: bool,
     },
     /// One of these words.
@@ -70,17 +70,17 @@ impl fmt::Display for Kind {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Param {
-    /// Its name in SQL.
+    /// The name of the parameter in SQL.
     pub name: &'static str,
-    /// What it does, in half a line.
+    /// The effect of the parameter, in half a line.
     pub summary: &'static str,
-    /// What it takes.
+    /// The kind of value that the parameter takes.
     pub kind: Kind,
-    /// Its default as SQL; `None` when it must be given.
+    /// The default value as SQL; `None` if the parameter is required.
     pub default: Option<&'static str>,
 }
 
-/// What is said of an entry everywhere: help, completion, SHOW lists, README tables.
+/// The description of an entry, which help, completion, SHOW lists and README tables show.
 ///
 /// ```
 /// use anonsql::extend::Info;
@@ -103,7 +103,7 @@ pub struct Info {
     pub params: &'static [Param],
     /// An example of its use in SQL.
     pub example: &'static str,
-    /// Where it comes from: authors, year, DOI or section.
+    /// The source of the definition: authors, year, DOI or section.
     pub reference: &'static str,
 }
 
@@ -151,7 +151,8 @@ pub struct Entry<B> {
     pub build: B,
 }
 
-/// The entry of `slice` called `name` (case-insensitive). `what` is the kind of thing, for the error.
+/// Returns the entry of `slice` with this name (case-insensitive). Fails if there is none; the error calls the missing
+/// thing `what`.
 pub fn find<'a, B>(what: &str, slice: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
     slice
         .iter()

@@ -1,11 +1,11 @@
-//! An open set as a value, to which things of one's own are added.
+//! A catalogue to which entries can be added at run time.
 
 use super::entry::{Entry, Info};
 use crate::error::{Error, Result};
 
-/// What has a description.
+/// An entry with a description.
 pub trait Described {
-    /// The description.
+    /// Returns the description.
     fn info(&self) -> &Info;
 }
 
@@ -15,7 +15,7 @@ impl<B> Described for Entry<B> {
     }
 }
 
-/// An open set, in the order of help: what this crate has, then what was registered.
+/// An open set, in the order of help: the built-in entries, then the registered ones.
 #[derive(Debug, Clone)]
 pub struct Catalogue<E> {
     what: &'static str,
@@ -23,7 +23,7 @@ pub struct Catalogue<E> {
 }
 
 impl<E: Described + Copy> Catalogue<E> {
-    /// The set that begins with these entries. `what` is the kind of thing, for errors.
+    /// Returns a catalogue of `entries`. Errors call an entry a `what`.
     pub fn new(what: &'static str, entries: &[E]) -> Self {
         Self {
             what,
@@ -31,34 +31,35 @@ impl<E: Described + Copy> Catalogue<E> {
         }
     }
 
-    /// Every entry.
+    /// Returns every entry.
     pub fn entries(&self) -> &[E] {
         &self.entries
     }
 
-    /// Every description.
+    /// Returns every description.
     pub fn infos(&self) -> impl Iterator<Item = Info> {
         self.entries.iter().map(|e| *e.info())
     }
 
-    /// Every name.
+    /// Returns every name.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.infos().map(|info| info.name)
     }
 
-    /// The entry called `name` (case-insensitive).
+    /// Returns the entry with this name (case-insensitive).
     pub fn get(&self, name: &str) -> Option<E> {
         let found = self.entries.iter().find(|e| e.info().name.eq_ignore_ascii_case(name));
         found.copied()
     }
 
-    /// The entry called `name`; the error proposes the nearest name.
+    /// Returns the entry with this name (case-insensitive). Fails if there is none; the error proposes the nearest
+    /// name.
     pub fn find(&self, name: &str) -> Result<E> {
         self.get(name)
             .ok_or_else(|| Error::unknown(self.what, name, self.names()))
     }
 
-    /// An error when the name is taken.
+    /// Fails if the name is taken.
     pub fn is_free(&self, name: &str) -> Result<()> {
         match self.get(name) {
             Some(_) => Err(Error::usage(format!("{} {name} is there already", self.what))),
@@ -66,7 +67,7 @@ impl<E: Described + Copy> Catalogue<E> {
         }
     }
 
-    /// Adds an entry. Its name must be one that needs no quotes in SQL and is not taken.
+    /// Adds an entry. Fails if its name is taken or needs quotes in SQL.
     pub fn add(&mut self, entry: E) -> Result<()> {
         let name = entry.info().name;
         let fits = |(i, b): (usize, u8)| b.is_ascii_lowercase() || b == b'_' || (i > 0 && b.is_ascii_digit());

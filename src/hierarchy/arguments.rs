@@ -1,11 +1,11 @@
-//! What a CREATE HIERARCHY gives to the kind that it names.
+//! The arguments of a CREATE HIERARCHY for the kind that it names.
 
 use super::number::Number;
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, RecordBatch};
 
-/// What stands in one part of a clause.
+/// The content of one part of a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     /// One value.
@@ -14,29 +14,29 @@ pub enum Given {
     Values(Vec<Value>),
     /// Rows of values.
     Rows(Vec<Vec<Value>>),
-    /// Keys with their values.
+    /// Keys, each with a value.
     Options(Vec<(String, Value)>),
-    /// A column.
+    /// A column of a table.
     Column {
-        /// The name of its table, one to three parts.
+        /// The name of the table, one to three parts.
         table: Vec<String>,
-        /// Its own name.
+        /// The name of the column.
         column: String,
     },
     /// The text of a query.
     Query(String),
 }
 
-/// What the session read of a column or query that stands in a clause.
+/// The data that the session read for a column or a query in a clause.
 #[derive(Debug, Clone)]
 pub enum Data {
     /// The rows of a query.
     Rows(RecordBatch),
-    /// The distinct values of a column, ascending and NULL last, with how many rows each has.
+    /// The distinct values of a column, ascending and NULL last, with the number of rows of each.
     Counts(ArrayRef, Vec<u64>),
 }
 
-/// What a clause says, by part: a part without a keyword has a name, any other has its keywords.
+/// The arguments of a clause, by part. A part without a keyword is named; any other part has its keywords as name.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -57,7 +57,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What stands in the parts, and what was read for those that name a column or query.
+    /// Returns arguments from the content of the parts and from the data that was read for columns and queries.
     pub(crate) fn new(given: Vec<(&'static str, Given)>, data: Vec<(&'static str, Data)>) -> Self {
         Self { given, data }
     }
@@ -69,7 +69,7 @@ impl Arguments {
             .map(|(_, given)| given)
     }
 
-    /// The values of a part, or its one; none where it was left out.
+    /// Returns the values of a part, or its only value; empty if the part was left out.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {
             Some(Given::Value(value)) => std::slice::from_ref(value),
@@ -78,17 +78,17 @@ impl Arguments {
         }
     }
 
-    /// The values of a part as texts, without quotes.
+    /// Returns the values of a part as texts, without quotes.
     pub fn texts(&self, part: &str) -> Vec<String> {
         self.values(part).iter().map(text).collect()
     }
 
-    /// The values of a part as exact numbers.
+    /// Returns the values of a part as exact numbers. Fails if a value is no number.
     pub(crate) fn numbers(&self, part: &str) -> Result<Vec<Number>> {
         self.values(part).iter().map(|v| text(v).parse()).collect()
     }
 
-    /// The values of a part that takes [whole numbers](super::Item::Whole).
+    /// Returns the values of a part that takes [whole numbers](super::Item::Whole).
     pub fn wholes(&self, part: &str) -> Result<Vec<u32>> {
         let whole = |v: &Value| match v {
             Value::Integer(v) => u32::try_from(*v).ok(),
@@ -98,7 +98,7 @@ impl Arguments {
         wholes.ok_or_else(|| Error::internal(format!("{part} takes other values than whole numbers")))
     }
 
-    /// The rows of a part; none where it was left out.
+    /// Returns the rows of a part; empty if the part was left out.
     pub fn rows(&self, part: &str) -> &[Vec<Value>] {
         match self.given(part) {
             Some(Given::Rows(rows)) => rows,
@@ -106,7 +106,7 @@ impl Arguments {
         }
     }
 
-    /// The keys of a part with their values; none where it was left out.
+    /// Returns the keys of a part with their values; empty if the part was left out.
     pub fn options(&self, part: &str) -> &[(String, Value)] {
         match self.given(part) {
             Some(Given::Options(options)) => options,
@@ -114,7 +114,7 @@ impl Arguments {
         }
     }
 
-    /// The rows of the query that stands in a part.
+    /// Returns the rows of the query in a part.
     pub fn query(&self, part: &str) -> Option<&RecordBatch> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Rows(rows) if *name == part => Some(rows),
@@ -122,7 +122,7 @@ impl Arguments {
         })
     }
 
-    /// The distinct values of the column that stands in a part, ascending and NULL last, with how many rows each has.
+    /// Returns the distinct values of the column in a part, ascending and NULL last, with the number of rows of each.
     pub fn counts(&self, part: &str) -> Option<(&ArrayRef, &[u64])> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Counts(values, counts) if *name == part => Some((values, counts.as_slice())),
@@ -131,7 +131,7 @@ impl Arguments {
     }
 }
 
-/// A literal as the text of a value: a string without its quotes.
+/// Returns a literal as the text of a value: a string without its quotes.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Text(text) | Value::Word(text) => text.clone(),

@@ -1,7 +1,7 @@
 //! The clause of a kind in CREATE HIERARCHY, as data.
 //!
-//! A kind says which keywords its clause has and what stands after each. The statement is read, checked and printed by
-//! that, so a kind has no parser of its own.
+//! A kind declares which keywords its clause has and what follows each. The statement is parsed, checked and printed
+//! from this declaration, so a kind has no parser of its own.
 
 use super::arguments::Arguments;
 use super::rule::GeneralizationRule;
@@ -9,7 +9,7 @@ use crate::catalogue::{Described, Info};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// A kind of hierarchy: what is said of it, its clause, and how a rule is made of what the clause says.
+/// A kind of hierarchy: its description, its clause, and its constructor.
 ///
 /// ```
 /// use anonsql::extend::Info;
@@ -38,15 +38,15 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// The description; a kind has no parameters but its clause.
+    /// The description. A kind has no parameters besides its clause.
     pub info: Info,
-    /// Its clause.
+    /// The clause of the kind.
     pub clause: Clause,
     /// Makes the rule.
     pub build: Build,
 }
 
-/// How a kind makes a rule of what its clause says.
+/// The constructor of a kind: makes a rule from the arguments of its clause.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Arguments, Build};
@@ -62,14 +62,14 @@ impl Described for Kind {
     }
 }
 
-/// Kinds are told apart by name.
+/// Kinds are compared by name.
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
         self.info.name == other.info.name
     }
 }
 
-/// The clause of a kind.
+/// The clause of a kind in CREATE HIERARCHY.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Clause, Item, Part, Takes};
@@ -85,15 +85,15 @@ impl PartialEq for Kind {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Clause {
-    /// The keywords that it begins with: `AS INTERVALS`.
+    /// The keywords at the start of the clause: `AS INTERVALS`.
     pub start: &'static str,
-    /// Its syntax, for help: `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It has every keyword of the clause.
+    /// The syntax for help: `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It contains every keyword of the clause.
     pub syntax: &'static str,
-    /// What follows.
+    /// The parts that follow.
     pub parts: &'static [Part],
 }
 
-/// A part of a clause.
+/// A part of a clause, with its keywords and its content.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Part, Takes};
@@ -102,15 +102,15 @@ pub struct Clause {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Part {
-    /// Stands at this place, without a keyword; the name is only for [`Arguments`].
+    /// A part at this position, without a keyword. The name is only for [`Arguments`].
     First(&'static str, Takes),
-    /// May follow after these keywords, in any order with other such parts.
+    /// An optional part after these keywords, in any order with other optional parts.
     Maybe(&'static str, Takes),
-    /// One of these must follow, each after its keywords.
+    /// Exactly one of these parts must follow, each after its keywords.
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// What stands in a part. The last text of each says what was expected, in an error: `a width`.
+/// The content of a part. The last text of each variant is what an error says was expected: `a width`.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};
@@ -121,15 +121,15 @@ pub enum Part {
 pub enum Takes {
     /// One value.
     One(Item, &'static str),
-    /// `(a, b, ...)`; the first text is the name of an item, in an error: `(width, ...)`.
+    /// `(a, b, ...)`; the first text is the name of an item in an error: `(width, ...)`.
     List(&'static str, Item, &'static str),
     /// `(a, b), (c, d), ...`
     Rows(&'static str, Item, &'static str),
     /// `(key value, ...)`
     Options,
-    /// `table.column`: the rule is made of the column's distinct values and how many rows each has.
+    /// `table.column`: the rule is made from the distinct values of the column and the number of rows of each.
     Column,
-    /// A query, in parentheses or to the end of the clause: the rule is made of its rows.
+    /// A query, in parentheses or to the end of the clause: the rule is made from its rows.
     Query,
 }
 
@@ -150,7 +150,7 @@ pub enum Item {
     Text,
     /// A number, or a text in quotes.
     NumberOrText,
-    /// A word, whatever its case.
+    /// A word, in any case.
     Word,
     /// A literal or NULL, which is the word `null`.
     Literal,

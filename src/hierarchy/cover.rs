@@ -1,8 +1,9 @@
-//! Whether a released label covers a value: the proof that a release says nothing false of a row.
+//! Proof that a released label covers a value, so that a release says nothing false of a row.
 //!
-//! It starts from what a reader has, the text of the label, and from the value itself; how the label was chosen, and by
-//! which algorithm, plays no part. A label covers a value if it is the value's own label at some level of the hierarchy,
-//! the value itself, or a range of numbers, dates or timestamps with the value between its ends, both included.
+//! The proof uses only what a reader has, the text of the label, and the value itself. How and by which algorithm the
+//! label was chosen plays no part. A label covers a value if it is the value's own label at some level of the
+//! hierarchy, the value itself, or a range of numbers, dates or timestamps with the value between its ends, both
+//! included.
 
 use super::ground;
 use super::lookup::{Level, Lookup};
@@ -15,7 +16,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Labels of one column, to be held against its values.
+/// The labels of one column, to be compared with its values.
 pub struct Cover {
     lookup: Arc<Lookup>,
     labels: StringArray,
@@ -24,7 +25,7 @@ pub struct Cover {
     ends: Option<Ends>,
 }
 
-/// The ends of each label that reads as a value or a range of values, as the column's type compares them.
+/// The ends of each label that is a value or a range of values, compared as values of the column's type.
 struct Ends {
     is_read: Vec<bool>,
     low: DynComparator,
@@ -32,7 +33,7 @@ struct Ends {
 }
 
 impl Cover {
-    /// Labels as they are released, of the column that `lookup` is bound to.
+    /// Returns the cover of these released labels of the column to which `lookup` is bound.
     pub fn new(lookup: Arc<Lookup>, labels: StringArray) -> Result<Self> {
         let values = ground::plain(lookup.values())?;
         let levels = lookup.levels().iter().skip(1);
@@ -45,7 +46,7 @@ impl Cover {
         })
     }
 
-    /// Whether label number `label` covers the value of ground code `code`.
+    /// Returns true if label number `label` covers the value of ground code `code`.
     pub fn covers(&self, code: u32, label: u32) -> bool {
         let (value, text) = (code as usize, label as usize);
         let own = (!self.labels.is_null(text)).then(|| self.labels.value(text));
@@ -62,7 +63,7 @@ impl Cover {
         self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
     }
 
-    /// Whether label number `label` reads as a value of the column, or as a range of such values.
+    /// Returns true if label number `label` parses as a value of the column, or as a range of such values.
     pub fn reads(&self, label: usize) -> bool {
         self.ends.as_ref().is_some_and(|ends| ends.is_read[label])
     }
@@ -74,7 +75,7 @@ impl Cover {
 
 impl fmt::Debug for Cover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Labels and values are data, which are shown nowhere.
+        // Labels and values are data, which are never shown.
         f.debug_struct("Cover").finish_non_exhaustive()
     }
 }
@@ -112,27 +113,27 @@ impl Ends {
     }
 }
 
-/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs one look-up.
+/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that a row costs one lookup.
 #[derive(Debug)]
 pub struct Proven {
     cover: Arc<Cover>,
     known: Pairs,
 }
 
-/// Pairs that are remembered.
+/// The proven pairs.
 #[derive(Debug)]
 enum Pairs {
-    /// One bit a pair.
+    /// One bit per pair.
     Few(Vec<u64>),
-    /// By value the last label, and one more, that covered it; and all pairs.
+    /// `last`: by value, 1 + the last label that covered it, or 0. `all`: every proven pair.
     Many { last: Vec<u32>, all: HashSet<(u32, u32)> },
 }
 
-/// The most pairs that have a bit each: a megabyte.
+/// The greatest number of pairs that have one bit each: a megabyte of bits.
 const FEW: usize = 1 << 23;
 
 impl Proven {
-    /// Nothing is proven yet.
+    /// Returns a [`Proven`] without proven pairs.
     pub fn new(cover: Arc<Cover>) -> Self {
         let (values, labels) = cover.len();
         let known = match values.checked_mul(labels) {
@@ -145,7 +146,7 @@ impl Proven {
         Self { cover, known }
     }
 
-    /// Whether label number `label` covers the value of ground code `code`.
+    /// Returns true if label number `label` covers the value of ground code `code`.
     #[inline]
     pub fn covers(&mut self, code: u32, label: u32) -> bool {
         match &mut self.known {
@@ -179,7 +180,7 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Float64Array, Int64Array};
 
-    /// 20, 23 and 61 in groups of ten, and NULL; the label of level 1 reads as no range.
+    /// 20, 23 and 61 in groups of ten, and NULL; the label of level 1 does not parse as a range.
     fn lookup(values: ArrayRef, rows: &[[&str; 3]]) -> Arc<Lookup> {
         let rows: Vec<Vec<Option<String>>> = rows
             .iter()

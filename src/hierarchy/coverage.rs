@@ -1,4 +1,4 @@
-//! How much of a column a hierarchy knows: what CHECK HIERARCHY answers, and what is refused before a run.
+//! The coverage of a column by a hierarchy: the result of CHECK HIERARCHY, and the reason for refusals before a run.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -7,18 +7,18 @@ use super::named::Hierarchy;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef};
 
-/// Distinct values and rows of a column, by what a hierarchy makes of them.
+/// The distinct values and rows of a column, by whether a hierarchy maps them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
-    /// Distinct values with labels.
+    /// The number of distinct values with labels.
     pub values_mapped: u64,
-    /// Rows with those values.
+    /// The number of rows with mapped values.
     pub rows_mapped: u64,
-    /// Distinct values without labels; NULL is not one of them.
+    /// The number of distinct values without labels, NULL not included.
     pub values_unmapped: u64,
-    /// Rows with those values.
+    /// The number of rows with unmapped values.
     pub rows_unmapped: u64,
-    /// Rows that are NULL.
+    /// The number of rows that are NULL.
     pub rows_null: u64,
 }
 
@@ -49,14 +49,14 @@ impl Coverage {
 }
 
 impl Lookup {
-    /// How much of the bound column is mapped; `counts` are the rows of each of its values.
+    /// Returns the coverage of the bound column; `counts` are the rows of each of its values.
     pub fn coverage(&self, counts: &[u64]) -> Result<Coverage> {
         Coverage::count(self.values(), counts, |code| self.is_unmapped(code))
     }
 }
 
 impl Hierarchy {
-    /// How much of a column with these distinct values, of so many rows each, is mapped. NaN and infinity are not.
+    /// Returns the coverage of a column with these distinct values and the rows of each. NaN and infinity are unmapped.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;
@@ -66,7 +66,7 @@ impl Hierarchy {
         Coverage::count(values, counts, unmapped)
     }
 
-    /// Refuses a column that ON UNMAPPED ERROR or NULLS ERROR rules out; the error counts values and rows.
+    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error counts values and rows.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

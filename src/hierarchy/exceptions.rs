@@ -1,20 +1,20 @@
-//! What becomes of values that a generalization rule says nothing of.
+//! The treatment of values that a generalization rule does not map.
 
 use std::fmt;
 
-/// What becomes of a value that the hierarchy does not know.
+/// The treatment of a value that the hierarchy does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnUnmapped {
-    /// The statement fails and says how many values and rows there are.
+    /// The statement fails with the number of unknown values and rows.
     #[default]
     Error,
-    /// Its rows are suppressed.
+    /// The rows with the value are suppressed.
     Suppress,
-    /// It generalizes to the top at every level above the ground.
+    /// The value generalizes to the top at every level above the ground.
     Top,
 }
 
-/// What becomes of NULL.
+/// The treatment of NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnNull {
     /// NULL is a value of its own below the top.
@@ -22,11 +22,11 @@ pub enum OnNull {
     Value,
     /// NULL generalizes to the top at every level above the ground.
     Top,
-    /// The statement fails and says how many rows there are.
+    /// The statement fails with the number of NULL rows.
     Error,
 }
 
-/// As CREATE HIERARCHY has it.
+/// Writes the clause of CREATE HIERARCHY.
 impl fmt::Display for OnUnmapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -37,7 +37,7 @@ impl fmt::Display for OnUnmapped {
     }
 }
 
-/// As CREATE HIERARCHY has it.
+/// Writes the clause of CREATE HIERARCHY.
 impl fmt::Display for OnNull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,8 +1,8 @@
 //! FROM file: a hierarchy in a CSV file, as ARX and anjana write them.
 //!
-//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` when the first line has
-//! no `;`; lines may end in CRLF, fields may be quoted, blank lines are passed over. A row that is longer or shorter
-//! than the first, and text that is not UTF-8, are errors that name the line.
+//! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if the first line has no
+//! `;`. Lines may end in CRLF, fields may be quoted, blank lines are skipped. A row that is longer or shorter than the
+//! first, and text that is not UTF-8, are errors that name the line.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -20,14 +20,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a hierarchy file is read.
+/// The options for reading a hierarchy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileOptions {
-    /// Between fields; found out from the first line when it is not given.
+    /// The delimiter between fields; detected from the first line if `None`.
     pub delimiter: Option<u8>,
-    /// Whether the first line names the columns.
+    /// True if the first line names the columns.
     pub has_header: bool,
-    /// Around fields that hold a delimiter.
+    /// The quote around fields that contain a delimiter.
     pub quote: u8,
 }
 
@@ -45,7 +45,8 @@ impl FileOptions {
     /// The names of the options.
     pub const NAMES: &'static [&'static str] = &["delimiter", "has_header", "quote"];
 
-    /// Sets the option `name` to what OPTIONS says, without its quotes.
+    /// Sets the option `name` to the value in OPTIONS, without its quotes. Fails if the option is unknown or the value
+    /// does not fit.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match name.to_lowercase().as_str() {
             "delimiter" => self.delimiter = Some(byte(name, value)?),
@@ -76,7 +77,7 @@ fn byte(name: &str, value: &str) -> Result<u8> {
     }
 }
 
-/// The OPTIONS clause with what is not the default, with a space before it.
+/// Writes the OPTIONS clause with the options that are not the default, with a space before it.
 impl fmt::Display for FileOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |byte: u8| literal(&char::from(byte).to_string());
@@ -97,7 +98,7 @@ impl fmt::Display for FileOptions {
     }
 }
 
-/// The hierarchy in the file at `path`.
+/// Reads the hierarchy in the file at `path`.
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     let bytes = std::fs::read(Path::new(path)).map_err(|e| Error::io(format!("hierarchy file {path}"), e))?;
     let origin = Origin {
@@ -148,7 +149,8 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     }
 }
 
-/// What the reader could not read; its own message may quote the file.
+/// Returns the error for a file that the reader could not read. The reader's own message is not used, because it may
+/// quote the file.
 fn malformed(error: &csv::Error) -> Error {
     match error.position() {
         Some(position) => Error::data(format!("line {} is not valid CSV", position.line())),
@@ -156,7 +158,7 @@ fn malformed(error: &csv::Error) -> Error {
     }
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "file",
@@ -201,7 +203,7 @@ mod tests {
         read(&path, options)
     }
 
-    /// All labels of a value, joined.
+    /// Returns all labels of a value, joined.
     fn labels(table: &Listed, value: &str) -> String {
         let values: ArrayRef = Arc::new(StringArray::from(vec![value]));
         let labels = table.labels(&values).unwrap();
@@ -316,7 +318,7 @@ mod tests {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let table = read(&path.to_string_lossy(), &FileOptions::default()).unwrap();
                 assert_eq!(table.listed(), Some(text.lines().count() as u64), "{path:?}");
-                // The files use no quotes: each line is its own oracle.
+                // The files use no quotes, so each line is its own expected result.
                 let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(';').collect()).collect();
                 let ground: ArrayRef = Arc::new(rows.iter().map(|r| Some(r[0])).collect::<StringArray>());
                 let labels = table.labels(&ground).unwrap();

@@ -1,9 +1,9 @@
-//! A grid over a column of numbers, dates or timestamps: the ends of ranges that tell no value.
+//! A grid over a column of numbers, dates or timestamps: ends of ranges that reveal no value.
 //!
-//! A range that ends at the least and the greatest value of a group tells that somebody has exactly these values. Its
-//! ends are moved outward to the lines of a grid, which depends on the width of the whole column alone: its cells are
-//! the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of them) that are a twentieth
-//! of that width or more, and never one value wide.
+//! A range that ends at the least and the greatest value of a group reveals that somebody has exactly these values. So
+//! its ends are moved outward to the lines of a grid, which depends only on the width of the whole column. The cells
+//! are the least of 1, 2, 5, 10, 20, 50, ... units (days for dates, for timestamps also parts of days) that are a
+//! twentieth of that width or more, and never one value wide.
 
 use super::ground::{self, numbers};
 use crate::error::Result;
@@ -12,25 +12,25 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type, TimeUnit};
 use std::sync::Arc;
 
-/// The cells that a column's values are in.
+/// The cells of a column's values.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
-    /// By ground code the ends of its cell, as text and as numbers.
+    /// By ground code: the lower and the upper end of its cell, as text and as numbers.
     low: (StringArray, Vec<f64>),
     high: (StringArray, Vec<f64>),
-    /// By ground code the first and the last code of its cell.
+    /// By ground code: the first and the last code of its cell.
     first: Vec<u32>,
     last: Vec<u32>,
 }
 
-/// Cells are no narrower than the width of the column divided by this.
+/// A cell is at least as wide as the column divided by this number.
 const CELLS: i128 = 20;
 const DAY: i128 = 86_400;
-/// Seconds that cells of less than a day may have.
+/// The widths in seconds of cells of less than a day.
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// The grid of ascending values, NULL last; `None` where it cannot be told.
+    /// Returns the grid of ascending values, NULL last; `None` if there is no grid.
     pub(super) fn of(values: &ArrayRef) -> Result<Option<Self>> {
         let values = ground::plain(values)?;
         let ends = match values.data_type() {
@@ -63,23 +63,23 @@ impl Grid {
         Ok(Some(Self { low, high, first, last }))
     }
 
-    /// The codes from the first of the cell of `low` to the last of that of `high`.
+    /// Returns the codes from the first of the cell of `low` to the last of the cell of `high`.
     pub(super) fn widened(&self, low: u32, high: u32) -> (u32, u32) {
         (self.first[low as usize], self.last[high as usize])
     }
 
-    /// The ends of such a range.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers.
     pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
         (self.low.1[low as usize], self.high.1[high as usize])
     }
 
-    /// The same as text.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text.
     pub(super) fn texts(&self, low: u32, high: u32) -> (&str, &str) {
         (self.low.0.value(low as usize), self.high.0.value(high as usize))
     }
 }
 
-/// The least of 1, 2, 5, 10, ... times `unit` that is `least` or more.
+/// Returns the least of 1, 2, 5, 10, ... times `unit` that is at least `least`.
 fn round_number(least: i128, unit: i128) -> i128 {
     let mut power = unit;
     loop {
@@ -92,7 +92,7 @@ fn round_number(least: i128, unit: i128) -> i128 {
     }
 }
 
-/// What a cell of a column of whole units is wide, where the column is `width` wide.
+/// Returns the width of a cell of a column of whole units that is `width` wide.
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
@@ -109,10 +109,10 @@ fn step(data_type: &DataType, width: i128) -> i128 {
 
 type Ends = Option<(ArrayRef, ArrayRef)>;
 
-/// The ends of the cells of values that are whole numbers of units: integers, decimals, dates, timestamps.
+/// Returns the ends of the cells of values that are whole numbers of units: integers, decimals, dates, timestamps.
 fn units(values: &ArrayRef) -> Result<Ends> {
     let data_type = values.data_type();
-    // The least and the greatest number that the type holds.
+    // The least and the greatest number of the type.
     let (scale, limits) = match data_type {
         DataType::Decimal32(p, s)
         | DataType::Decimal64(p, s)
@@ -161,7 +161,7 @@ fn units(values: &ArrayRef) -> Result<Ends> {
     Ok(Some((back(lows)?, back(highs)?)))
 }
 
-/// The ends of the cells of floating-point numbers.
+/// Returns the ends of the cells of floating-point numbers.
 fn fractions(values: &ArrayRef) -> Result<Ends> {
     let wide = cast(values, &DataType::Float64)?;
     let own = wide.as_primitive::<Float64Type>();
@@ -181,11 +181,11 @@ fn fractions(values: &ArrayRef) -> Result<Ends> {
     let parsed = |n: f64| line(n).parse::<f64>().unwrap_or(f64::NAN);
     let cell = |x: f64| {
         let n = (x / (times as f64 * power)).floor();
-        // Beyond that numbers have no cells of this width.
+        // Beyond this, floats have no cells of this width.
         if n.abs() > 1e15 {
             return None;
         }
-        // Dividing rounds.
+        // The division rounds, so the neighbouring cells are tried too.
         let n = [n, n - 1.0, n + 1.0]
             .into_iter()
             .find(|n| parsed(*n) <= x && x <= parsed(n + 1.0))?;
@@ -215,7 +215,7 @@ mod tests {
             shown(Arc::new(Int64Array::from(vec![Some(17), Some(29), Some(90), None]))),
             ["15 19", "25 29", "90 94"]
         );
-        // Never one value wide, and never beyond the type.
+        // A cell is never one value wide, and never beyond the type.
         assert_eq!(
             shown(Arc::new(Int8Array::from(vec![-128, 3, 127]))),
             ["-128 -121", "0 19", "120 127"]

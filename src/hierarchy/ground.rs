@@ -1,4 +1,4 @@
-//! Ground values as text, matched against a column of any type.
+//! Ground values as text, and their match with a column of any type.
 
 use super::number::Number;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The type of the values themselves, whatever they are encoded as.
+/// Returns the type of the values without dictionary or run-end encoding.
 pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -18,7 +18,7 @@ pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The values without dictionary or run-end encoding.
+/// Returns the values without dictionary or run-end encoding.
 pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     let data_type = plain_type(values.data_type());
     if data_type == values.data_type() {
@@ -27,7 +27,7 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
-/// Whether values of this type have a text form that reads back as the same value.
+/// Fails if values of this type have no text form that reads back as the same value.
 pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     match plain_type(data_type) {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean => Ok(()),
@@ -41,13 +41,14 @@ pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     }
 }
 
-/// The values as text, such that [`parse`] reads them back.
+/// Returns the values as text, such that [`parse`] reads them back.
 pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
     has_text(values.data_type())?;
     Ok(cast(&plain(values)?, &DataType::Utf8)?.as_string::<i32>().clone())
 }
 
-/// The values written in `texts`, as plain values of `data_type`; null where a text is not exactly such a value.
+/// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not exactly such a
+/// value.
 pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     has_text(data_type)?;
     macro_rules! integers {
@@ -97,7 +98,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
     })
 }
 
-/// The texts that are a whole number of units of 10^-`scale` with at most `precision` digits.
+/// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision` digits; null for others.
 fn whole<T>(texts: &StringArray, scale: i32, precision: u32) -> PrimitiveArray<T>
 where
     T: ArrowPrimitiveType,
@@ -114,9 +115,10 @@ where
         .collect()
 }
 
-/// For each of `values` (of the same type, without nulls counting as equal) its position among `listed`.
+/// Returns, for each of `values`, its position among `listed`; null if it is not there. Both arrays have the same type.
+/// NULL matches nothing.
 ///
-/// Fails with a count when two listed values are equal under this type, as `1` and `1.0` are for a number.
+/// Fails with a count if two listed values are equal under this type, as `1` and `1.0` are for a number.
 pub(super) fn positions(listed: &ArrayRef, values: &ArrayRef) -> Result<UInt32Array> {
     let converter = RowConverter::new(vec![SortField::new(listed.data_type().clone())])?;
     let known = converter.convert_columns(&[positive_zero(listed)?])?;
@@ -139,7 +141,7 @@ pub(super) fn positions(listed: &ArrayRef, values: &ArrayRef) -> Result<UInt32Ar
         .collect())
 }
 
-/// The values with every floating-point -0 as 0, which it is equal to but sorts and hashes apart from.
+/// Returns the values with every floating-point -0 replaced by 0. The two are equal but sort and hash differently.
 pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(match values.data_type() {
         DataType::Float64 => Arc::new(
@@ -160,7 +162,7 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Says of each position of `values` whether it holds no NaN and no infinity.
+/// Returns a function that returns true for each position of `values` that contains no NaN and no infinity.
 pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
     let plain = plain(values)?;
     let floats = match plain.data_type().is_floating() {
@@ -174,7 +176,7 @@ pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>
     })
 }
 
-/// The plain values as floating-point numbers, when they are numbers, dates or timestamps.
+/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, or else `None`.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,

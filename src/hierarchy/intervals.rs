@@ -1,10 +1,10 @@
 //! INTERVALS: numbers in groups of equal width, wider level by level.
 //!
 //! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every width is a multiple
-//! of the one before, so groups nest whatever the data. Values below BOTTOM CODE are `<code` and values from TOP CODE on
-//! `>=code` at every level; the group that a code lies in ends there. Integers get labels with both ends included
-//! (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly, floats in
-//! their shortest decimal form. NaN and infinity are in no group.
+//! of the one before, so groups nest for any data. At every level, values below BOTTOM CODE are `<code` and values from
+//! TOP CODE on are `>=code`. The group that contains a code ends at the code. Integers get labels with both ends
+//! included (`20-24`), other numbers half-open ones (`[20.0, 25.0)`). Integers and decimals are computed exactly,
+//! floats in their shortest decimal form. NaN and infinity are in no group.
 //!
 //! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
 //!
@@ -21,7 +21,7 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// Groups of equal width. Numbers are in units of 10^-`scale`.
+/// The rule with groups of equal width. Numbers are in units of 10^-`scale`.
 #[derive(Debug, Clone)]
 pub struct Intervals {
     widths: Vec<i128>,
@@ -32,8 +32,8 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Groups of `widths`, one level each, that start at `origin`, with everything below `bottom` and everything from
-    /// `top` on as one group each.
+    /// Returns the rule with groups of `widths`, one level each, that start at `origin`. All values below `bottom` are
+    /// one group, and all values from `top` on are one group.
     pub fn try_new(widths: &[Number], origin: Number, bottom: Option<Number>, top: Option<Number>) -> Result<Self> {
         let all: Vec<Number> = widths
             .iter()
@@ -90,7 +90,8 @@ impl Intervals {
         }
     }
 
-    /// The label of a value of `units` in groups of `width`; `None` when the group's ends are too large to compute.
+    /// Returns the label of a value of `units` in groups of `width`; `None` if the ends of the group are too large to
+    /// compute.
     fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
         if let Some(bottom) = self.bottom.filter(|b| units < *b) {
             return Some(format!("<{}", form.number(bottom)));
@@ -108,7 +109,7 @@ impl Intervals {
     }
 }
 
-/// How the ends of a group are written.
+/// The form in which the ends of a group are written.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// Whole numbers, both ends included.
@@ -125,7 +126,7 @@ impl Form {
         }
     }
 
-    /// The values from `low` to below `high`.
+    /// Returns the label of the values from `low` to below `high`.
     fn range(self, low: i128, high: i128) -> String {
         match self {
             Form::Inclusive if high - low == 1 => low.to_string(),
@@ -161,7 +162,7 @@ impl GeneralizationRule for Intervals {
             scale => Form::HalfOpen(scale),
         };
         let units = floored(&values, self.scale)?;
-        // The widest group decides whether a value is mapped, so that it is at all levels or at none.
+        // The widest group decides whether a value is mapped, so that a value is mapped at all levels or at none.
         let widest = self.widths.last().copied().unwrap_or(1);
         let mapped: Vec<Option<i128>> = units
             .into_iter()
@@ -196,7 +197,7 @@ impl GeneralizationRule for Intervals {
     }
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "intervals",
@@ -369,7 +370,7 @@ mod tests {
             let got = labels(&i, Int64Array::from(values.clone()));
             for (level, width) in [first, first * factor].into_iter().enumerate() {
                 for (label, &v) in got[level].iter().zip(&values) {
-                    // Brute force: walk from the origin to the group that holds the value.
+                    // Brute force: walks from the origin to the group of the value.
                     let mut low = origin;
                     while low > v { low -= width; }
                     while low + width <= v { low += width; }

@@ -1,4 +1,4 @@
-//! What one released value stands for: a group of a hierarchy at one level, or a range of values.
+//! Released values: a group of a hierarchy at one level, or a range of values.
 
 use super::lookup::Lookup;
 use crate::error::Result;
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 /// A released value of one column, in the ground codes of its [`Lookup`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// The label of ground code `code` at `level`. Equal labels are equal values when `code` is the group's
-    /// representative ([`Label::at`]).
+    /// The label of ground code `code` at `level`. If `code` is the representative of the group ([`Label::at`]), equal
+    /// labels are equal values.
     Level {
         /// The level.
         level: u8,
@@ -25,8 +25,8 @@ pub enum Label {
         /// The code of the greatest value.
         high: u32,
     },
-    /// The same with both ends moved outward to round numbers, [`Label::rounded`]; the codes are those of the first and
-    /// the last value in between.
+    /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are those of the first
+    /// and the last value in between.
     Rounded {
         /// The code of the least value.
         low: u32,
@@ -36,7 +36,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// The label of `code` at `level`.
+    /// Returns the label of `code` at `level`.
     pub fn at(lookup: &Lookup, level: u8, code: u32) -> Self {
         Label::Level {
             level,
@@ -44,7 +44,7 @@ impl Label {
         }
     }
 
-    /// The least label over ground codes `codes`, at `level` or above: their lowest common ancestor.
+    /// Returns the lowest common ancestor of the ground codes `codes`, at `level` or above.
     pub fn ancestor(lookup: &Lookup, level: u8, codes: impl IntoIterator<Item = u32>) -> Self {
         let mut codes = codes.into_iter();
         let first = codes.next().unwrap_or(0);
@@ -61,8 +61,8 @@ impl Label {
         Self::at(lookup, level, first)
     }
 
-    /// The label of values from `low` to `high` in a column with an order: the value itself where they are one, a range,
-    /// or the top where NULL, which has no place in a range, is among other values.
+    /// Returns the label of values from `low` to `high` in a column with an order: the value itself if there is only
+    /// one, or else a range. If NULL is among other values, the label is the top, because NULL has no place in a range.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         if low == high {
             return Self::at(lookup, 0, low);
@@ -73,8 +73,8 @@ impl Label {
         }
     }
 
-    /// The same with ends that tell no value of the group; where the column has no round numbers, the values' lowest
-    /// common ancestor.
+    /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no round numbers,
+    /// returns the lowest common ancestor of the values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
@@ -86,13 +86,13 @@ impl Label {
         }
     }
 
-    /// The leaves under a rounded range, and the least and the greatest of them.
+    /// Returns the number of leaves under a rounded range, and the least and the greatest of them.
     fn within(lookup: &Lookup, low: u32, high: u32) -> (u64, Option<(f64, f64)>) {
         let ends = lookup.grid().map(|grid| grid.ends(low, high));
         ends.map_or((0, None), |ends| lookup.leaves_within(ends, (low, high)))
     }
 
-    /// Leaves of the hierarchy under the label.
+    /// Returns the number of leaves of the hierarchy under the label.
     pub fn leaves(self, lookup: &Lookup) -> u64 {
         match self {
             Label::Level { level, code } => {
@@ -104,7 +104,7 @@ impl Label {
         }
     }
 
-    /// The least and the greatest ground value under the label, in a column of numbers, dates or timestamps.
+    /// Returns the least and the greatest ground value under the label, in a column of numbers, dates or timestamps.
     pub fn extent(self, lookup: &Lookup) -> Option<(f64, f64)> {
         match self {
             Label::Level { level, code } => {
@@ -121,16 +121,16 @@ impl Label {
     }
 }
 
-/// Writes the labels of one column.
+/// Converts the labels of one column to text.
 #[derive(Debug)]
 pub struct LabelTexts<'a> {
     lookup: &'a Lookup,
-    /// The labels of each level that was asked for, as text.
+    /// By level: the labels as text; filled when first needed.
     levels: HashMap<u8, StringArray>,
 }
 
 impl<'a> LabelTexts<'a> {
-    /// For the labels of `lookup`.
+    /// Returns the converter for the labels of `lookup`.
     pub fn new(lookup: &'a Lookup) -> Self {
         Self {
             lookup,
@@ -138,7 +138,7 @@ impl<'a> LabelTexts<'a> {
         }
     }
 
-    /// The text of a label; `None` for NULL at level 0.
+    /// Returns the text of a label; `None` for NULL at level 0.
     pub fn text(&mut self, label: Label) -> Result<Option<String>> {
         match label {
             Label::Level { level, code } => self.at(level, code),
@@ -163,7 +163,7 @@ impl<'a> LabelTexts<'a> {
     }
 }
 
-/// Labels as text.
+/// Returns labels as text.
 fn as_text(labels: &ArrayRef) -> Result<StringArray> {
     Ok(cast(labels, &DataType::Utf8)?.as_string::<i32>().clone())
 }
@@ -175,7 +175,7 @@ mod tests {
     use arrow::array::Int64Array;
     use std::sync::Arc;
 
-    /// 1 and 2 are low, 5 and 9 are high; 3 is listed, low, and not in the column; NULL is.
+    /// 1 and 2 are low, 5 and 9 are high. 3 is listed as low but not in the column. NULL is in the column.
     fn lookup() -> Lookup {
         let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
         let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];

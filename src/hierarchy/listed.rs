@@ -1,10 +1,10 @@
-//! A hierarchy that lists its ground values: the form behind FROM file, AS query and AS VALUES.
+//! Hierarchies that list their ground values: the form behind FROM file, AS query and AS VALUES.
 //!
 //! One row per ground value, one label per level. Ground values are kept as text and matched as values of the column's
 //! own type: `1` and `1.0` are the same number, two different strings, and no date. A listed value that is no value of
-//! the type matches nothing. Checked when it is made: groups nest (every label has one label on the next level), every
-//! ground value is there once, no label is NULL or empty, and the last level is single-valued, for which `*` is added
-//! where it is missing.
+//! the type matches nothing. These conditions are checked when the hierarchy is made: groups nest (every label has one
+//! label on the next level), every ground value is listed once, and no label is NULL or empty. If the last level is not
+//! single-valued, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (value generalization hierarchies).
@@ -22,16 +22,16 @@ use std::sync::Arc;
 
 const NO_VALUES: &str = "a hierarchy needs at least one ground value";
 
-/// What made a listed hierarchy.
+/// The origin of a listed hierarchy.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// The name of its kind.
+    /// The name of the kind.
     pub(super) kind: &'static str,
-    /// The clause that makes it again, where the kind has a shorter one than `AS VALUES` with every row.
+    /// The clause that makes the hierarchy again, if the kind has a shorter one than `AS VALUES` with every row.
     pub(super) clause: Option<String>,
 }
 
-/// Ground values with their labels.
+/// The rule that lists ground values with their labels.
 #[derive(Debug, Clone)]
 pub struct Listed {
     origin: Origin,
@@ -40,7 +40,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// The hierarchy that lists the values `ground`, with one array of labels per level from level 1 on.
+    /// Returns the rule that lists the values `ground`, with one array of labels per level from level 1 on.
     ///
     /// Values and labels may be of any type that has a text form.
     pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef]) -> Result<Self> {
@@ -87,7 +87,7 @@ impl Listed {
         Ok(Self { origin, ground, levels })
     }
 
-    /// The hierarchy of rows, each a ground value and its labels; `None` is NULL.
+    /// Returns the rule of rows, each a ground value and its labels; `None` is NULL.
     pub(super) fn from_rows(origin: Origin, rows: &[Vec<Option<String>>]) -> Result<Self> {
         let width = rows.first().map_or(0, Vec::len);
         if let Some((row, number)) = rows.iter().zip(1..).find(|(row, _)| row.len() != width || width == 0) {
@@ -195,7 +195,7 @@ mod tests {
     use arrow::array::*;
     use arrow::datatypes::{Int8Type, TimeUnit};
 
-    /// As the kind `values` makes it.
+    /// The origin of a hierarchy of the kind `values`.
     const STATED: Origin = Origin {
         kind: "values",
         clause: None,
@@ -213,7 +213,7 @@ mod tests {
         table(rows).unwrap_err().to_string()
     }
 
-    /// Labels of level 1, `-` where a value is not mapped.
+    /// Returns the labels of level 1, `-` for an unmapped value.
     fn level_1(table: &Listed, values: impl Array + 'static) -> Vec<String> {
         let values: ArrayRef = Arc::new(values);
         table.accepts(values.data_type()).unwrap();

@@ -11,22 +11,22 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// One level of a lookup: labels, and for each ground code its label, its group's representative and its weight.
+/// One level of a lookup table: the labels, and for each ground code its label and the representative of its group.
 #[derive(Debug, Clone)]
 pub struct Level {
     /// The labels, ascending, NULL last. At level 0 these are the ground values, of the column's own type.
     pub labels: ArrayRef,
-    /// Ground code to index in `labels`.
+    /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
-    /// Ground code to the least ground code with the same label. A key of representatives is itself a key of ground
+    /// By ground code: the least ground code with the same label. A key of representatives is itself a key of ground
     /// codes, so one table per level serves roll-ups from any more specific level.
     pub representatives: Vec<u32>,
-    /// Leaves of the hierarchy under each label (glm, infoloss): of the listed ground values, or of the column's
-    /// distinct values when the hierarchy is a rule. NULL is one leaf more in a column that has it. All leaves are under
-    /// the top's label where NULL or an unmapped value was raised to it below the top.
+    /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the listed ground values,
+    /// or the distinct values of the column if the hierarchy is a rule. NULL is one more leaf in a column that has it.
+    /// If NULL or an unmapped value was raised to the top's label below the top, all leaves are under that label.
     pub leaves: Vec<u64>,
-    /// Least and greatest ground value under each label, when the column holds numbers, dates or timestamps; from
-    /// infinity to minus infinity where there is none, as for NULL.
+    /// By label: the least and the greatest ground value under it, if the column contains numbers, dates or timestamps.
+    /// From infinity to minus infinity if there is none, as for NULL.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
@@ -36,17 +36,17 @@ pub struct Lookup {
     levels: Vec<Level>,
     unmapped: Vec<bool>,
     total_leaves: u64,
-    /// The numbers that are leaves, ascending, of a hierarchy that lists its values over numbers, dates or timestamps.
+    /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates or timestamps.
     listed: Option<Vec<f64>>,
-    /// The cells that ends of ranges are rounded to, once they are asked for.
+    /// The cells to which the ends of ranges are rounded; computed when first needed.
     grid: OnceLock<Option<Grid>>,
 }
 
 impl Hierarchy {
-    /// The lookup table for the distinct `values` of a column (ascending, NULL last if there is one).
+    /// Returns the lookup table for the distinct `values` of a column (ascending, NULL last if there is one).
     ///
-    /// Fails when the type does not fit, when there are NaN or infinite values, or when groups do not nest. Values that
-    /// are not mapped are marked in the lookup; whoever knows how many rows they have decides by [`Hierarchy::admit`].
+    /// Fails if the type does not fit, if there are NaN or infinite values, or if groups do not nest. Unmapped values
+    /// are marked in the lookup; [`Hierarchy::admit`] then decides by the number of their rows.
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
         let bound = || {
             self.rule().accepts(values.data_type())?;
@@ -107,33 +107,34 @@ impl Lookup {
         })
     }
 
-    /// The highest level.
+    /// Returns the highest level.
     pub fn top(&self) -> u8 {
         (self.levels.len() - 1) as u8
     }
 
-    /// Level `level`, from 0.
+    /// Returns level `level`, from 0.
     pub fn level(&self, level: u8) -> &Level {
         &self.levels[usize::from(level)]
     }
 
-    /// Every level, from 0.
+    /// Returns every level, from 0.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// The distinct ground values, ascending, NULL last; a ground code is an index into it.
+    /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into them.
     pub fn values(&self) -> &ArrayRef {
         &self.levels[0].labels
     }
 
-    /// Leaves of the whole hierarchy.
+    /// Returns the number of leaves of the whole hierarchy.
     pub fn total_leaves(&self) -> u64 {
         self.total_leaves
     }
 
-    /// Leaves from the value of ground code `low` to that of `high`, both included, in a column with an order: listed
-    /// values where the hierarchy lists them, and else the column's own. NULL is not between values.
+    /// Returns the number of leaves from the value of ground code `low` to that of `high`, both included, in a column
+    /// with an order. Leaves are the listed values if the hierarchy lists them, or else the values of the column. NULL
+    /// is not between values.
     pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
         let ground = self.levels[0].extents.as_deref().unwrap_or_default();
         match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
@@ -145,8 +146,8 @@ impl Lookup {
         }
     }
 
-    /// The leaves from `low` to `high`, and the least and the greatest of them, in a column with an order: `codes` are
-    /// those of the column's own values there, the first and the last.
+    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of them, in a column with an
+    /// order. `codes` are the first and the last ground code of the column's own values in that range.
     pub(super) fn leaves_within(&self, (low, high): (f64, f64), codes: (u32, u32)) -> (u64, Option<(f64, f64)>) {
         if let Some(listed) = &self.listed {
             let from = listed.partition_point(|l| *l < low);
@@ -162,29 +163,29 @@ impl Lookup {
         )
     }
 
-    /// The cells of the column; `None` where it has no order, or where they cannot be told.
+    /// Returns the cells of the column; `None` if it has no order or no cells can be computed.
     pub(super) fn grid(&self) -> Option<&Grid> {
         let grid = || Grid::of(self.values()).ok().flatten();
         self.grid.get_or_init(grid).as_ref().filter(|_| self.is_ordered())
     }
 
-    /// Whether the column holds numbers, dates or timestamps, whose codes are in the order of the values.
+    /// Returns true if the column contains numbers, dates or timestamps, whose codes are in the order of the values.
     pub fn is_ordered(&self) -> bool {
         self.levels[0].extents.is_some()
     }
 
-    /// Whether the hierarchy knows the value of this ground code.
+    /// Returns true if the hierarchy does not map the value of this ground code.
     pub fn is_unmapped(&self, code: usize) -> bool {
         self.unmapped[code]
     }
 
-    /// How many values the hierarchy does not know.
+    /// Returns the number of values that the hierarchy does not map.
     pub fn unmapped_values(&self) -> usize {
         self.unmapped.iter().filter(|u| **u).count()
     }
 }
 
-/// Which of the values that have no label of their own get the top's at one level.
+/// The values without a label of their own that get the top's label at one level.
 struct Gaps {
     null: bool,
     unmapped: bool,
@@ -194,13 +195,14 @@ impl Gaps {
     fn of(hierarchy: &Hierarchy, is_top: bool) -> Self {
         Self {
             null: is_top || hierarchy.on_null() == OnNull::Top,
-            // Suppressed rows never reach a release; their label only has to be one that is there at the top.
+            // Suppressed rows never reach a release; their label only has to exist at the top.
             unmapped: is_top || hierarchy.on_unmapped() != OnUnmapped::Error,
         }
     }
 }
 
-/// What losses are counted over: the listed ground values, or the column's values for a rule, and NULL if it is there.
+/// The leaves over which losses are counted: the listed ground values, or the column's values for a rule, and NULL if
+/// it occurs.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
@@ -209,7 +211,7 @@ struct Domain {
     top: String,
 }
 
-/// A range that nothing has been put into yet.
+/// The extent of no value.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl Domain {
@@ -227,7 +229,7 @@ impl Domain {
         })
     }
 
-    /// The leaves that are numbers, ascending.
+    /// Returns the leaves as ascending numbers; `None` if they are no numbers.
     fn ascending(&self) -> Option<Vec<f64>> {
         let mapped = self.numbers.as_ref()?.iter().zip(&self.mapped);
         let mut numbers: Vec<f64> = mapped.filter_map(|(n, m)| n.filter(|_| *m)).collect();
@@ -235,8 +237,9 @@ impl Domain {
         Some(numbers)
     }
 
-    /// The level above the ground with index `number`, for a column whose values have the labels `own`. `null` is the
-    /// position of NULL, `raised` that of a value that has the top's label without being mapped to it.
+    /// Returns the level above the ground with index `number`, for a column whose values have the labels `own`. `null`
+    /// is the position of NULL. `raised` is the position of a value that has the top's label without being mapped to
+    /// it.
     fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
         let (labels, codes) = encode(own);
         let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
@@ -258,7 +261,7 @@ impl Domain {
             leaves[codes[i] as usize] += 1;
         }
         if let Some(i) = raised {
-            // The top's label says no more than that it is some value of the hierarchy, at whatever level it stands.
+            // The top's label reveals only that the value is some value of the hierarchy, at whatever level it is.
             let code = codes[i] as usize;
             leaves[code] = self.leaves;
             if let Some(extents) = &mut extents {
@@ -281,7 +284,7 @@ fn widen((low, high): &mut (f64, f64), number: Option<f64>) {
     }
 }
 
-/// The distinct labels, ascending, NULL last, and for each position the index of its label.
+/// Returns the distinct labels, ascending, NULL last, and for each position the index of its label.
 fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
     let distinct: HashSet<Option<&str>> = own.iter().copied().collect();
     let mut labels: Vec<Option<&str>> = distinct.into_iter().collect();
@@ -303,7 +306,7 @@ fn ground_level(values: &ArrayRef, flat: &ArrayRef) -> Result<Level> {
     })
 }
 
-/// For each code the first position with the same code.
+/// Returns for each code the first position with the same code.
 fn representatives(codes: &[u32]) -> Vec<u32> {
     let mut first: HashMap<u32, u32> = HashMap::new();
     codes
@@ -313,7 +316,7 @@ fn representatives(codes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The labels with a single-valued top level, added where the rule does not end in one.
+/// Returns the labels with a single-valued top level, which is added if the rule does not end in one.
 fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
     if !hierarchy.rule().ends_in_top() {
         let top: StringArray = match labels.last() {

@@ -1,12 +1,12 @@
 //! Generalization hierarchies as Arrow lookup tables.
 //!
-//! A [`Hierarchy`] is what CREATE HIERARCHY makes: a [`GeneralizationRule`] that says to which label a ground value
-//! belongs at each level, and what becomes of values it does not know. Bound to the distinct values of a column it
-//! becomes a [`Lookup`]: per level an Arrow array of labels and a code-to-code array, so that generalizing a batch is a
-//! take.
+//! CREATE HIERARCHY makes a [`Hierarchy`]: a [`GeneralizationRule`], which contains the label of a ground value at each
+//! level, and the treatment of values that the rule does not know. A hierarchy that is bound to the distinct values of
+//! a column is a [`Lookup`]: per level an Arrow array of labels and a code-to-code array, so that a batch is
+//! generalized by a take.
 //!
 //! A kind of hierarchy is one file and one line in [`KINDS`]: its clause in CREATE HIERARCHY as data (see [`Clause`]),
-//! how a rule is made of what the clause says, and the rule.
+//! the function that makes a rule from the clause, and the rule.
 
 mod arguments;
 mod clause;
@@ -43,7 +43,7 @@ pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
 
-/// The kinds of hierarchies, in the order of the language.
+/// Every kind of hierarchy, in the order of the language.
 pub static KINDS: &[Kind] = &[
     file::KIND,
     query::KIND,

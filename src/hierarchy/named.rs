@@ -1,4 +1,4 @@
-//! A hierarchy as CREATE HIERARCHY names it: a rule, and what becomes of the values that it says nothing of.
+//! Named hierarchies, as made by CREATE HIERARCHY: a rule, and the treatment of values that the rule does not know.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 
-/// A named hierarchy.
+/// A named hierarchy: a generalization rule, and the treatment of unknown values and of NULL.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     name: String,
@@ -19,7 +19,7 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// The hierarchy `name` with this rule.
+    /// Returns the hierarchy `name` with this rule.
     pub fn new(
         name: impl Into<String>,
         rule: Arc<dyn GeneralizationRule>,
@@ -41,42 +41,42 @@ impl Hierarchy {
         })
     }
 
-    /// Its name.
+    /// Returns the name of the hierarchy.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name of its kind.
+    /// Returns the name of its kind.
     pub fn kind(&self) -> &'static str {
         self.rule.kind()
     }
 
-    /// Whether it has no labels but `*`: a value is released as it is, or suppressed.
+    /// Returns true if the only label is `*`: a value is released unchanged, or suppressed.
     pub fn only_suppresses(&self) -> bool {
         self.rule.levels() == 0
     }
 
-    /// The rule.
+    /// Returns the generalization rule.
     pub fn rule(&self) -> &dyn GeneralizationRule {
         self.rule.as_ref()
     }
 
-    /// What becomes of unknown values.
+    /// Returns the treatment of unknown values.
     pub fn on_unmapped(&self) -> OnUnmapped {
         self.on_unmapped
     }
 
-    /// What becomes of NULL.
+    /// Returns the treatment of NULL.
     pub fn on_null(&self) -> OnNull {
         self.on_null
     }
 
-    /// The highest level: that of the single-valued top.
+    /// Returns the highest level, which is the single-valued top.
     pub fn height(&self) -> u8 {
         (self.rule.levels() + usize::from(!self.rule.ends_in_top())) as u8
     }
 
-    /// What stands after the name in the CREATE HIERARCHY that makes it again.
+    /// Returns the text after the name in the CREATE HIERARCHY that makes the hierarchy again.
     pub fn definition(&self) -> String {
         format!("{}{}", self.rule.sql(), self.exceptions())
     }
@@ -89,8 +89,9 @@ impl Hierarchy {
         format!("{unmapped}{null}")
     }
 
-    /// HMAC-SHA-256 of all that it does: values with their labels in the order of the values, or the rule, and what
-    /// becomes of other values. The same whatever it was made from.
+    /// Returns the HMAC-SHA-256 of everything that the hierarchy does: the values with their labels in the order of the
+    /// values, or the rule, and the treatment of other values. The digest does not depend on how the hierarchy was
+    /// made.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {
@@ -114,7 +115,7 @@ impl Hierarchy {
         Ok(hex::encode(mac.finalize().into_bytes()))
     }
 
-    /// The rows of DESCRIBE HIERARCHY: `level`, `labels` (how many, where they are listed) and `rule`.
+    /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, if they are listed) and `rule`.
     pub fn describe(&self) -> Result<RecordBatch> {
         let mut rules = vec![LevelRule {
             rule: "the value itself".to_string(),

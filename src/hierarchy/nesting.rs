@@ -1,10 +1,10 @@
-//! Whether groups nest: every label of a level has exactly one label on the next.
+//! The nesting of groups: every label of a level has exactly one label on the next level.
 
 use crate::error::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Whether every group (first of the pairs) lies in one group (second) only.
+/// Returns true if every group (first of the pairs) is in one group (second) only.
 pub(super) fn nests<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> bool {
     let mut parents: HashMap<A, B> = HashMap::new();
     for (below, above) in pairs {
@@ -19,7 +19,7 @@ pub(super) fn nests<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) ->
     true
 }
 
-/// The error for a group of level `level` that lies in more than one group of the next.
+/// Returns the error for a group of level `level` that is in more than one group of the next level.
 pub(super) fn does_not_nest(level: usize) -> Error {
     Error::usage(format!(
         "groups do not nest: a group of level {level} lies in more than one group of level {}; every label of a level \

@@ -1,9 +1,9 @@
 //! Exact decimal numbers: the widths, origins and codes of a statement, and column values floored to their scale.
 //!
-//! Group borders are computed in whole units of 10^-scale, where scale is that of the statement's numbers. A value is
-//! floored to such units first, which changes no floor((x - origin) / width), because origin and width are whole
-//! units. So integers and decimals are exact, and a float belongs to the group its shortest decimal form says: 0.3
-//! lies in [0.3, 0.4), although 0.3 / 0.1 is less than 3 in binary.
+//! Group borders are computed in whole units of 10^-scale, where scale is that of the numbers in the statement. A value
+//! is first floored to such units, which does not change floor((x - origin) / width), because origin and width are
+//! whole units. So integers and decimals are exact, and a float belongs to the group of its shortest decimal form: 0.3
+//! is in [0.3, 0.4), although 0.3 / 0.1 is less than 3 in binary.
 
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
@@ -15,7 +15,7 @@ use arrow::datatypes::{
 use std::fmt;
 use std::str::FromStr;
 
-/// The most digits after the decimal point that the numbers of a statement may have.
+/// The greatest number of digits after the decimal point in the numbers of a statement.
 const MAX_SCALE: i32 = 18;
 
 /// An exact decimal number: `digits` times ten to the power of `exponent`, without trailing zeros.
@@ -29,7 +29,7 @@ impl Number {
     /// Zero.
     pub const ZERO: Number = Number { digits: 0, exponent: 0 };
 
-    /// The number `digits` * 10^`exponent`.
+    /// Returns the number `digits` * 10^`exponent`.
     pub fn new(mut digits: i128, mut exponent: i32) -> Self {
         if digits == 0 {
             return Self::ZERO;
@@ -41,8 +41,8 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// The number written in `text` (`12`, `-0.5`, `1e3`), spaces around it ignored; `None` when it is no number or has
-    /// more digits than can be kept exactly.
+    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if it is no number or has more
+    /// digits than can be kept exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.as_bytes().first()? {
@@ -73,7 +73,8 @@ impl Number {
         Some(Self::new(if negative { -digits } else { digits }, exponent))
     }
 
-    /// The largest whole number of units of 10^-`scale` that is not above it; `None` when that is too large to keep.
+    /// Returns the largest whole number of units of 10^-`scale` that is not above the number; `None` if that is too
+    /// large to keep.
     pub fn floor_at(self, scale: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -87,7 +88,7 @@ impl Number {
         }
     }
 
-    /// The same number in units of 10^-`scale`; `None` when it is not a whole number of them.
+    /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of them.
     pub fn exact_at(self, scale: i32) -> Option<i128> {
         let units = self.floor_at(scale)?;
         (Self::new(units, -scale) == self).then_some(units)
@@ -121,7 +122,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// `units` of 10^-`scale`, written with at least `decimals` digits after the point.
+/// Returns `units` of 10^-`scale` as text, with at least `decimals` digits after the point.
 pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     let scale = scale as usize;
     let digits = format!("{:0>width$}", units.unsigned_abs(), width = scale + 1);
@@ -133,7 +134,7 @@ pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     }
 }
 
-/// The least scale in which all of `numbers` are whole units.
+/// Returns the least scale in which all of `numbers` are whole units.
 pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     match numbers.iter().map(|n| n.scale()).max().unwrap_or(0) {
         scale if scale > MAX_SCALE => Err(Error::usage(format!(
@@ -143,8 +144,8 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     }
 }
 
-/// The values of a numeric column (no dictionary) floored to whole units of 10^-`scale`; `None` for NULL, NaN,
-/// infinity and what is too large to count in units.
+/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`; `None` for NULL, NaN,
+/// infinity and values too large to count in units.
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
     let at = |digits: i128, exponent: i32| Number { digits, exponent }.floor_at(scale);
     let float = |text: String| Number::parse(&text).and_then(|n| n.floor_at(scale));
@@ -168,7 +169,7 @@ fn map<T: ArrowPrimitiveType>(values: &ArrayRef, unit: impl Fn(T::Native) -> Opt
     values.iter().map(|v| v.and_then(&unit)).collect()
 }
 
-/// Whether a column of this type holds whole numbers only.
+/// Returns true if a column of this type contains only whole numbers.
 pub(super) fn is_whole(data_type: &DataType) -> bool {
     match data_type {
         DataType::Decimal32(_, s)
@@ -218,7 +219,7 @@ mod tests {
         fn any_text_is_read_or_refused(text in "[-+ ]?[0-9.]{0,45}([eE][-+]?[0-9]{0,11})?") {
             if let Some(number) = Number::parse(&text) {
                 prop_assert_eq!(Number::parse(&number.to_string()), Some(number));
-                // Where it is small enough, it is the number that Rust reads.
+                // A number that is small enough equals the float that Rust parses.
                 let float: f64 = text.trim().parse().unwrap();
                 let again: f64 = number.to_string().parse().unwrap();
                 prop_assert_eq!(again, float);

@@ -1,10 +1,10 @@
-//! PREFIX: strings of which fewer characters stay, level by level.
+//! PREFIX: strings that keep fewer characters at each level.
 //!
-//! Level i keeps the first n_i characters (Unicode scalar values, not bytes) and puts the mask in place of every other
-//! one. The numbers descend. Groups nest whatever the data and however long the values are: a label has as many
-//! characters as its value, so the label of the next level follows from it alone.
+//! Level i keeps the first n_i characters (Unicode scalar values, not bytes) and replaces every other one by the mask.
+//! The numbers descend. Groups nest for any data and any length of values: a label has as many characters as its value,
+//! so the label of the next level follows from it alone.
 //!
-//! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` makes 76133 to 7613*, 761** and 76***.
+//! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613*, 761** and 76***.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002,
 //! doi:10.1142/S021848850200165X (ZIP codes).
@@ -19,10 +19,10 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The mask when none is given.
+/// The default mask.
 const MASK: &str = "*";
 
-/// Strings whose ends are masked.
+/// The rule that masks the ends of strings.
 #[derive(Debug, Clone)]
 pub struct Prefix {
     kept: Vec<u32>,
@@ -30,7 +30,8 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Keeps the first `kept[i]` characters on level i + 1, and puts `mask`, one character, for the others.
+    /// Returns the rule that keeps the first `kept[i]` characters on level i + 1, and replaces the others by `mask`,
+    /// one character.
     pub fn try_new(kept: &[u32], mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let (Some(mask), None) = (characters.next(), characters.next()) else {
@@ -108,7 +109,7 @@ impl GeneralizationRule for Prefix {
     }
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "prefix",

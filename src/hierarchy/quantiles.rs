@@ -1,12 +1,12 @@
 //! QUANTILES: groups of (nearly) equal numbers of rows, computed once and stored as bounds.
 //!
-//! For n groups of N rows there are n - 1 cuts, the i-th between the two neighbouring distinct values where the number
-//! of rows below comes nearest to i N / n (the lower of two equally near); so equal values stay together, and groups
-//! may be empty where one value has many rows. Each number of groups divides the one before, so the cuts of a level are
-//! among those of the level below and groups nest. What is stored are the cuts, each as the least value of the group
-//! above it: a later value beyond the column's own falls into the first or the last group, which are open
-//! (`<25`, `>=60`) and so do not give away the extremes. Integers get labels with both ends included (`25-32`), other
-//! values half-open ones (`[24.2, 27.3)`).
+//! For n groups of N rows there are n - 1 cuts. The i-th cut is between the two neighbouring distinct values where the
+//! number of rows below comes nearest to i N / n (the lower of two equally near). So equal values stay together, and
+//! groups may be empty if one value has many rows. Each number of groups divides the one before, so the cuts of a level
+//! are among those of the level below and groups nest. The cuts are stored, each as the least value of the group above
+//! it. The first and the last group are open (`<25`, `>=60`), so they take later values beyond the column's own, and do
+//! not reveal the extremes. Integers get labels with both ends included (`25-32`), other values half-open ones (`[24.2,
+//! 27.3)`).
 //!
 //! Example: `CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income`.
 //!
@@ -26,22 +26,22 @@ use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, Rows, SortField};
 use std::sync::Arc;
 
-/// The most groups of a level.
+/// The greatest number of groups of a level.
 pub const MAX_GROUPS: u32 = 65_536;
 
-/// Groups of nearly equal size.
+/// The rule with groups of nearly equal size.
 #[derive(Debug, Clone)]
 pub struct Quantiles {
     groups: Vec<u32>,
-    /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated where a group is empty.
+    /// The cuts of level 1 as text, ascending: one fewer than its groups, repeated if a group is empty.
     bounds: StringArray,
-    /// Whether a bound is written as a bare number rather than as a string.
+    /// True if a bound is written as a bare number, false if as a string.
     bare: bool,
 }
 
 impl Quantiles {
-    /// `groups[i]` groups on level i + 1 of a column with these distinct values, ascending, of so many rows each. NULL
-    /// counts in no group.
+    /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct values, ascending, and
+    /// the rows of each. NULL counts in no group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -56,7 +56,7 @@ impl Quantiles {
                 "QUANTILES: the column has no values to compute groups from",
             ));
         }
-        // below[j]: rows with a value less than the j-th.
+        // `below[j]`: the rows with a value less than the j-th.
         let below: Vec<u128> = kept
             .iter()
             .scan(0, |sum, &i| {
@@ -67,7 +67,8 @@ impl Quantiles {
             .collect();
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
-        // A cut before the least value would only make an empty group, so it moves behind it where there is another.
+        // A cut before the least value would only make an empty group, so it moves behind that value if there is
+        // another one.
         let first = usize::from(kept.len() > 1);
         let cuts: UInt32Array = (1..n)
             .map(|i| {
@@ -90,7 +91,8 @@ impl Quantiles {
         })
     }
 
-    /// The same from stored bounds: the least value of every group but the first of level 1, ascending, as text.
+    /// Returns the rule from stored bounds: the least value of every group of level 1 but the first, ascending, as
+    /// text.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {
@@ -113,7 +115,7 @@ impl Quantiles {
         })
     }
 
-    /// The bounds as values of this type.
+    /// Returns the bounds as values of this type. Fails if a bound is no such value.
     fn bounds(&self, data_type: &DataType) -> Result<ArrayRef> {
         let bounds = ground::parse(&self.bounds, data_type)?;
         match bounds.null_count() {
@@ -125,7 +127,7 @@ impl Quantiles {
         }
     }
 
-    /// The labels of the groups of a level with the bounds at every `step`-th position.
+    /// Returns the labels of the groups of a level with the bounds at every `step`-th position.
     fn names(&self, bounds: &ArrayRef, rows: &Rows, step: usize) -> Result<Level> {
         let mut at: Vec<usize> = (step - 1..bounds.len()).step_by(step).collect();
         at.dedup_by(|b, a| rows.row(*a) == rows.row(*b));
@@ -146,7 +148,7 @@ impl Quantiles {
     }
 }
 
-/// The groups of one level: positions of its bounds, and one name more than bounds.
+/// The groups of one level: positions of its bounds, and one more name than bounds.
 struct Level {
     at: Vec<usize>,
     names: Vec<String>,
@@ -264,7 +266,7 @@ impl GeneralizationRule for Quantiles {
     }
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "quantiles",
@@ -278,7 +280,7 @@ pub(super) const KIND: Kind = Kind {
         syntax: "AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }",
         parts: &[
             Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
-            // BOUNDS has what OF stored, as SHOW HIERARCHIES prints it.
+            // BOUNDS contains what OF computed, as SHOW HIERARCHIES prints it.
             Part::OneOf(&[
                 ("OF", Takes::Column),
                 ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn equal_values_stay_together() {
-        // Of 10 rows 7 have the value 2: both cuts of three groups, at 3.3 and 6.7 rows, go to its nearer side.
+        // Of 10 rows 7 have the value 2, so both cuts of three groups, at 3.3 and 6.7 rows, go to its nearer side.
         let values = integers([1, 2, 3]);
         let q = Quantiles::of(&[3], &values, &[2, 7, 1]).unwrap();
         assert_eq!(labels(&q, &values), [["<2", "2", ">=3"]]);

@@ -1,7 +1,7 @@
 //! AS query: the rows of a query, read once.
 //!
-//! Column 1 is the ground value, then one column per level. What is checked of the rows is said in `listed`; from then on
-//! the hierarchy is what was read, and SHOW HIERARCHIES prints it with AS VALUES.
+//! Column 1 is the ground value, then one column per level. The module `listed` describes the checks of the rows. After
+//! that the hierarchy contains the rows, and SHOW HIERARCHIES prints it with AS VALUES.
 //!
 //! Example: `CREATE HIERARCHY city AS SELECT city, region, country FROM places`.
 //!
@@ -14,7 +14,7 @@ use crate::catalogue::Info;
 use crate::error::Error;
 use std::sync::Arc;
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "query",

@@ -1,17 +1,17 @@
-//! What a kind of hierarchy makes: a generalization rule.
+//! The trait of generalization rules, which every kind of hierarchy makes.
 
 use crate::error::Result;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::fmt;
 
-/// The label of a top level that is added where it is missing, and of a suppressed cell.
+/// The label of a suppressed cell, and of the top level that is added to a rule without one.
 pub const TOP: &str = "*";
 
-/// The most levels above the ground that a hierarchy may have.
+/// The greatest number of levels above the ground.
 pub const MAX_LEVELS: usize = 200;
 
-/// A generalization rule: it says which label a ground value has at each level.
+/// A generalization rule: the label of a ground value at each level.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -55,50 +55,50 @@ pub const MAX_LEVELS: usize = 200;
 /// }
 /// ```
 pub trait GeneralizationRule: fmt::Debug + Send + Sync {
-    /// The name of its kind, as the kind's entry has it.
+    /// Returns the name of the rule's kind, as in the entry of the kind.
     fn kind(&self) -> &'static str;
 
-    /// Levels above the ground that [`GeneralizationRule::labels`] returns; a last level that is not single-valued gets
-    /// a top on it.
+    /// Returns the number of levels above the ground that [`GeneralizationRule::labels`] returns. If the last of these
+    /// levels is not single-valued, a top level is added.
     fn levels(&self) -> usize;
 
-    /// How many ground values it lists; `None` for a rule that computes labels.
+    /// Returns the number of ground values that the rule lists; `None` for a rule that computes labels.
     fn listed(&self) -> Option<u64> {
         None
     }
 
-    /// Whether columns of this type can be generalized. The error says which types can.
+    /// Fails if columns of this type cannot be generalized. The error names the types that can.
     fn accepts(&self, data_type: &DataType) -> Result<()>;
 
-    /// The labels of `values` (of a type that was accepted), one array per level from level 1 on; a null label where
-    /// the value is unmapped or null. For one value either all levels have a label or none has.
+    /// Returns the labels of `values` (of an accepted type), one array per level from level 1 on. The label of an
+    /// unmapped value or of NULL is null. A value has labels either at all levels or at none.
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>>;
 
-    /// The ground values of a hierarchy that lists them, cast to `data_type` where that can be; `None` for a rule that
+    /// Returns the ground values of a rule that lists them, cast to `data_type` if possible; `None` for a rule that
     /// computes labels.
     fn ground(&self, data_type: &DataType) -> Result<Option<ArrayRef>> {
         let _ = data_type;
         Ok(None)
     }
 
-    /// Whether the last level of [`GeneralizationRule::labels`] is single-valued for whatever data.
+    /// Returns true if the last level of [`GeneralizationRule::labels`] is single-valued for any data.
     fn ends_in_top(&self) -> bool {
         false
     }
 
-    /// Whether [`GeneralizationRule::sql`] says all of it and holds nothing that was taken from data.
+    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and nothing that was taken from data.
     fn is_free_of_data(&self) -> bool {
         false
     }
 
-    /// The clause of CREATE HIERARCHY that makes it again, from `AS` or `FROM` on.
+    /// Returns the clause of CREATE HIERARCHY that makes the rule again, from `AS` or `FROM` on.
     fn sql(&self) -> String;
 
-    /// What each level from level 1 on does; as many as [`GeneralizationRule::levels`].
+    /// Describes each level from level 1 on; as many as [`GeneralizationRule::levels`].
     fn describe(&self) -> Vec<LevelRule>;
 }
 
-/// What one level of a hierarchy does, for people.
+/// The description of one level of a hierarchy, for people.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::LevelRule;
@@ -107,8 +107,8 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelRule {
-    /// The rule, without any value of the data.
+    /// The rule of the level, without any value of the data.
     pub rule: String,
-    /// How many labels the level has, where they are listed.
+    /// The number of labels of the level, if they are listed.
     pub labels: Option<u64>,
 }

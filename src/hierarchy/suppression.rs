@@ -1,6 +1,7 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! Two levels; a quasi-identifier that names no hierarchy gets this one. Columns of every type but nested ones.
+//! Two levels; a quasi-identifier that names no hierarchy gets this one. It accepts columns of every type but nested
+//! ones.
 //!
 //! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
 //!
@@ -18,12 +19,12 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The hierarchy of two levels: the value, and `*`.
+/// The rule with two levels: the value, and `*`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Suppression;
 
 impl Hierarchy {
-    /// The hierarchy of a quasi-identifier that names none.
+    /// Returns the hierarchy of a quasi-identifier that names none.
     pub fn suppression_of(column: &str) -> Result<Arc<Self>> {
         let name = format!("suppression of {column}");
         let hierarchy = Self::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
@@ -61,7 +62,7 @@ impl GeneralizationRule for Suppression {
     }
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "suppression",

@@ -1,4 +1,4 @@
-//! What every kind of hierarchy promises, checked against plain loops over its labels.
+//! The contract of every kind of hierarchy, checked against plain loops over its labels.
 
 use super::coverage::Coverage;
 use super::intervals::Intervals;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A table over the even numbers below `n`, in tens and fifties, with a top of its own.
+/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties, with a top of its own.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [
@@ -41,7 +41,7 @@ fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
     )
 }
 
-/// One hierarchy of every kind with a column that it generalizes.
+/// Returns one hierarchy of every kind, with a column that it generalizes.
 fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> {
     let numbers = integers(values, null);
     let number = Number::from;
@@ -142,7 +142,7 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
                 None => u64::from(has_null && h.on_null() != OnNull::Top),
             };
             assert_eq!(bound.leaves[code], under, "{} level {level}", h.kind());
-            // Nesting: whoever shares this label shares all that are above.
+            // Nesting: values that share this label share all labels above.
             for j in (0..i).filter(|j| bound.codes[*j] == bound.codes[i]) {
                 assert!(
                     lookup.levels()[usize::from(level)..]

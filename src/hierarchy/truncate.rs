@@ -1,11 +1,12 @@
 //! TRUNCATE: dates and timestamps to coarser units of the calendar.
 //!
-//! Each level is one unit; units become coarser and each must hold whole units of the one before. Weeks (ISO 8601)
-//! hold days, but neither months nor years hold whole weeks, so WEEK can only be last. A century is the hundred years
-//! with the same first digits (`2000-2099`), since only that holds whole decades. Timestamps with a time zone are
-//! truncated in that zone. The label of the next level follows from a label alone, so groups nest whatever the data.
+//! Each level is one unit. Units become coarser, and each must contain whole units of the one before. Weeks (ISO 8601)
+//! contain days, but neither months nor years contain whole weeks, so WEEK can only be last. A century is the hundred
+//! years with the same first digits (`2000-2099`), since only that contains whole decades. Timestamps with a time zone
+//! are truncated in that zone. The label of the next level follows from a label alone, so groups nest for any data.
 //!
-//! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` makes 2024-05-17 to 2024-05, 2024-Q2 and 2024.
+//! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into 2024-05, 2024-Q2 and
+//! 2024.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
@@ -109,14 +110,14 @@ impl Unit {
     }
 }
 
-/// Dates and timestamps, unit by unit.
+/// The rule that truncates dates and timestamps to one unit per level.
 #[derive(Debug, Clone)]
 pub struct Truncate {
     units: Vec<Unit>,
 }
 
 impl Truncate {
-    /// Truncates to `units[i]` on level i + 1.
+    /// Returns the rule that truncates to `units[i]` on level i + 1. Fails if the units do not nest.
     pub fn try_new(units: &[Unit]) -> Result<Self> {
         if units.is_empty() {
             return Err(Error::usage("TRUNCATE needs at least one unit"));
@@ -191,7 +192,7 @@ fn time_zone(name: &str) -> Result<Tz> {
         .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
 }
 
-/// The local calendar times of dates or timestamps; `None` for NULL and what no calendar time can hold.
+/// Returns the local calendar times of dates or timestamps; `None` for NULL and for values outside the calendar.
 fn instants(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
     let (unit, zone) = match values.data_type() {
         DataType::Date32 => {
@@ -225,7 +226,7 @@ fn local<T: ArrowTimestampType>(values: &ArrayRef, zone: Option<Tz>) -> Vec<Opti
     values.as_primitive::<T>().iter().map(|v| v.and_then(at)).collect()
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "truncate",
@@ -262,7 +263,7 @@ mod tests {
         Truncate::try_new(&units)
     }
 
-    /// The labels of one value, by level.
+    /// Returns the labels of one value, by level.
     fn labels(units: &str, text: &str, data_type: DataType) -> Vec<String> {
         let t = truncate(units).unwrap();
         t.accepts(&data_type).unwrap();

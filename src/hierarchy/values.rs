@@ -1,7 +1,7 @@
 //! VALUES: ground values and their labels, listed in the statement.
 //!
-//! One row per ground value: the value, then one label per level. What is checked of them, and how they are matched with
-//! the values of a column, is said in `listed`.
+//! One row per ground value: the value, then one label per level. The module `listed` describes the checks of the rows,
+//! and how they are matched with the values of a column.
 //!
 //! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
 //!
@@ -15,7 +15,8 @@ use crate::catalogue::{Info, Value};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// The hierarchy of rows, each a ground value and its labels; `None` is NULL.
+/// Returns the rule of these rows, each a ground value and its labels; `None` is NULL. Fails if the rows are no
+/// hierarchy.
 pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     let origin = Origin {
         kind: KIND.info.name,
@@ -24,7 +25,7 @@ pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     Listed::from_rows(origin, rows)
 }
 
-/// The kind.
+/// The catalogue entry of the kind.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "values",
@@ -42,7 +43,7 @@ pub(super) const KIND: Kind = Kind {
         )],
     },
     build: |given| {
-        // The only word among literals is NULL.
+        // The only word that can stand among literals is NULL.
         let value = |v: &Value| (!matches!(v, Value::Word(_))).then(|| text(v));
         let rows = given.rows("rows").iter().map(|row| row.iter().map(value).collect());
         Ok(Arc::new(listed(&rows.collect::<Vec<_>>())?))

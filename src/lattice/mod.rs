@@ -27,7 +27,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// The lattice of the nodes from `bottom` to `top`; `bottom` must not be above `top` in any position.
+    /// Returns the lattice of the nodes from `bottom` to `top`. Panics if `bottom` is above `top` in any position.
     pub(crate) fn new(bottom: Node, top: Node) -> Self {
         assert!(
             bottom.is_below_or_equal(&top),
@@ -36,33 +36,33 @@ impl Lattice {
         Self { bottom, top }
     }
 
-    /// The lattice of all levels `0..=tops[i]`.
+    /// Returns the lattice of all levels `0..=tops[i]`.
     #[cfg(test)]
     pub(crate) fn with_tops(tops: &[u8]) -> Self {
         Self::new(Node::new(vec![0; tops.len()]), Node::new(tops.to_vec()))
     }
 
-    /// The most specific node.
+    /// Returns the most specific node.
     pub fn bottom(&self) -> &Node {
         &self.bottom
     }
 
-    /// The most general node.
+    /// Returns the most general node.
     pub fn top(&self) -> &Node {
         &self.top
     }
 
-    /// How many quasi-identifiers a node has levels for.
+    /// Returns the number of quasi-identifiers, which is the number of levels of a node.
     pub fn width(&self) -> usize {
         self.top.levels().len()
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn size(&self) -> u128 {
         self.spans().map(|(a, b)| u128::from(b - a) + 1).product()
     }
 
-    /// Whether `node` is one of this lattice's.
+    /// Returns true if `node` is in this lattice.
     pub fn contains(&self, node: &Node) -> bool {
         node.levels().len() == self.width() && self.bottom.is_below_or_equal(node) && node.is_below_or_equal(&self.top)
     }
@@ -75,7 +75,7 @@ impl Lattice {
             .zip(self.top.levels().iter().copied())
     }
 
-    /// The node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
+    /// Returns the node at `index` of the mixed-radix numbering (first position slowest), `index < size()`.
     pub(crate) fn node_at(&self, mut index: u128) -> Node {
         let mut levels = vec![0; self.width()];
         for (i, (a, b)) in self.spans().enumerate().collect::<Vec<_>>().into_iter().rev() {
@@ -86,7 +86,7 @@ impl Lattice {
         Node::new(levels)
     }
 
-    /// The index of `node` in the numbering of [`Lattice::node_at`].
+    /// Returns the index of `node` in the numbering of [`Lattice::node_at`].
     #[doc(hidden)]
     pub fn index_of(&self, node: &Node) -> u128 {
         self.spans().zip(node.levels()).fold(0, |index, ((a, b), l)| {
@@ -94,7 +94,7 @@ impl Lattice {
         })
     }
 
-    /// Every node, in the order of [`Lattice::node_at`]: a node comes after all that are more specific.
+    /// Returns every node, in the order of [`Lattice::node_at`]: a node comes after all more specific nodes.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
         let mut next = Some(self.bottom.clone());
         std::iter::from_fn(move || {
@@ -112,7 +112,7 @@ impl Lattice {
         })
     }
 
-    /// Every node of one height (sum of levels), in the order of the levels.
+    /// Returns every node of one height (sum of levels), in the order of the levels.
     pub(crate) fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
         let mut next = self.least_of_height(height);
         std::iter::from_fn(move || {
@@ -122,14 +122,16 @@ impl Lattice {
         })
     }
 
-    /// The first node of a height in the order of the levels: what is above the bottom is as far right as it can be.
+    /// Returns the first node of a height in the order of the levels: the rise above the bottom is as far right as
+    /// possible.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();
         (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
     }
 
-    /// The next node of the same height: the rightmost level that can rise by one at the cost of those to its right.
+    /// Returns the next node of the same height: the rightmost level that can rise does so by one, and the levels to
+    /// its right fall.
     fn next_of_height(&self, node: &Node) -> Option<Node> {
         let mut levels = node.levels().to_vec();
         let mut spare = 0;
@@ -145,7 +147,8 @@ impl Lattice {
         None
     }
 
-    /// Raises the levels from the right, down to position `from`, by `left` in all; answers what did not fit.
+    /// Raises the levels from the right, down to position `from`, by `left` in total. Returns the part of `left` that
+    /// did not fit.
     fn fill_right(&self, levels: &mut [u8], from: usize, mut left: u32) -> u32 {
         for i in (from..levels.len()).rev() {
             let rise = left.min(u32::from(self.top.level(i) - levels[i]));
@@ -155,21 +158,22 @@ impl Lattice {
         left
     }
 
-    /// The nodes one step more general than `node`.
+    /// Returns the nodes one step more general than `node`.
     pub fn successors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width())
             .filter(|&i| node.level(i) < self.top.level(i))
             .map(|i| node.with_level(i, node.level(i) + 1))
     }
 
-    /// The nodes one step more specific than `node`.
+    /// Returns the nodes one step more specific than `node`.
     pub fn predecessors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width())
             .filter(|&i| node.level(i) > self.bottom.level(i))
             .map(|i| node.with_level(i, node.level(i) - 1))
     }
 
-    /// The nodes that differ from `node` in exactly one position, by any amount (the neighbourhood of the tabu papers).
+    /// Returns the nodes that differ from `node` in exactly one position, by any amount (the neighbourhood of the tabu
+    /// papers).
     pub(crate) fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width()).flat_map(move |i| {
             (self.bottom.level(i)..=self.top.level(i))
@@ -178,7 +182,7 @@ impl Lattice {
         })
     }
 
-    /// A node drawn uniformly.
+    /// Returns a node drawn uniformly.
     #[doc(hidden)]
     pub fn sample(&self, rng: &mut impl Rng) -> Node {
         Node::new(self.spans().map(|(a, b)| rng.random_range(a..=b)).collect())

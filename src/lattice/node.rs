@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// One level per quasi-identifier, in the order the columns are named.
+/// One level per quasi-identifier, in the order in which the columns are named.
 ///
-/// The order is the tie-break of sql.md: less height first, then the levels from left to right.
+/// The order of nodes is the tie-break of sql.md: less height first, then the levels from left to right.
 ///
 /// ```
 /// use anonsql::extend::search::Node;
@@ -19,45 +19,45 @@ use std::fmt;
 pub struct Node(Box<[u8]>);
 
 impl Node {
-    /// The node with these levels.
+    /// Returns the node with these levels.
     pub fn new(levels: Vec<u8>) -> Self {
         Self(levels.into_boxed_slice())
     }
 
-    /// The levels.
+    /// Returns the levels.
     pub fn levels(&self) -> &[u8] {
         &self.0
     }
 
-    /// The level of position `i`.
+    /// Returns the level of position `i`.
     pub fn level(&self, i: usize) -> u8 {
         self.0[i]
     }
 
-    /// The same node with another level at position `i`.
+    /// Returns a copy of the node with another level at position `i`.
     pub fn with_level(&self, i: usize, level: u8) -> Self {
         let mut levels = self.0.clone();
         levels[i] = level;
         Self(levels)
     }
 
-    /// The sum of the levels.
+    /// Returns the sum of the levels.
     pub fn height(&self) -> u32 {
         self.0.iter().map(|&l| u32::from(l)).sum()
     }
 
-    /// Whether every level is at most the other's: this node is as specific or more specific.
+    /// Returns true if every level is at most the other's: this node is at least as specific as `other`.
     pub fn is_below_or_equal(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0.iter()).all(|(a, b)| a <= b)
     }
 
-    /// The most general node below both (least levels).
+    /// Returns the most general node below both (least levels).
     #[cfg(test)]
     pub(crate) fn meet(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.min(b)).collect())
     }
 
-    /// The most specific node above both (greatest levels).
+    /// Returns the most specific node above both (greatest levels).
     #[cfg(test)]
     pub(crate) fn join(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.max(b)).collect())

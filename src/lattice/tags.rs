@@ -1,9 +1,9 @@
-//! What is known of a lattice's nodes without looking at them again.
+//! Anonymity of nodes that follows from other nodes.
 
 use super::Node;
 
-/// Known-anonymous and known-not-anonymous nodes under a monotone predicate, kept as the two frontiers that imply the
-/// rest: what is above an anonymous node is anonymous, what is below one that is not is not.
+/// The nodes that are known to be anonymous, or known not to be, under a monotone predicate. Only the two frontiers are
+/// stored: a node above an anonymous node is anonymous, and a node below one that is not anonymous is not anonymous.
 #[derive(Debug, Default, Clone)]
 pub struct Tags {
     lowest_anonymous: Vec<Node>,
@@ -11,12 +11,13 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Nothing known.
+    /// Returns tags for which nothing is known.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What is implied of `node`: `Some(true)` anonymous, `Some(false)` not, `None` unknown.
+    /// Returns `Some(true)` if `node` is known to be anonymous, `Some(false)` if it is known not to be, `None` if
+    /// unknown.
     pub fn get(&self, node: &Node) -> Option<bool> {
         if self.lowest_anonymous.iter().any(|n| n.is_below_or_equal(node)) {
             Some(true)
@@ -27,7 +28,7 @@ impl Tags {
         }
     }
 
-    /// Records that `node` is, or is not, anonymous.
+    /// Records whether `node` is anonymous.
     pub fn set(&mut self, node: &Node, anonymous: bool) {
         if self.get(node) == Some(anonymous) {
             return;

@@ -1,10 +1,11 @@
-//! What definitions.md says of a metric, by plain loops over rows and cells. Shares nothing with the metrics.
+//! Brute-force twins of the metrics: the definitions of definitions.md by plain loops over rows and cells. They share
+//! no code with the metrics.
 
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::lattice::Node;
 use std::collections::BTreeMap;
 
-/// A release: a node with the classes that are kept.
+/// A release: a node and the classes that are kept.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) node: &'a Node,
@@ -26,14 +27,14 @@ impl Brute<'_> {
         self.rows() - self.released()
     }
 
-    /// Whether NULL is a leaf of column `i`.
+    /// Returns true if NULL is a leaf of column `i`.
     fn null_leaf(&self, i: usize) -> bool {
         let sample = self.table.rows.iter().map(|r| r.quasi_identifiers[i]);
         let mut all = sample.chain(self.table.population.iter().map(|q| q[i]));
         all.any(|v| v.is_none())
     }
 
-    /// The listed values under the released value, and how many leaves there are with NULL.
+    /// Returns the listed values under the released value, and the number of leaves under it, NULL included.
     fn under(&self, i: usize, level: u8, value: Option<i64>) -> (Vec<i64>, f64) {
         let groups: &Groups = &self.table.groups[i];
         let label = groups.label(level, value);
@@ -50,7 +51,8 @@ impl Brute<'_> {
         self.under(i, self.table.groups[i].height(), None).1
     }
 
-    /// The weighted sum over cells of `loss(column, level, value)`, a suppressed cell losing `suppressed(column)`.
+    /// Returns the weighted sum over cells of `loss(column, level, value)`, where a suppressed cell loses
+    /// `suppressed(column)`.
     fn cells(&self, loss: impl Fn(usize, u8, Option<i64>) -> f64, suppressed: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for (i, weight) in self.weights.iter().enumerate() {
@@ -77,7 +79,7 @@ impl Brute<'_> {
     fn entropy(&self) -> f64 {
         let count = |i: usize, level: u8, value: Option<i64>| {
             let groups = &self.table.groups[i];
-            // Below the top, a value that is not listed has no label that others share.
+            // Below the top, a value that is not listed shares its label with no other value.
             let listed = |v: Option<i64>| v.is_none_or(|v| groups.values().contains(&v));
             let same = |v: Option<i64>| match level {
                 0 => v == value,
@@ -105,7 +107,7 @@ impl Brute<'_> {
         counts.into_values().collect()
     }
 
-    /// The value of a metric as the definition says.
+    /// Returns the value of a metric, as defined.
     pub(super) fn value(&self, metric: &str) -> f64 {
         let squares = |counts: Vec<f64>| counts.iter().map(|n| n * n).sum::<f64>();
         let sizes = || self.kept.iter().map(|c| c.len() as f64).collect::<Vec<f64>>();
@@ -127,7 +129,7 @@ impl Brute<'_> {
                 |_| 1.0,
             )),
             "ileft" => {
-                // Nothing is lost where there is nothing.
+                // The loss is 0 if the divisor is 0.
                 let lost = |leaves: f64, all: f64| (leaves - 1.0) / all;
                 let loss = |i, level, value| lost(self.under(i, level, value).1, self.leaves(i));
                 1.0 - self.mean(self.cells(loss, |i| lost(self.leaves(i), self.leaves(i))))

@@ -1,9 +1,9 @@
-//! Losses that are a sum over cells: each released cell loses what its generalized value says, each suppressed row a
-//! fixed amount.
+//! Metrics that are a sum over cells. A released cell loses an amount that depends on its generalized value; a
+//! suppressed row loses a fixed amount.
 //!
-//! Losses are kept as whole multiples of a unit, so that sums are exact and the same in any order. Where all losses are
-//! fractions whose least common denominator is small (glm), the unit is one over that and the sum is the rational
-//! number itself; otherwise a loss is rounded to 2^-40 of the unit, an error below 10^-12 a cell.
+//! Losses are stored as whole multiples of a unit, so that sums are exact and the same in any order. If all losses are
+//! fractions with a small least common denominator (glm), the unit is one over that denominator and the sum is the
+//! exact rational number. Otherwise a loss is rounded to 2^-40, an error below 10^-12 per cell.
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
@@ -14,7 +14,7 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// How losses become whole multiples of a unit.
+/// The number of units in a loss of 1: converts losses to whole multiples of a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit(f64);
 
@@ -22,42 +22,42 @@ const FIXED_POINT: f64 = (1u64 << 40) as f64;
 const LARGEST_DENOMINATOR: u64 = 1 << 40;
 
 impl Unit {
-    /// Rounds to 2^-40.
+    /// The unit 2^-40, to which losses are rounded.
     pub const FIXED_POINT: Self = Self(FIXED_POINT);
 
-    /// The least common multiple of `denominators`, where it is small enough.
+    /// Returns the unit one over the least common multiple of `denominators`, or `None` if that multiple is above 2^40.
     pub fn common(denominators: impl Iterator<Item = u64>) -> Option<Self> {
         let common = common_multiple(denominators, LARGEST_DENOMINATOR);
         common.map(|common| Self(common as f64))
     }
 
-    /// The unit in which a metric's losses, fractions of these denominators by column, are exact where they can be:
-    /// with whole weights.
+    /// Returns the unit for losses that are fractions with the given denominator by column. The unit is exact if all
+    /// weights are whole numbers and the least common denominator is small. Otherwise it is [`Unit::FIXED_POINT`].
     pub fn of_fractions(subject: &Subject, denominator: impl Fn(usize) -> u64) -> Self {
         let whole = subject.weights.iter().all(|w| w.fract() == 0.0);
         let common = whole.then(|| Self::common((0..subject.weights.len()).map(denominator)));
         common.flatten().unwrap_or(Self::FIXED_POINT)
     }
 
-    /// `loss` in this unit.
+    /// Returns `loss` as a number of units, rounded.
     pub fn count(self, loss: f64) -> u64 {
         (loss * self.0).round() as u64
     }
 
-    /// A number of units as a loss.
+    /// Returns a number of units as a loss.
     pub fn loss(self, units: u128) -> f64 {
         units as f64 / self.0
     }
 }
 
-/// What a metric over cells reads.
+/// The inputs of a metric over cells.
 pub const READS: Reads = Reads {
     weights: true,
     ..Reads::NOTHING
 };
 
-/// The mean of a sum over cells, over rows times the sum of the weights; or, where higher is better, what that leaves
-/// of 1. Nothing is lost where there is nothing to lose.
+/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. If higher is better, 1 minus
+/// this mean. The mean is 0 if the divisor is 0.
 #[derive(Debug)]
 pub struct CellMean {
     cells: CellSum,
@@ -67,7 +67,7 @@ pub struct CellMean {
 }
 
 impl CellMean {
-    /// The mean of `cells`.
+    /// Returns the mean of `cells`, of which lower is better.
     pub fn loss(subject: &Subject, cells: CellSum) -> Self {
         let rows = subject.base.rows;
         let mut mean = Self {
@@ -80,7 +80,7 @@ impl CellMean {
         mean
     }
 
-    /// 1 less the mean of `cells`.
+    /// Returns 1 minus the mean of `cells`, of which higher is better.
     pub fn left(subject: &Subject, cells: CellSum) -> Self {
         Self {
             higher_is_better: true,
@@ -113,7 +113,7 @@ impl Measure for CellMean {
     }
 }
 
-/// What a cell of a column loses when it is released as a label.
+/// The loss of a cell of a column that is released as a label.
 struct Loss(Box<CellLoss>);
 
 type CellLoss = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
@@ -124,28 +124,29 @@ impl fmt::Debug for Loss {
     }
 }
 
-/// A prepared sum over cells.
+/// A sum over cells, prepared for one table.
 #[derive(Debug)]
 pub struct CellSum {
     key_schema: Arc<KeySchema>,
     unit: Unit,
     loss: Loss,
     weights: Vec<f64>,
-    /// Units of a suppressed cell, by column.
+    /// By column: the units of a suppressed cell.
     suppressed: Vec<u64>,
-    /// Column, level, representative code: units.
+    /// By column, level and ground code: the units of a cell.
     losses: Vec<Vec<Vec<u64>>>,
-    /// Units of a suppressed row.
+    /// The units of a suppressed row.
     suppressed_row: u64,
-    /// Column, level: units over all rows of the table if none is suppressed.
+    /// By column and level: the units over all rows of the table if none is suppressed.
     totals: Vec<Vec<u128>>,
-    /// Column, level: the most units that a cell loses.
+    /// By column and level: the greatest number of units of a cell.
     most: Vec<Vec<u64>>,
 }
 
 impl CellSum {
-    /// Prepares a sum where a cell of `column` that is released as a label loses `loss(column, lookup, label)` and a
-    /// suppressed cell of it loses `suppressed(column)`, which must not be less, times the column's weight.
+    /// Prepares a sum over cells. A cell of `column` that is released as a label loses `loss(column, lookup, label)`. A
+    /// suppressed cell loses `suppressed(column)`, which must not be less. Both are multiplied by the weight of the
+    /// column.
     pub fn new(
         subject: &Subject,
         unit: Unit,
@@ -195,7 +196,7 @@ impl CellSum {
         }
     }
 
-    /// Units of a row of each class.
+    /// Returns the units of one row of each class.
     fn units(&self, view: &View) -> Vec<u64> {
         match view.partition {
             None => self.key_schema.sum_by_key(view.set.keys(), |column, code| {
@@ -220,7 +221,7 @@ impl CellSum {
         units
     }
 
-    /// The sum over all cells of a node, suppressed rows included.
+    /// Returns the sum over all cells of a node, suppressed rows included.
     pub fn sum(&self, view: &View) -> f64 {
         let units = self.units(view);
         let kept = view.sum_kept(|i, n| u128::from(units[i]) * u128::from(n));
@@ -228,13 +229,14 @@ impl CellSum {
             .loss(kept + u128::from(self.suppressed_row) * u128::from(view.suppressed))
     }
 
-    /// The sum when every row is suppressed, which is the worst.
+    /// Returns the greatest possible sum: the sum if every row is suppressed.
     pub fn worst(&self, rows: u64) -> f64 {
         self.unit.loss(u128::from(self.suppressed_row) * u128::from(rows))
     }
 
-    /// A bound on [`CellSum::sum`] of a node where at least `suppressed` rows are suppressed: the sum over all rows
-    /// if none were, and for each of those rows at least what a suppressed row loses beyond the costliest one.
+    /// Returns a lower bound on [`CellSum::sum`] of a node where at least `suppressed` rows are suppressed. The bound
+    /// is the sum over all rows if none is suppressed, plus, for each suppressed row, the least excess of a suppressed
+    /// row over a kept row.
     pub fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let levels = || node.levels().iter().map(|l| usize::from(*l)).enumerate();
         let total: u128 = levels().map(|(column, level)| self.totals[column][level]).sum();

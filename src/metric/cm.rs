@@ -1,11 +1,11 @@
 //! Classification metric: rows that a classifier trained on the release would get wrong.
 //!
-//! The share of rows that are suppressed or whose class label is not the majority label of their equivalence class.
-//! Of labels that are equally frequent the smallest is the majority, which does not change how many rows are not it.
-//! The label is that of CLASS; NULL is a label.
+//! The share of rows that are suppressed or whose class label is not the majority label of their equivalence class. Of
+//! equally frequent labels the smallest is the majority, which does not change the number of other rows. The label is
+//! the column named in CLASS; NULL is a label.
 //!
-//! Along generalization the rows that are not in the majority never get fewer, whatever is suppressed (a suppressed
-//! row counts too), which bounds every node above.
+//! Along generalization the number of rows outside the majority never falls, whatever is suppressed, because a
+//! suppressed row counts too. So it bounds every node above.
 //!
 //! Example: `CLASS (outcome) ... MINIMIZING cm`.
 //!
@@ -43,7 +43,7 @@ impl Metric for Cm {
     }
 }
 
-/// Rows of entry `class` that do not have its most frequent label.
+/// Returns the rows of the class at index `class` that do not have its most frequent label.
 fn outvoted(set: &FrequencySet, label: usize, class: usize) -> u64 {
     let majority = set.details()[label].class(class).map(|(_, n)| n).max().unwrap_or(0);
     set.counts()[class] - majority
@@ -54,7 +54,7 @@ struct Prepared {
     label: usize,
     rows: u64,
     unmapped: u64,
-    /// Rows that count at the bottom of the lattice, and so at every node.
+    /// The rows that count at the bottom of the lattice, and so at every node.
     least: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Discernibility: every row is charged the rows that it cannot be told from.
+//! Discernibility: each row costs the number of rows from which it cannot be told apart.
 //!
-//! The sum over kept classes of f^2, and over suppressed classes of f times the rows of the table.
-//! **Interpretation**: the tabu papers say once that a bigger DM is better; their fitness 1/DM treats lower as better, as here.
+//! The sum over kept classes of f^2, and over suppressed classes of f times the rows of the table. **Interpretation**:
+//! the tabu papers say once that a bigger DM is better; their fitness 1/DM treats lower as better, as here.
 //!
 //! Classes only merge along generalization, so the sum of the squares of *all* classes bounds every node above.
 //!
@@ -32,9 +32,9 @@ impl Metric for Dm {
 #[derive(Debug)]
 struct Prepared {
     key_schema: Arc<KeySchema>,
-    /// Rows that no node keeps.
+    /// The number of rows that no node keeps, because no hierarchy maps them.
     unmapped: u64,
-    /// Classes at the bottom, or more.
+    /// An upper bound on the number of classes at the bottom.
     base_classes: u64,
     rows: u64,
     k: u64,
@@ -52,9 +52,9 @@ impl Measure for Prepared {
         squares as f64
     }
 
-    /// Rows are spread over no more classes than the node can have. Where more rows are suppressed than no node keeps,
-    /// each costs all rows, and those that are kept are in classes of at least k; with nothing suppressed k says
-    /// nothing, so that the bound is no more than the floor.
+    /// The rows are spread over at most as many classes as the node can have. If more rows are suppressed than those
+    /// that no node keeps, each suppressed row costs all rows, and each kept row is in a class of at least k rows. With
+    /// nothing suppressed k is not used, so that the bound does not exceed the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let labels = |(column, level): (usize, &u8)| self.key_schema.lookup(column).level(*level).labels.len() as u64;
         let possible = node
@@ -68,19 +68,19 @@ impl Measure for Prepared {
         let least = suppressed.max(self.unmapped);
         let (suppressed, released) = (least as f64, (self.rows - least.min(self.rows)) as f64);
         if classes == 1 && least > self.unmapped {
-            // The only class is kept whole or suppressed whole.
+            // The only class is either kept or suppressed as a whole.
             return rows * rows;
         }
         let mut squares = released * released / classes as f64;
         if least > self.unmapped {
             squares = squares.max(released * (self.k as f64).min(rows));
         }
-        // Rounding must not lift a bound over the value it bounds.
+        // Rounding must not lift the bound above the value that it bounds.
         (squares + suppressed * rows) * (1.0 - 1e-12)
     }
 
     fn excess_is_monotone(&self) -> bool {
-        // What a node costs beyond its floor is f * (rows - f) for each suppressed class.
+        // The cost of a node beyond its floor is f * (rows - f) for each suppressed class.
         true
     }
 

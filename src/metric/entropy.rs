@@ -1,10 +1,10 @@
-//! Non-uniform entropy: the bits that generalizing takes from each cell.
+//! Non-uniform entropy: the bits that generalization removes from each cell.
 //!
-//! The sum over cells of -log2(n(ground value) / n(generalized value)), counts over the whole column; a suppressed
-//! cell costs -log2(n(ground value) / rows). WEIGHT multiplies a column's cells.
+//! The sum over cells of -log2(n(ground value) / n(generalized value)), where n counts rows over the whole column. A
+//! suppressed cell costs -log2(n(ground value) / rows). WEIGHT multiplies the cells of a column.
 //!
-//! The ground values contribute the same amount to every node, so a cell's loss is log2 n(generalized value), and that
-//! amount is taken off once. Never falls along generalization without suppression.
+//! The ground values contribute the same amount to every node. So the loss of a cell is log2 n(generalized value), and
+//! that amount is subtracted once. The metric never falls along generalization without suppression.
 //!
 //! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009, doi:10.1109/TKDE.2008.129.
 
@@ -26,7 +26,7 @@ impl Metric for Entropy {
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let base = subject.base;
-        // Column, level, label: rows.
+        // By column, level and label: rows.
         let by_label: Vec<Vec<Vec<u64>>> = base
             .key_schema
             .lookups()
@@ -45,7 +45,7 @@ impl Metric for Entropy {
                 lookup.levels().iter().map(count).collect()
             })
             .collect();
-        // Column, code: rows of smaller codes.
+        // By column and code: rows of smaller codes.
         let below: Vec<Vec<u64>> = base.marginals.iter().map(|m| running_sums(m)).collect();
         let cells = CellSum::new(
             subject,
@@ -73,7 +73,7 @@ impl Metric for Entropy {
     }
 }
 
-/// The sums of the first 0, 1, 2, ... values.
+/// Returns the sums of the first 0, 1, 2, ... values.
 fn running_sums(values: &[u64]) -> Vec<u64> {
     let mut sum = 0;
     let sums = values.iter().map(|n| {
@@ -100,7 +100,8 @@ impl Measure for Prepared {
     }
 
     fn excess_is_monotone(&self) -> bool {
-        // What a node costs beyond its floor is what suppressed rows lose beyond their cells, which only shrinks upwards.
+        // The cost of a node beyond its floor is the loss of suppressed rows beyond their cells, which only shrinks
+        // upwards.
         true
     }
 

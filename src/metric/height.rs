@@ -1,4 +1,4 @@
-//! Height: the sum of the levels.
+//! Height: the sum of the levels of a node.
 //!
 //! Samarati, Protecting respondents' identities in microdata release, TKDE 2001, doi:10.1109/69.971193.
 
@@ -26,7 +26,7 @@ impl Metric for Height {
 
 #[derive(Debug)]
 struct Prepared {
-    /// The height of the top of all hierarchies.
+    /// The height of the node with the top level of every hierarchy.
     top: u32,
 }
 
@@ -40,7 +40,7 @@ impl Measure for Prepared {
     }
 
     fn excess_is_monotone(&self) -> bool {
-        // The floor is the value.
+        // The floor equals the value.
         true
     }
 

@@ -1,4 +1,4 @@
-//! What a metric is: a value for the classes of a node, and what can be said of nodes above it.
+//! The metric traits: the value of a node's classes, and bounds on the values of the nodes above it.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::partition::Partition;
 use crate::pool::{map, pieces};
 use std::fmt::Debug;
 
-/// What a metric is prepared for.
+/// The table and the request for which a metric is prepared.
 ///
 /// ```
 /// use anonsql::extend::metric::Subject;
@@ -20,28 +20,29 @@ use std::fmt::Debug;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Subject<'a> {
-    /// The table.
+    /// The base frequency set of the table.
     pub(crate) base: &'a Base,
-    /// One weight per quasi-identifier, 1 where none was given.
+    /// The weight of each quasi-identifier; 1 if none was given.
     pub weights: &'a [f64],
-    /// The smallest class that the privacy models allow: the k of c_avg.
+    /// The least class size that the privacy models allow: the k of c_avg.
     pub k: u64,
-    /// The most rows that may be suppressed.
+    /// The greatest number of rows that may be suppressed.
     pub suppression_limit: u64,
-    /// The detail of the base set that holds the class label, where there is one.
+    /// The index of the class label among the details of the base set; `None` without a class label.
     pub(crate) label: Option<usize>,
-    /// The detail of the base set that holds the sensitive attribute's values by rows, for a metric that reads one.
+    /// The index of the sensitive attribute, counted by rows, among the details of the base set; `None` for a metric
+    /// that reads no sensitive attribute.
     pub(crate) attribute: Option<usize>,
 }
 
 impl Subject<'_> {
-    /// Rows of the table.
+    /// Returns the number of rows of the table.
     pub fn rows(&self) -> u64 {
         self.base.rows
     }
 }
 
-/// A node's classes, and which of them are kept.
+/// The classes of a node, and which of them are kept.
 ///
 /// ```
 /// use anonsql::extend::metric::View;
@@ -53,35 +54,35 @@ impl Subject<'_> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// The node; that of the base set where the classes are the groups of a partition.
+    /// The node; the node of the base set if the classes are the groups of a partition.
     pub node: &'a Node,
-    /// The partition whose groups the classes are, in its order; `None` for a node.
+    /// The partition whose groups are the classes, in its order; `None` for a node.
     pub(crate) partition: Option<&'a Partition>,
-    /// Its classes; entries with a count of 0 are no classes.
+    /// The classes; an entry with a count of 0 is no class.
     pub(crate) set: &'a FrequencySet,
-    /// For each entry of the set whether it is a class that is kept.
+    /// For each entry of `set`: true if the entry is a class that is kept.
     pub(crate) kept: &'a [bool],
-    /// Classes that are kept.
+    /// The number of classes that are kept.
     pub classes: u64,
-    /// Rows in them.
+    /// The number of rows in kept classes.
     pub released: u64,
-    /// All other rows of the table.
+    /// The number of all other rows of the table.
     pub suppressed: u64,
 }
 
 impl View<'_> {
-    /// Rows of the table.
+    /// Returns the number of rows of the table.
     pub fn rows(&self) -> u64 {
         self.released + self.suppressed
     }
 
-    /// The rows of each class that is kept.
+    /// Returns the number of rows of each class that is kept.
     pub fn class_sizes(&self) -> impl Iterator<Item = u64> {
         let classes = self.set.counts().iter().zip(self.kept);
         classes.filter(|(_, kept)| **kept).map(|(rows, _)| *rows)
     }
 
-    /// The sum over kept classes of `value(entry, rows)`.
+    /// Returns the sum of `value(entry, rows)` over kept classes.
     pub(crate) fn sum_kept(&self, value: impl Fn(usize, u64) -> u128 + Sync + Send) -> u128 {
         let counts = self.set.counts();
         let pieces = pieces(counts.len());
@@ -93,7 +94,7 @@ impl View<'_> {
     }
 }
 
-/// What a metric reads beyond class sizes.
+/// The inputs of a metric beyond class sizes.
 ///
 /// ```
 /// use anonsql::extend::metric::Reads;
@@ -103,18 +104,19 @@ impl View<'_> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reads {
-    /// The class label column (CLASS).
+    /// True if the metric reads the class label column (CLASS).
     pub class_label: bool,
-    /// The sensitive attribute (the first of SENSITIVE), its values counted by rows also under ENTITY.
+    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). Its values are counted by rows, also
+    /// under ENTITY.
     pub attribute: bool,
-    /// The weights of quasi-identifiers (WEIGHT).
+    /// True if the metric reads the weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
-    /// The levels of a node, which a partition does not have.
+    /// True if the metric reads the levels of a node, which a partition does not have.
     pub levels: bool,
 }
 
 impl Reads {
-    /// Class sizes are enough.
+    /// No input beyond class sizes.
     pub const NOTHING: Self = Self {
         class_label: false,
         attribute: false,
@@ -148,21 +150,21 @@ impl Reads {
 /// }
 /// ```
 pub trait Metric: Debug + Send + Sync {
-    /// What it reads beyond class sizes.
+    /// Returns the inputs of the metric beyond class sizes. By default there are none.
     fn reads(&self) -> Reads {
         Reads::default()
     }
 
-    /// Whether more is better; searches then minimise the negated value.
+    /// Returns true if a higher value is better. Searches then minimise the negated value.
     fn higher_is_better(&self) -> bool {
         false
     }
 
-    /// Readies the metric for one table.
+    /// Prepares the metric for one table.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>>;
 }
 
-/// A metric made ready for one table.
+/// A metric prepared for one table.
 ///
 /// ```
 /// use anonsql::extend::metric::{Measure, View};
@@ -184,33 +186,35 @@ pub trait Metric: Debug + Send + Sync {
 /// }
 /// ```
 pub trait Measure: Debug + Send + Sync {
-    /// The value of a node, as the definition says.
+    /// Returns the value of a node, as defined.
     fn value(&self, view: &View) -> f64;
 
-    /// The cost below which no anonymous node at or above this one is; the cost is the value, negated where higher is
-    /// better. May use the whole frequency set.
+    /// Returns a lower bound on the cost of every anonymous node at or above this one. The cost is the value, negated
+    /// if higher is better. The bound may use the whole frequency set.
     fn floor(&self, view: &View) -> f64 {
         self.bound(view.node, 0)
     }
 
-    /// A bound on the cost of `node` if at least `suppressed` rows are suppressed there, from what is known of the
-    /// table without evaluating it. With `suppressed = 0` it never falls along generalization.
+    /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed there. The bound uses
+    /// only what is known of the table without an evaluation of the node. With `suppressed = 0` it never falls along
+    /// generalization.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
 
-    /// Whether cost - floor never falls as nodes get more specific, where suppressed rows stay suppressed below: see
-    /// [`crate::search::Oracle::excess_is_monotone`].
+    /// Returns true if cost - floor never falls as nodes get more specific, provided that suppressed rows stay
+    /// suppressed below; see [`crate::search::Oracle::excess_is_monotone`].
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// The ideal and the worst value on this table, which any value lies between: a weighted sum puts them at 0 and 1.
+    /// Returns the ideal and the worst value on this table. Every value lies between them; a weighted sum scales them
+    /// to 0 and 1.
     fn range(&self) -> (f64, f64);
 }
 
-/// The constructor in a metric's catalogue entry.
+/// The constructor in the catalogue entry of a metric.
 ///
 /// ```
 /// use anonsql::extend::metric::{Build, Metric};

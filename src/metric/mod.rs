@@ -1,8 +1,8 @@
-//! Quality metrics: what a release loses, by definitions.md, "Quality metrics".
+//! Quality metrics: the loss of a release, as defined in definitions.md, "Quality metrics".
 //!
-//! A metric is prepared once per request and then measures nodes from their classes. Sums are exact integers (or fixed
-//! point, see [`cells`]), so a value depends neither on the order of the classes nor on the set they were rolled up
-//! from. A new metric is one file and one line in [`METRICS`].
+//! A metric is prepared once per request, and then measures nodes from their classes. Sums are exact integers (or fixed
+//! point, see [`cells`]). So a value depends neither on the order of the classes nor on the set from which they were
+//! rolled up. A new metric is one file and one line in [`METRICS`].
 
 #[cfg(test)]
 mod brute;
@@ -29,10 +29,10 @@ pub use weighted::Weighted;
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// What is minimised where a statement does not say.
+/// The name of the metric to minimise if a statement names none.
 pub const DEFAULT: &str = glm::ENTRY.info.name;
 
-/// Every metric, by name.
+/// Every built-in metric, in the order of help.
 pub static METRICS: &[Entry<Build>] = &[
     glm::ENTRY,
     dm::ENTRY,
@@ -47,7 +47,7 @@ pub static METRICS: &[Entry<Build>] = &[
     s_l::ENTRY,
 ];
 
-/// The metric that a statement names.
+/// Builds the metric that `call` names. Fails if the name or an argument is unknown.
 pub fn build(call: &Call) -> Result<Box<dyn Metric>> {
     let entry = catalogue::find("metric", METRICS, &call.name)?;
     (entry.build)(&Arguments::bind(&entry.info, &call.args)?)

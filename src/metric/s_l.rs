@@ -1,13 +1,14 @@
 //! Spread of sensitive values, S_l of the property-based generalization paper: the sum over released rows of how often
 //! the row's own sensitive value occurs in its class.
 //!
-//! **Interpretation**: the paper does not say which direction is better; it is a parameter. `minimize`, the default, takes a
-//! row as better hidden the rarer its value is in its class; `maximize` is the other direction. A suppressed row is in
-//! no class and adds nothing; rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
+//! **Interpretation**: the paper does not say which direction is better, so the direction is a parameter. With
+//! `minimize`, the default, a row is better hidden the rarer its value is in its class; `maximize` is the other
+//! direction. A suppressed row is in no class and adds nothing; rows are counted, also under ENTITY. The attribute is
+//! the first of SENSITIVE.
 //!
-//! When classes merge the sum only grows, but rows that become suppressed take theirs away. So the least sum at or
-//! above a node is that of all its classes less what the limit allows to take away: at best the rows of the classes
-//! with the most per row. The greatest sum is that of one class with every row.
+//! When classes merge the sum only grows, but suppressed rows reduce it. So the least sum at or above a node is the sum
+//! of all its classes minus the most that the suppression limit can remove: the rows of the classes with the most per
+//! row. The greatest sum is that of one class with every row.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!
@@ -52,7 +53,7 @@ impl Metric for SL {
     }
 }
 
-/// The sum over the rows of entry `class`.
+/// Returns the sum over the rows of the class at index `class`: the sum of squared counts.
 fn squares(set: &FrequencySet, attribute: usize, class: usize) -> u128 {
     let counts = set.details()[attribute].class(class);
     counts.map(|(_, n)| u128::from(n) * u128::from(n)).sum()
@@ -62,9 +63,9 @@ fn squares(set: &FrequencySet, attribute: usize, class: usize) -> u128 {
 struct Prepared {
     attribute: usize,
     maximize: bool,
-    /// Mapped rows that may be suppressed.
+    /// The number of mapped rows that may be suppressed.
     removable: u64,
-    /// The sum when all rows are in one class.
+    /// The sum if all rows are in one class.
     most: u128,
 }
 
@@ -85,7 +86,7 @@ impl Measure for Prepared {
         if self.removable == 0 {
             return total as f64;
         }
-        // The most per row first; of the last class as many rows as are left.
+        // Classes with the most per row come first; of the last class only as many rows as are left.
         classes.sort_unstable_by(|a, b| (b.0 * u128::from(a.1)).cmp(&(a.0 * u128::from(b.1))));
         let (mut removed, mut left) = (0, self.removable);
         for (sum, rows) in classes {

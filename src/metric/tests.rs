@@ -10,7 +10,7 @@ use crate::lattice::Node;
 use crate::partition::Partition;
 use proptest::prelude::*;
 
-/// A request over a random table: what is kept is decided by class size, and by chance where `chance` is given.
+/// A request over a random table. Class size decides which classes are kept, and chance too if `chance` is given.
 #[derive(Debug)]
 struct Request {
     table: Table,
@@ -42,7 +42,7 @@ fn request() -> impl Strategy<Value = Request> {
         })
 }
 
-/// Every metric of the registry in every direction, and sums of them.
+/// Every metric of the registry in every direction, and weighted sums of them.
 fn metrics() -> Vec<(String, Box<dyn Metric>)> {
     let single = |name: &str| build(&Call::bare(name)).unwrap();
     let mut metrics: Vec<(String, Box<dyn Metric>)> = METRICS
@@ -69,7 +69,7 @@ fn metrics() -> Vec<(String, Box<dyn Metric>)> {
     metrics
 }
 
-/// A node evaluated as the engine would.
+/// A node, evaluated as the engine evaluates it.
 struct Evaluated {
     node: Node,
     set: FrequencySet,
@@ -141,7 +141,7 @@ impl Request {
     }
 }
 
-/// The classes of a node as the groups of a partition: the same labels, said one by one.
+/// The classes of a node as the groups of a partition: the same labels, listed group by group.
 fn as_partition(base: &Base, node: &Node) -> Partition {
     let (set, groups) = base.held().unwrap().roll_up(&base.key_schema, node);
     let label = |class: usize, column: usize| {

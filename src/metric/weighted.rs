@@ -1,9 +1,9 @@
 //! A weighted sum of normalised metrics: `0.7 * glm + 0.3 * cm`.
 //!
-//! Each metric is put on a scale of its own from 0, its ideal value on this table, to 1, its worst
-//! ([`super::Measure::range`]), so that lower is better for every term whatever its metric's direction and unit. The
-//! value is the sum of weight times term. It is as monotone as its terms: the weighted sum of their floors and bounds,
-//! put on the same scales, is a floor and a bound of the sum.
+//! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value ([`super::Measure::range`]). So
+//! lower is better for every term, whatever the direction and unit of its metric. The value is the sum of weight times
+//! term. The weighted sum of the scaled floors and bounds of the terms is a floor and a bound of the sum, so the sum is
+//! as monotone as its terms.
 
 use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
@@ -16,7 +16,8 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// The sum of these terms, each a weight above 0 and a metric.
+    /// Returns the sum of `terms`, each a weight and a metric. Fails if there is no term or a weight is not a finite
+    /// number above 0.
     pub fn try_new(terms: Vec<(f64, Box<dyn Metric>)>) -> Result<Self> {
         if terms.is_empty() {
             return Err(Error::usage("a weighted sum needs at least one metric"));
@@ -60,15 +61,15 @@ impl Metric for Weighted {
 #[derive(Debug)]
 struct Term {
     weight: f64,
-    /// Ideal and worst value.
+    /// The ideal and the worst value.
     range: (f64, f64),
-    /// A cost times this is a value.
+    /// The factor that converts a cost to a value: -1 if higher is better, else 1.
     sign: f64,
     measure: Box<dyn Measure>,
 }
 
 impl Term {
-    /// `value` on the scale from 0, ideal, to 1, worst, times the weight.
+    /// Returns the weight times `value` on the scale from 0 (ideal) to 1 (worst).
     fn scaled(&self, value: f64) -> f64 {
         let (ideal, worst) = self.range;
         if ideal == worst {

@@ -1,10 +1,11 @@
 //! (alpha, k)-anonymity, in its general form.
 //!
 //! Holds if and only if every released equivalence class has at least k rows and no sensitive value has more than the
-//! share alpha of them. Compared as exact fractions. **Interpretation**: under ENTITY a value's share is the share of the
-//! class's persons that have it, so the shares of a person with several values add up to more than 1.
-//! Monotone as long as nothing may be suppressed: the size only grows, and a mixture's share is at most the greatest
-//! of its parts.
+//! share alpha of them. Shares are compared as exact fractions. **Interpretation**: under ENTITY the share of a value
+//! is the share of the class's persons that have it, so the shares of a class add up to more than 1 if a person has
+//! several values.
+//! Monotone if nothing may be suppressed: the size only grows, and the share in a mixture is at most the greatest share
+//! in its parts.
 //!
 //! Example: `alpha_k(0.4, 5) ON diagnosis`.
 //!
@@ -50,7 +51,7 @@ impl PrivacyModel for AlphaK {
     fn audit(&self, relation: &Relation) -> Audit {
         let keys = relation.keys();
         Audit {
-            // A class of less than k has no share that would do.
+            // A class of fewer than k rows fails at any share.
             sql: format!(
                 "{} SELECT max(CASE WHEN f < {} THEN CAST('Infinity' AS DOUBLE) ELSE n / f END) FROM \
                  (SELECT max(n) AS n, max(f) AS f FROM (SELECT {keys}, n, CAST(NULL AS BIGINT) AS f FROM audit_values \

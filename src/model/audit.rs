@@ -1,10 +1,10 @@
 //! Guarantees as SQL over released rows, for verification.
 //!
-//! Every statement first gives the columns it reads names of its own (`g0`, `g1`, ... for the quasi-identifiers, `v`
-//! for the sensitive attribute, `e` for the entity), so that no column of a user's table can be mistaken for another.
-//! Groups are compared so that NULL equals NULL, as in GROUP BY.
+//! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the quasi-identifiers, `v` is the
+//! sensitive attribute, `e` is the entity. So no column of a user's table can be mistaken for another. Groups are
+//! compared so that NULL equals NULL, as in GROUP BY.
 
-/// Names to write an audit with, all quoted as SQL identifiers.
+/// The names of tables and columns that an audit uses, all quoted as SQL identifiers.
 ///
 /// ```
 /// use anonsql::extend::model::Relation;
@@ -18,52 +18,54 @@
 pub struct Relation {
     /// The released rows, without suppressed ones.
     pub released: String,
-    /// The quasi-identifiers that make the classes.
+    /// The quasi-identifiers, which define the classes.
     pub group: Vec<String>,
     /// The sensitive attribute.
     pub attribute: Option<String>,
-    /// The entity column, when classes count entities.
+    /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The rows of the whole table, suppressed ones included, with the sensitive attribute and the entity under the
-    /// same names and of the same types as in the release.
+    /// The rows of the whole table, suppressed rows included. The sensitive attribute and the entity have the same
+    /// names and types as in the release.
     pub whole: Option<String>,
-    /// The sensitive attribute's hierarchy.
+    /// The hierarchy of the sensitive attribute.
     pub attribute_tree: Option<Tree>,
-    /// The rows of the population, its quasi-identifiers generalized as the release is and called as in `group`.
+    /// The rows of the population. The quasi-identifiers are generalized as in the release, and have the names in
+    /// `group`.
     pub population: Option<String>,
 }
 
 /// A hierarchy as a relation: one row per ground value.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// The relation.
+    /// The name of the relation.
     pub relation: String,
-    /// Its column with the ground value, of the attribute's type.
+    /// The column with the ground value, of the type of the sensitive attribute.
     pub value: String,
-    /// Its columns with the labels, from level 1 to the single-valued top.
+    /// The columns with the labels, from level 1 to the top, which has a single label.
     pub levels: Vec<String>,
-    /// Its columns with the leaves under those labels.
+    /// The columns with the number of leaves under the label of each level.
     pub leaves: Vec<String>,
 }
 
 impl Relation {
-    /// The size of a class as an aggregate over [`Relation::released`]. NULL is one entity.
+    /// Returns the size of a class as an aggregate over [`Relation::released`]. NULL counts as one entity.
     pub fn size(&self) -> String {
         size(self.entity.as_deref())
     }
 
-    /// `GROUP BY` the quasi-identifiers.
+    /// Returns `GROUP BY` with the quasi-identifiers.
     pub fn group_by(&self) -> String {
         format!("GROUP BY {}", self.group.join(", "))
     }
 
-    /// The names that audits give the quasi-identifiers: `g0, g1`.
+    /// Returns the names of the quasi-identifiers within audits: `g0, g1`.
     pub fn keys(&self) -> String {
         let names: Vec<String> = (0..self.group.len()).map(|i| format!("g{i}")).collect();
         names.join(", ")
     }
 
-    /// The quasi-identifiers of `relation` under those names, with `more` columns.
+    /// Returns a SELECT of the quasi-identifiers of `relation` under the names of [`Relation::keys`], with the columns
+    /// `more`.
     pub(super) fn renamed(&self, relation: &str, more: &[(Option<&String>, &str)]) -> String {
         let group = self.group.iter().enumerate().map(|(i, g)| format!("{g} AS g{i}"));
         let more = more
@@ -73,13 +75,13 @@ impl Relation {
         format!("SELECT {} FROM {relation}", columns.join(", "))
     }
 
-    /// The size of a class as an aggregate over renamed rows.
+    /// Returns the size of a class as an aggregate over renamed rows.
     pub(super) fn renamed_size(&self) -> String {
         size(self.entity.as_ref().map(|_| "e"))
     }
 
-    /// `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: each class's sensitive values with their counts, and
-    /// the sum of those.
+    /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: the count n of each sensitive value in each
+    /// class, and the sum s of the counts of the class.
     pub fn values(&self) -> String {
         let (keys, size) = (self.keys(), self.renamed_size());
         let rows = self.renamed(
@@ -92,8 +94,8 @@ impl Relation {
         )
     }
 
-    /// Continues [`Relation::values`] with `audit_whole(v, c, t)`: the whole table's values with their counts, and the
-    /// sum of those.
+    /// Continues [`Relation::values`] with `audit_whole(v, c, t)`: the count c of each value in the whole table, and
+    /// the sum t of these counts.
     pub(super) fn values_and_whole(&self) -> String {
         let (values, size) = (self.values(), self.renamed_size());
         let missing = String::from("audit_rows");
@@ -110,8 +112,8 @@ impl Relation {
         )
     }
 
-    /// Continues with `audit_shares(g.., n, s, c, t)`: a value's counts in its class and in the whole table, and their
-    /// sums, so that p is n / s and q is c / t.
+    /// Continues [`Relation::values_and_whole`] with `audit_shares(g.., n, s, c, t)`: the counts n and c of a value in
+    /// its class and in the whole table, and the sums s and t of these counts. So p is n / s, and q is c / t.
     pub(super) fn shares(&self) -> String {
         let keys = self.keys();
         format!(
@@ -125,14 +127,14 @@ impl Relation {
 
 fn size(entity: Option<&str>) -> String {
     match entity {
-        // NULL counts because the struct around it is none. A second aggregate beside count(DISTINCT) would keep
-        // DataFusion from making this a GROUP BY, which spills where sets of distinct values do not.
+        // A struct that contains NULL is not NULL, so NULL counts. A second aggregate beside count(DISTINCT) would keep
+        // DataFusion from planning a GROUP BY, which spills; sets of distinct values do not spill.
         Some(e) => format!("count(DISTINCT named_struct('e', {e}))"),
         None => "count(*)".into(),
     }
 }
 
-/// How what is reached compares with what is required.
+/// The comparison between the reached value and the required value.
 ///
 /// ```
 /// use anonsql::extend::model::Comparison;
@@ -141,15 +143,15 @@ fn size(entity: Option<&str>) -> String {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// Reached is at least required.
+    /// Reached >= required.
     AtLeast,
-    /// Reached is at most required.
+    /// Reached <= required.
     AtMost,
-    /// Reached is less than required.
+    /// Reached < required.
     Below,
 }
 
-/// A check of a guarantee on released rows.
+/// The check of a guarantee on released rows.
 ///
 /// ```
 /// use anonsql::extend::model::{Audit, Comparison};
@@ -161,19 +163,20 @@ pub enum Comparison {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// A query that answers one number: the worst that any class reaches, NULL when there is no class.
+    /// A query that returns one number: the worst value that any class reaches, or NULL if there is no class.
     pub sql: String,
-    /// What the model requires.
+    /// The value that the model requires.
     pub required: f64,
-    /// How the two compare.
+    /// The comparison between the reached and the required value.
     pub comparison: Comparison,
 }
 
-/// SQL computes in floating point; a class that reaches exactly the bound must not fail for a rounded sum.
+/// Rounding allowance: SQL computes in floating point, and a class that reaches exactly the bound must not fail.
 const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
-    /// Whether `reached` is as required. No class, nothing broken.
+    /// Returns true if `reached` satisfies the requirement. `None` (a release without a class) satisfies every
+    /// requirement.
     pub(crate) fn holds(&self, reached: Option<f64>) -> bool {
         let tolerance = TOLERANCE * self.required.abs().max(1.0);
         reached.is_none_or(|reached| match self.comparison {

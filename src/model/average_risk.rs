@@ -1,9 +1,10 @@
 //! Average re-identification risk (marketer), of the release as a whole.
 //!
-//! Holds if and only if classes / released rows <= r (the mean over released rows of 1 / f; a release without rows
-//! holds). Under ENTITY the denominator is the sum of the classes' sizes. Compared as exact fractions.
-//! Monotone as long as nothing may be suppressed: classes only merge and the rows stay the same. When another model
-//! suppresses classes, a merge can release rows in small classes and raise the mean.
+//! Holds if and only if classes / released rows <= r. The quotient is the mean of 1 / f over released rows; a release
+//! without rows holds. Under ENTITY the denominator is the sum of the sizes of the classes. Compared as exact
+//! fractions.
+//! Monotone if nothing may be suppressed: classes only merge, and the rows stay the same. If another model suppresses
+//! classes, a merge can release rows in small classes and so raise the mean.
 //!
 //! Example: `average_risk(0.05)`.
 //!

@@ -1,8 +1,9 @@
 //! Basic beta-likeness.
 //!
-//! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive value with p > q, p
-//! its share in the class and q in the whole table, suppressed rows included. Compared as exact fractions.
-//! Monotone as long as nothing may be suppressed: it bounds p by (1 + b) q, and p of a mixture is at most the greatest
+//! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive value with p > q,
+//! where p is the share of the value in the class and q its share in the whole table, suppressed rows included.
+//! Compared as exact fractions.
+//! Monotone if nothing may be suppressed: the model bounds p by (1 + b) q, and p of a mixture is at most the greatest p
 //! of its parts.
 //!
 //! Example: `beta_likeness(2) ON diagnosis`.
@@ -18,16 +19,16 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;
 
-/// Either form of the model, under the name that the statement gives it.
+/// The basic or the enhanced model; `name` is its name in the statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BetaLikeness {
     pub(super) name: &'static str,
     pub(super) beta: f64,
-    /// Whether a value's gain is also bounded by -ln q.
+    /// True if the gain of a value is also bounded by -ln q.
     pub(super) enhanced: bool,
 }
 
-/// What rounding may add to a gain that is compared with a logarithm.
+/// The rounding error allowed in a gain that is compared with a logarithm.
 const TOLERANCE: f64 = 1e-12;
 
 impl PrivacyModel for BetaLikeness {
@@ -55,7 +56,7 @@ impl PrivacyModel for BetaLikeness {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        // In the enhanced form a gain is told as if its own bound were b.
+        // The enhanced form scales each gain so that its bound becomes b.
         let scale = match self.enhanced {
             true => format!(
                 " * CASE WHEN -ln(c / t) < {b:?} THEN {b:?} / -ln(c / t) ELSE 1.0 END",
@@ -78,7 +79,7 @@ impl PrivacyModel for BetaLikeness {
 #[derive(Debug)]
 struct Prepared {
     beta: Decimal,
-    /// By value: -ln q, where that is less than b.
+    /// By value: -ln q if it is less than b.
     logarithms: Vec<Option<f64>>,
     counts: Vec<u64>,
     total: u64,
@@ -99,7 +100,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// The parameter of both forms.
+/// The parameter of the basic and the enhanced form.
 pub(super) const PARAMS: &[Param] = &[Param {
     name: "b",
     summary: "the greatest relative gain of a value's share",

@@ -1,4 +1,5 @@
-//! What definitions.md says of a class, by plain loops over its rows. Shares nothing with the models.
+//! Brute-force twins of the models: the conditions of definitions.md by plain loops over the rows of a class. They
+//! share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
 use std::collections::BTreeSet;
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 /// A sensitive value; NULL comes after all others.
 type Value = (bool, Option<i64>);
 
-/// One class, and the table it is from.
+/// One class, and its table.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) rows: &'a [&'a Row],
@@ -18,7 +19,7 @@ fn value(row: &Row) -> Value {
 }
 
 impl Brute<'_> {
-    /// Rows, or distinct entities.
+    /// The number of rows, or of distinct entities.
     fn size<'b>(&self, rows: impl Iterator<Item = &'b Row>) -> f64 {
         match self.table.per_entity {
             true => rows.map(|r| r.entity).collect::<BTreeSet<_>>().len() as f64,
@@ -30,7 +31,7 @@ impl Brute<'_> {
         self.size(self.rows.iter().copied())
     }
 
-    /// The table's values, ascending.
+    /// The sensitive values of the table, ascending.
     fn values(&self) -> Vec<Value> {
         self.table
             .rows
@@ -66,7 +67,7 @@ impl Brute<'_> {
     fn hierarchical(&self) -> f64 {
         let tree = &self.table.tree;
         let extra = |values: &[Value]| values.iter().map(|v| self.p(*v) - self.q(*v)).sum::<f64>();
-        // The nodes of a level: the values under each label.
+        // The nodes of a level, each as the values under its label.
         let nodes = |level: u8| -> Vec<Vec<Value>> {
             let labels: BTreeSet<_> = self.values().iter().map(|v| tree.label(level, v.1)).collect();
             let under = |l| {
@@ -100,7 +101,8 @@ impl Brute<'_> {
         sum / (shares.len() as f64 - 1.0).max(1.0)
     }
 
-    /// What the class reaches under a model with parameters `a`, and whether it holds; ties within 1e-12 hold.
+    /// Returns the value that the class reaches under a model with parameters `a`, and whether the model holds. Ties
+    /// within 1e-12 hold.
     pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
         let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
         let below = |x: f64| (x, x < a[0] - 1e-12);
@@ -129,7 +131,7 @@ impl Brute<'_> {
             ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
             ("enhanced_beta_likeness", _) => {
                 let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
-                // As the audit tells it: as if every value's bound were b.
+                // The audit reports gains scaled so that the bound of every value is b.
                 let scaled = self.gains().map(|(gain, q)| gain * a[0] / a[0].min(-q.ln()));
                 (scaled.fold(0.0, f64::max), holds)
             }

@@ -1,10 +1,10 @@
 //! delta-disclosure privacy.
 //!
 //! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive value of the table,
-//! p its share in the class and q in the whole table, suppressed rows included. A class that lacks a value fails.
-//! A whole d is compared exactly, as p / q against 2^d. Any other d is compared in floating point, without a tolerance:
-//! 2^d is irrational then, and no class reaches it.
-//! Monotone as long as nothing may be suppressed: p / q of a mixture lies between those of its parts.
+//! where p is the share of the value in the class and q its share in the whole table, suppressed rows included. A class
+//! that lacks a value fails. If d is a whole number, p / q is compared exactly with 2^d. Any other d is compared in
+//! floating point without a tolerance, because 2^d is then irrational and no class reaches it.
+//! Monotone if nothing may be suppressed: p / q of a mixture lies between those of its parts.
 //!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
@@ -24,7 +24,7 @@ struct DeltaDisclosure {
     d: f64,
 }
 
-/// 2 to this power times a product of counts still compares exactly.
+/// The greatest d for which 2^d times a product of counts is compared exactly.
 const LARGEST_EXACT: f64 = 100.0;
 
 impl PrivacyModel for DeltaDisclosure {
@@ -63,7 +63,7 @@ impl PrivacyModel for DeltaDisclosure {
 #[derive(Debug)]
 struct Prepared {
     d: f64,
-    /// 2^d, where that is a whole number.
+    /// 2^d, if d is a whole number of at most [`LARGEST_EXACT`].
     power: Option<Decimal>,
     table: Distribution,
 }

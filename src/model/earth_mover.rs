@@ -1,32 +1,33 @@
-//! Earth mover's distances between a class's distribution p and the table's q, as exact fractions.
+//! Earth mover's distances between the distribution p of a class and the distribution q of the table, as exact
+//! fractions.
 //!
-//! With n of s rows of a class and c of N rows of the table, p - q = (n N - c s) / (s N): all sums are whole numbers
-//! over the denominator s N. Only the values that occur in the class are visited.
+//! If a value has n of the s rows of a class and c of the N rows of the table, then p - q = (n N - c s) / (s N). So all
+//! sums are whole numbers over the denominator s N. Only the values that occur in the class are visited.
 
 use super::sensitive::{Distribution, total};
 use crate::error::{Error, Result};
 use crate::hierarchy::Lookup;
 
-/// A fraction of counts, not negative.
+/// A non-negative fraction of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fraction {
     pub(super) numerator: u128,
     pub(super) denominator: u128,
 }
 
-/// A ground distance, with what it needs to know of the table.
+/// A ground distance, with the figures of the table that it needs.
 #[derive(Debug)]
 pub(super) enum Distance {
     /// All values are equally far apart.
     Categorical { counts: Vec<u64>, total: u64 },
-    /// Values are as far apart as their ranks.
+    /// The distance between two values is the difference of their ranks.
     Ordered(Ranks),
-    /// Values are as far apart as their lowest common ancestor is high.
+    /// The distance between two values is the height of their lowest common ancestor.
     Hierarchical(Tree),
 }
 
 impl Distance {
-    /// The distance of a class with these values from the table.
+    /// Returns the distance between the table and a class with these sensitive values.
     pub(super) fn of(&self, histogram: &[(u32, u64)]) -> Fraction {
         match self {
             Distance::Categorical { counts, total: all } => {
@@ -43,7 +44,7 @@ impl Distance {
     }
 }
 
-/// (p - q) s N.
+/// Returns (p - q) s N.
 fn extra(n: u64, size: u64, count: u64, all: u64) -> i128 {
     i128::from(n) * i128::from(all) - i128::from(count) * i128::from(size)
 }
@@ -52,11 +53,11 @@ fn extra(n: u64, size: u64, count: u64, all: u64) -> i128 {
 #[derive(Debug)]
 pub(super) struct Ranks {
     all: u64,
-    /// By code: the rank among the values that occur, from 0.
+    /// By code: the rank, from 0, of the value among the values that occur.
     rank: Vec<usize>,
-    /// By number of values, from 0: rows with one of the first values.
+    /// By m, from 0: the rows that have one of the first m values.
     running: Vec<u64>,
-    /// By number of values, from 0: the sum of that many running sums.
+    /// By m, from 0: the sum of the first m running sums.
     summed: Vec<u128>,
 }
 
@@ -79,10 +80,11 @@ impl Ranks {
         }
     }
 
-    /// The mean of |running sum of p - running sum of q| over the steps between neighbouring values.
+    /// Returns the mean of |running sum of p - running sum of q| over the steps between neighbouring values.
     ///
-    /// Between two values of the class the running sum of p stands still and that of q rises, so each such stretch is
-    /// one where p leads followed by one where q leads, and both are differences of prefix sums.
+    /// Between two values of the class, the running sum of p is constant and that of q rises. So p leads in the first
+    /// part of each such stretch and q leads in the second part, and the sum over each part is a difference of prefix
+    /// sums.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
         let mut sum = 0;
@@ -101,7 +103,7 @@ impl Ranks {
         }
     }
 
-    /// The sum of |ahead N - running s| over the steps `from..=until`.
+    /// Returns the sum of |ahead N - running s| over the steps `from..=until`.
     fn stretch(&self, ahead: u64, size: u64, from: usize, until: usize) -> u128 {
         if from > until {
             return 0;
@@ -116,13 +118,13 @@ impl Ranks {
     }
 }
 
-/// The sensitive hierarchy with q at every node, for the hierarchical distance.
+/// The hierarchy of the sensitive attribute with q at every node, for the hierarchical distance.
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,
-    /// By level from 0, by ground code: the node, which is the least ground code under it.
+    /// By level from 0, by ground code: the node of the value, identified by the least ground code under the node.
     nodes: Vec<Vec<u32>>,
-    /// By level from 0, by node: rows of the table under it.
+    /// By level from 0, by node: the rows of the table under the node.
     counts: Vec<Vec<u64>>,
 }
 
@@ -152,10 +154,11 @@ impl Tree {
         })
     }
 
-    /// At each inner node, level / height times the smaller of its children's total surplus and total deficit.
+    /// Returns the sum over inner nodes of level / height times the smaller of the total surplus and the total deficit
+    /// of the node's children.
     ///
-    /// The children of a node add up to the node, so the deficit is the surplus less the node's own p - q, and only
-    /// children that occur in the class need to be visited; a node that does not occur in it has no surplus.
+    /// The children of a node add up to the node, so the deficit is the surplus minus the node's own p - q. So only the
+    /// children that occur in the class are visited. A node that does not occur in the class has no surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);
         let mut sum = 0;

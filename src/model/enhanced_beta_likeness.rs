@@ -1,8 +1,8 @@
-//! Enhanced beta-likeness: the gain of a frequent value is bounded by its frequency too.
+//! Enhanced beta-likeness: the gain of a frequent value is also bounded by its frequency.
 //!
-//! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every sensitive value with
-//! p > q. Where -ln q is the smaller bound it is irrational, so no class reaches it; the comparison allows 1e-12.
-//! Monotone as long as nothing may be suppressed, as [`super::beta_likeness`].
+//! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every sensitive value
+//! with p > q. If -ln q is the smaller bound, it is irrational and no class reaches it; the comparison allows 1e-12.
+//! Monotone if nothing may be suppressed, like [`super::beta_likeness`].
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!

@@ -1,10 +1,11 @@
 //! Entropy l-diversity.
 //!
-//! Holds if and only if exp(H) >= l for every released equivalence class, H the natural-log entropy of the sensitive
-//! values in it; l need not be whole. H is compared with ln l within 1e-12, since a uniform class reaches the bound
-//! exactly but its logarithms do not.
-//! Monotone as long as nothing may be suppressed: entropy is concave, so a mixture of distributions that hold holds.
-//! A class that holds merged with one that would be suppressed need not; nor do classes that share an entity.
+//! Holds if and only if exp(H) >= l for every released equivalence class, where H is the natural-log entropy of its
+//! sensitive values. l need not be a whole number. H is compared with ln l within 1e-12, because a uniform class
+//! reaches the bound exactly but its logarithms do not.
+//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions that hold holds. A merge of
+//! a class that holds with a class that would be suppressed need not hold, nor does a merge of classes that share an
+//! entity.
 //!
 //! Example: `entropy_l_diversity(3) ON diagnosis`.
 //!
@@ -22,11 +23,12 @@ struct EntropyLDiversity {
     l: f64,
 }
 
-/// What rounding may take from an entropy.
+/// The rounding error allowed in an entropy.
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// exp(H) is at most the number of distinct values.
+    /// Returns the least number of distinct values of a class that holds: exp(H) is at most the number of distinct
+    /// values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }
@@ -66,7 +68,7 @@ impl PrivacyModel for EntropyLDiversity {
 
 #[derive(Debug)]
 struct Prepared {
-    /// The least entropy.
+    /// The least entropy, ln l.
     least: f64,
 }
 

@@ -1,7 +1,7 @@
-//! Comparing fractions of counts with a parameter, without rounding.
+//! Exact comparison of fractions of counts with a parameter.
 //!
-//! A parameter is taken as the decimal it was written as: `t_closeness(0.2)` means one fifth, not the binary number
-//! next to it. A class that reaches exactly the bound is then judged as the definition says, at any table size.
+//! A parameter is the decimal that the user wrote: `t_closeness(0.2)` means one fifth, not the binary number next to
+//! it. So a class that reaches exactly the bound is judged as the definition says, at any table size.
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,12 @@ pub(super) struct Decimal {
     denominator: u128,
 }
 
-/// Powers of ten that fit 128 bits.
+/// The greatest exponent of a power of ten that fits in 128 bits.
 const MOST_DIGITS: u32 = 38;
 
 impl Decimal {
-    /// The shortest decimal that reads as `x`, which must not be negative. Digits beyond the 38th after the point are
-    /// dropped, and what does not fit 128 bits is taken for the greatest number that does.
+    /// Returns the shortest decimal that parses to `x`, which must not be negative. Drops digits beyond the 38th after
+    /// the point. Returns the greatest possible number if the decimal does not fit in 128 bits.
     pub(super) fn of(x: f64) -> Self {
         let text = format!("{x:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -25,7 +25,7 @@ impl Decimal {
         let mantissa: Option<u128> = format!("{whole}{fraction}").parse().ok();
         let exponent = exponent.parse::<i32>().map(|e| e - fraction.len() as i32);
         let (Some(mantissa), Ok(exponent)) = (mantissa, exponent) else {
-            // Not a finite number: above every fraction.
+            // `x` is not finite: the result is above every fraction.
             return Self {
                 numerator: u128::MAX,
                 denominator: 1,
@@ -53,7 +53,7 @@ impl Decimal {
         }
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub(super) fn whole(number: u128) -> Self {
         Self {
             numerator: number,
@@ -61,12 +61,12 @@ impl Decimal {
         }
     }
 
-    /// How `numerator / denominator` compares with this number; with a denominator of 0 the fraction is above it.
+    /// Compares `numerator / denominator` with this number. A fraction with denominator 0 is above every number.
     pub(super) fn compared_with(self, numerator: u128, denominator: u128) -> Ordering {
         product(numerator, self.denominator).cmp(&product(self.numerator, denominator))
     }
 
-    /// The least whole number that is not below 1 / self; the greatest there is when this is 0.
+    /// Returns the least whole number that is not below 1 / self, or `u64::MAX` if self is 0.
     pub(super) fn reciprocal_ceiling(self) -> u64 {
         match self.denominator.checked_div(self.numerator) {
             Some(_) => u64::try_from(self.denominator.div_ceil(self.numerator)).unwrap_or(u64::MAX),
@@ -75,7 +75,7 @@ impl Decimal {
     }
 }
 
-/// The product in 256 bits, high half first.
+/// Returns the 256-bit product of `a` and `b`, high half first.
 fn product(a: u128, b: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);

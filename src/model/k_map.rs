@@ -1,8 +1,8 @@
-//! k-map: hiding in a population rather than in the released table.
+//! k-map: every released class has at least k rows in a population table.
 //!
-//! Holds if and only if for every released equivalence class at least k rows of the given population table have its
-//! quasi-identifier values, generalized alike. Rows of the population are counted, also under ENTITY.
-//! Monotone: the groups of the population merge as the classes do, whatever may be suppressed.
+//! Holds if and only if for every released equivalence class at least k rows of the given population table have the
+//! quasi-identifier values of the class, generalized in the same way. Rows of the population are counted, also under
+//! ENTITY. Monotone: the groups of the population merge as the classes do, also if rows are suppressed.
 //!
 //! Example: `k_map(20)`.
 //!
@@ -49,7 +49,7 @@ impl PrivacyModel for KMap {
 
     fn audit(&self, relation: &Relation) -> Audit {
         let keys = relation.keys();
-        // Without a population there is nobody to hide among.
+        // Without a population table, every class counts 0 people.
         let people = relation.population.as_ref().map_or(String::new(), |population| {
             let rows = relation.renamed(population, &[]);
             format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")

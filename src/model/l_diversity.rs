@@ -1,8 +1,7 @@
 //! Distinct l-diversity.
 //!
 //! Holds if and only if every released equivalence class has at least l distinct sensitive values (NULL is a value).
-//! Monotone: a merged class has every value of its parts, whatever may be suppressed and whether rows or entities are
-//! counted.
+//! Monotone: a merged class has every value of its parts, also if rows are suppressed, and for rows as for entities.
 //!
 //! Example: `l_diversity(3) ON diagnosis`.
 //!
@@ -15,7 +14,7 @@ use super::sensitive::Distribution;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 
-/// At least `least` distinct values, under the name that the statement gives it.
+/// The model "at least `least` distinct values"; `name` is its name in the statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Distinct {
     pub(super) name: &'static str,
@@ -64,7 +63,8 @@ impl Predicate for Distinct {
     }
 }
 
-/// The model that every class holds: its recount says how many distinct values the poorest class has.
+/// Returns the model with l = 1, which every class holds. Its recount returns the least number of distinct values in a
+/// class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(Distinct {
         name: ENTRY.info.name,

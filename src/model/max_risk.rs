@@ -1,8 +1,8 @@
 //! Highest re-identification risk (prosecutor).
 //!
-//! Holds if and only if 1 / f <= r for every released equivalence class, f its rows (entities under ENTITY). Compared
-//! as exact fractions: it is k-anonymity with the least whole k that is not below 1 / r.
-//! Monotone: a class only grows along generalization, whatever may be suppressed.
+//! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of its rows (entities
+//! under ENTITY). Compared as exact fractions: the model is k-anonymity with the least whole k that is not below 1 / r.
+//! Monotone: a class only grows along generalization, also if rows are suppressed.
 //!
 //! Example: `max_risk(0.09)`.
 //!

@@ -1,9 +1,10 @@
-//! Privacy models: what every released equivalence class must hold, by definitions.md, "Privacy models".
+//! Privacy models: the requirements on every released equivalence class, as defined in definitions.md, "Privacy
+//! models".
 //!
-//! A model is a predicate over one class: it says what the frequency set must carry for it, is prepared once per
-//! request, and then judges classes. Beside the predicate it states the same guarantee a second time, as SQL over
-//! released rows ([`PrivacyModel::audit`]); verification runs that, and shares nothing with the search. A new model is
-//! one file and one line in [`MODELS`].
+//! A model is a predicate over one class. It declares which details the frequency set must carry, is prepared once per
+//! request, and then judges classes. Beside the predicate, the model states the same guarantee a second time as SQL
+//! over released rows ([`PrivacyModel::audit`]). Verification runs that SQL, and shares no code with the search. A new
+//! model is one file and one line in [`MODELS`].
 
 mod alpha_k;
 mod audit;
@@ -43,7 +44,7 @@ use crate::{
     error::Result,
 };
 
-/// Every privacy model, by name.
+/// Every built-in privacy model, in the order of help.
 pub static MODELS: &[Entry<Build>] = &[
     k_anonymity::ENTRY,
     k_map::ENTRY,
@@ -61,7 +62,7 @@ pub static MODELS: &[Entry<Build>] = &[
     personal_privacy::ENTRY,
 ];
 
-/// The model that a statement names.
+/// Builds the privacy model that `call` names. Fails if the name or an argument is unknown.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn build(call: &Call) -> Result<Box<dyn PrivacyModel>> {
     let entry = find("privacy model", MODELS, &call.name)?;

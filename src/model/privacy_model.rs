@@ -1,4 +1,4 @@
-//! What a privacy model is: a predicate over one class, and the same guarantee as SQL.
+//! The privacy model traits: a predicate over one class, and the same guarantee as SQL.
 
 use super::audit::{Audit, Relation};
 use crate::catalogue::Arguments;
@@ -7,7 +7,7 @@ use crate::frequency::{Base, DetailRequest};
 use crate::hierarchy::Lookup;
 use std::fmt::Debug;
 
-/// When a class that holds implies that every class it is merged into holds.
+/// The condition under which a model that holds for classes also holds for the classes into which they are merged.
 ///
 /// ```
 /// use anonsql::extend::model::Monotonicity;
@@ -18,15 +18,15 @@ use std::fmt::Debug;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Monotonicity {
-    /// Along generalization, also when rows are suppressed.
+    /// A merged class holds if one of its parts holds: monotone along generalization, also if rows are suppressed.
     Always,
-    /// Along generalization as long as nothing may be suppressed.
+    /// A merged class holds if all its parts hold: monotone along generalization as long as nothing may be suppressed.
     WithoutSuppression,
-    /// Not at all.
+    /// A merged class need not hold, even if all its parts hold: not monotone.
     Never,
 }
 
-/// What a model reads beyond class sizes.
+/// The inputs of a model beyond class sizes.
 ///
 /// ```
 /// use anonsql::extend::model::Reads;
@@ -36,32 +36,32 @@ pub enum Monotonicity {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reads {
-    /// The sensitive attribute named after ON.
+    /// True if the model reads the sensitive attribute named after ON.
     pub attribute: bool,
-    /// That attribute in the whole table, suppressed rows included.
+    /// True if the model reads the distribution of that attribute in the whole table, suppressed rows included.
     pub whole: bool,
-    /// That attribute's hierarchy (SENSITIVE (c USING h)).
+    /// True if the model reads the hierarchy of that attribute (SENSITIVE (c USING h)).
     pub hierarchy: bool,
-    /// The population table.
+    /// True if the model reads the population table.
     pub population: bool,
 }
 
 impl Reads {
-    /// The sensitive attribute and nothing else.
+    /// The sensitive attribute in each class, and nothing else.
     pub const ATTRIBUTE: Self = Self {
         attribute: true,
         whole: false,
         hierarchy: false,
         population: false,
     };
-    /// The sensitive attribute, in a class and in the whole table.
+    /// The sensitive attribute in each class and in the whole table.
     pub const WHOLE: Self = Self {
         whole: true,
         ..Self::ATTRIBUTE
     };
 }
 
-/// What a model is prepared for.
+/// The table for which a model is prepared.
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -77,32 +77,33 @@ impl Reads {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Subject<'a> {
-    /// The table.
+    /// The base frequency set of the table.
     pub(crate) base: &'a Base,
-    /// The attribute's place among the details of the base set, for a model that reads one.
+    /// The index of the sensitive attribute among the details of the base set; `None` for a model that reads none.
     pub(crate) attribute: Option<usize>,
-    /// The attribute's hierarchy, for a model that reads one.
+    /// The hierarchy of the sensitive attribute; `None` for a model that reads none.
     pub(crate) hierarchy: Option<&'a Lookup>,
 }
 
 impl Subject<'_> {
-    /// f of a class with every row of the table: its rows, or its distinct entities under ENTITY.
+    /// Returns the size f of a class with every row of the table: the number of rows, or of distinct entities under
+    /// ENTITY.
     pub fn everyone(&self) -> u64 {
         let mut details = self.base.attributes.iter();
         let entities = details.find(|a| matches!(a.request, DetailRequest::Distinct(_)));
         entities.map_or(self.base.rows, |a| a.values.len() as u64)
     }
 
-    /// The sensitive values of the whole table, suppressed rows included, with their counts as in [`Class::histogram`];
-    /// empty for a model that reads none.
+    /// Returns the sensitive values of the whole table, suppressed rows included, with their counts as in
+    /// [`Class::histogram`]. Returns an empty vector for a model that reads no sensitive attribute.
     pub fn histogram(&self) -> Vec<(u32, u64)> {
         let attribute = self.attribute.and_then(|index| self.base.attributes.get(index));
         let counts = attribute.into_iter().flat_map(|a| (0..).zip(a.counts.iter().copied()));
         counts.filter(|(_, n)| *n > 0).collect()
     }
 
-    /// Fails as infeasible when no class can have `least` rows (entities). An empty table has no class and breaks
-    /// nothing.
+    /// Fails as infeasible if no class can have `least` rows (entities under ENTITY). An empty table never fails,
+    /// because it has no class.
     pub(super) fn has_at_least(&self, least: u64, required: impl FnOnce() -> String) -> Result<()> {
         let everyone = self.everyone();
         if self.base.rows == 0 || everyone >= least {
@@ -129,12 +130,13 @@ impl Subject<'_> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Class<'a> {
-    /// f: its rows, or its distinct entities under ENTITY.
+    /// The size f of the class: its rows, or its distinct entities under ENTITY.
     pub size: u64,
-    /// The class's count in the population table; 0 without one.
+    /// The rows of the population table in the class; 0 without a population table.
     pub population: u64,
-    /// The sensitive values in it, ascending by value, with their counts (of rows, or of distinct entities under
-    /// ENTITY, where an entity with two values counts for both); empty for a model that reads none.
+    /// The sensitive values of the class, ascending by value code, with their counts. Counts are of rows, or of
+    /// distinct entities under ENTITY, where an entity with two values counts for both. Empty for a model that reads no
+    /// sensitive attribute.
     pub histogram: &'a [(u32, u64)],
 }
 
@@ -174,23 +176,24 @@ pub struct Class<'a> {
 /// }
 /// ```
 pub trait PrivacyModel: Debug + Send + Sync {
-    /// What it reads beyond class sizes.
+    /// Returns the inputs of the model beyond class sizes. By default there are none.
     fn reads(&self) -> Reads {
         Reads::default()
     }
 
-    /// The column with each row's own limit, for a promise to each row instead of to each class. Such a promise is kept
-    /// when rows are written, and rules out no class.
+    /// Returns the column that contains the limit of each row, for a model that promises something to each row instead
+    /// of to each class. Such a promise is kept when the rows are written, and rules out no class.
     #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
         None
     }
 
-    /// Along what a class that holds stays one.
+    /// Returns when a class stays acceptable after it is merged with other classes.
     fn monotonicity(&self) -> Monotonicity;
 
-    /// The same where classes count entities. One entity can be in two classes then, so the distribution of a merged
-    /// class is no mixture of those of its parts, and only what holds whatever is merged in still holds.
+    /// Returns the monotonicity of the model if classes count entities. One entity can then be in two classes, so the
+    /// distribution of a merged class is no mixture of the distributions of its parts. Only [`Monotonicity::Always`]
+    /// survives.
     fn monotonicity_per_entity(&self) -> Monotonicity {
         match self.monotonicity() {
             Monotonicity::Always => Monotonicity::Always,
@@ -198,24 +201,26 @@ pub trait PrivacyModel: Debug + Send + Sync {
         }
     }
 
-    /// The fewest rows that a class which holds can have (rows also under ENTITY: an entity has at least one).
+    /// Returns the least number of rows of a class that holds. The number also applies under ENTITY, because an entity
+    /// has at least one row.
     fn min_class_size(&self) -> u64 {
         1
     }
 
-    /// The fewest entities that a class which holds can have under ENTITY, by what the model says of entities alone.
+    /// Returns the least number of entities of a class that holds under ENTITY, as far as the model bounds entities
+    /// alone.
     fn min_class_entities(&self) -> u64 {
         1
     }
 
-    /// Readies the model for one table. Fails as infeasible when no class of it can hold.
+    /// Prepares the model for one table. Fails as infeasible if no class of the table can hold.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>>;
 
-    /// The same guarantee, to be recounted on released rows.
+    /// Returns the guarantee as SQL, which is counted again on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 }
 
-/// A model made ready for one table.
+/// A privacy model prepared for one table.
 ///
 /// ```
 /// use anonsql::extend::model::{Class, Predicate};
@@ -231,31 +236,31 @@ pub trait PrivacyModel: Debug + Send + Sync {
 /// }
 /// ```
 pub trait Predicate: Debug + Send + Sync {
-    /// Whether the class may be released.
+    /// Returns true if the class may be released.
     fn holds(&self, class: &Class) -> bool;
 
-    /// What the class reaches of the one quantity that the model bounds, so that a model with this bound holds for it;
-    /// `None` for a model that is no objective of a Pareto front.
+    /// Returns the bound that the class just meets: a model with this bound holds for the class. Returns `None` for a
+    /// model that is no objective of a Pareto front.
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
     }
 
-    /// When the predicate is that a class has at least so many rows (or entities), that number: such predicates are
-    /// checked for all classes in one loop.
+    /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates are checked for all
+    /// classes in one loop.
     fn least_size(&self) -> Option<u64> {
         None
     }
 
-    /// Whether what is released holds as a whole, given that every class does: `classes` are released, and `released`
-    /// is the sum of their sizes f (rows, or entities under ENTITY).
+    /// Returns true if the release as a whole holds, given that every class holds. `classes` is the number of released
+    /// classes, and `released` is the sum of their sizes f (rows, or entities under ENTITY).
     fn holds_overall(&self, classes: u64, released: u64) -> bool {
         let _ = (classes, released);
         true
     }
 }
 
-/// The constructor in a model's catalogue entry.
+/// The constructor in the catalogue entry of a model.
 ///
 /// ```
 /// use anonsql::extend::model::{Build, PrivacyModel};

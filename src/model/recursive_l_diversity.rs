@@ -1,10 +1,10 @@
 //! Recursive (c, l)-diversity.
 //!
-//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, r the counts of its sensitive
-//! values in descending order: the most frequent value is not too much more frequent than the rarer ones together. A
-//! class with less than l values never holds.
-//! Monotone as long as nothing may be suppressed: when classes merge, the greatest count grows by at most the sum of
-//! the greatest counts, and what is left without the l - 1 greatest by at least the sum of what was left.
+//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are the counts of its
+//! sensitive values in descending order. So the most frequent value is not much more frequent than the rarer values
+//! together. A class with fewer than l values never holds.
+//! Monotone if nothing may be suppressed: when classes merge, the greatest count grows by at most the sum of the
+//! greatest counts, and the sum without the l - 1 greatest counts grows by at least the sum of these remainders.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
 //!

@@ -69,7 +69,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     (names, base)
 }
 
-/// `alpha_k(0.4, 5)` as a model.
+/// Builds the model of a call such as `alpha_k(0.4, 5)`.
 fn model(call: &str) -> Box<dyn PrivacyModel> {
     let (name, args) = call.trim_end_matches(')').split_once('(').unwrap();
     let argument = |text: &str| Argument {
@@ -87,7 +87,7 @@ fn model(call: &str) -> Box<dyn PrivacyModel> {
     .unwrap()
 }
 
-/// One line of the reference, readied.
+/// One line of the reference, with its model prepared.
 struct Line {
     given: Json,
     predicate: Box<dyn Predicate>,
@@ -98,7 +98,7 @@ impl Line {
         self.given[field].as_u64().unwrap()
     }
 
-    /// Discernibility, suppressed rows and classes of a node.
+    /// The discernibility, the suppressed rows and the number of classes of a node.
     fn evaluate(&self, base: &Base, set: &FrequencySet) -> (u128, u64, u64) {
         let (mut squares, mut suppressed, mut classes) = (0, 0, 0);
         for (i, n) in set.counts().iter().enumerate() {

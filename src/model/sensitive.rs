@@ -1,24 +1,25 @@
-//! The sensitive attribute of a model: its distribution over the whole table, and what can be said before a search.
+//! The sensitive attribute of a model: its distribution over the whole table, and the checks that need no search.
 
 use super::privacy_model::Subject;
 use crate::error::{Error, Result};
 use crate::frequency::DetailRequest;
 
-/// The whole table's distribution q of a sensitive attribute, suppressed rows included.
+/// The distribution q of a sensitive attribute over the whole table, suppressed rows included.
 #[derive(Debug)]
 pub(super) struct Distribution {
-    /// The column.
+    /// The name of the column.
     pub(super) column: String,
-    /// Rows (persons under ENTITY) by value code.
+    /// The number of rows (entities under ENTITY) by value code.
     pub(super) counts: Vec<u64>,
-    /// Their sum.
+    /// The sum of `counts`.
     pub(super) total: u64,
-    /// Values that occur.
+    /// The number of values that occur.
     pub(super) distinct: u64,
 }
 
 impl Distribution {
-    /// The distribution that `model` is prepared for.
+    /// Returns the distribution of the sensitive attribute of `subject`. Fails as a usage error that names `model` if
+    /// there is no sensitive attribute.
     pub(super) fn of(subject: &Subject, model: &str) -> Result<Self> {
         let Some(index) = subject.attribute else {
             return Err(Error::usage(format!(
@@ -41,8 +42,8 @@ impl Distribution {
         })
     }
 
-    /// Fails as infeasible when a class would need more distinct values than the attribute has. An empty table has no
-    /// class and breaks nothing.
+    /// Fails as infeasible if a class would need more distinct values than the attribute has. An empty table never
+    /// fails, because it has no class.
     pub(super) fn has_at_least(&self, values: u64, required: impl FnOnce() -> String) -> Result<()> {
         if self.total == 0 || self.distinct >= values {
             return Ok(());
@@ -56,7 +57,7 @@ impl Distribution {
     }
 }
 
-/// The sum of a class's counts, the denominator of its distribution p.
+/// Returns the sum of the counts of a class, which is the denominator of its distribution p.
 pub(super) fn total(histogram: &[(u32, u64)]) -> u64 {
     histogram.iter().map(|(_, n)| n).sum()
 }

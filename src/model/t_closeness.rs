@@ -25,16 +25,17 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
 
-/// The distance under which all values are equally far apart.
+/// The distance by which all values are equally far apart.
 pub const CATEGORICAL: &str = "categorical";
-/// The distance by rank.
+/// The distance by the ranks of the values.
 pub const ORDERED: &str = "ordered";
-/// The distance in the sensitive attribute's hierarchy.
+/// The distance in the hierarchy of the sensitive attribute.
 pub const HIERARCHICAL: &str = "hierarchical";
 
 const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 
-/// The model that every class holds: its recount says how far the farthest class is from the table by this distance.
+/// Returns the model with t = 1, which every class holds. Its recount returns the greatest distance of a class from the
+/// table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
         t: 1.0,
@@ -113,7 +114,7 @@ impl Predicate for Prepared {
         self.t.compared_with(reached.numerator, reached.denominator) != Ordering::Greater
     }
 
-    /// Rounded up, so that a bound of just this number holds.
+    /// Rounds up, so that the model holds with exactly the returned bound.
     fn reached(&self, class: &Class) -> Option<f64> {
         let reached = self.distance.of(class.histogram);
         let mut t = reached.numerator as f64 / reached.denominator as f64;
@@ -124,7 +125,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Both distributions add up to 1, so what p has too much of is half of all differences.
+/// Returns the audit for `categorical`. Both distributions add up to 1, so the surplus of p is half of the sum of all
+/// |p - q|.
 fn categorical(relation: &Relation) -> String {
     format!(
         "{} SELECT max(d) FROM (SELECT sum(CASE WHEN n / s > c / t THEN n / s - c / t ELSE 0.0 END) AS d \
@@ -134,9 +136,10 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// A class's running sum stands still between its values (`audit_stretches`: from step a to step b it is x). The steps
-/// of the table at which q's is not above x are counted by sorting both together (`audit_turns`: k steps, whose sums
-/// add up to z), so that no class is joined with every value.
+/// Returns the audit for `ordered`. The running sum of a class is constant between its values (`audit_stretches`: from
+/// step a to step b it is x). `audit_turns` sorts these stretches together with the steps of the table, and so counts
+/// the k steps at which the running sum of q is not above x (these sums add up to z). So no class is joined with every
+/// value.
 fn ordered(relation: &Relation) -> String {
     let (ctes, keys) = (relation.values_and_whole(), relation.keys());
     format!(
@@ -166,8 +169,8 @@ fn ordered(relation: &Relation) -> String {
     )
 }
 
-/// One SELECT per level of the hierarchy: the children of its nodes, in the class (p) and in the table (q, and qy for
-/// their parent).
+/// Returns the audit for `hierarchical`: one SELECT per level of the hierarchy. Each SELECT compares the children of a
+/// node in the class (p) and in the table (q, and qy for their parent).
 fn hierarchical(relation: &Relation) -> String {
     let keys = relation.keys();
     let Some(tree) = &relation.attribute_tree else {

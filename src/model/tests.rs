@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A model as a statement calls it.
+/// A model with its arguments, as in a statement.
 #[derive(Debug, Clone)]
 struct Case {
     name: &'static str,
@@ -38,9 +38,9 @@ impl Case {
     }
 }
 
-/// Every model of the registry with random parameters, many of which small classes reach exactly.
+/// Every model of the registry with random parameters. Small classes reach many of these parameters exactly.
 fn case() -> impl Strategy<Value = Case> {
-    // A promise to each row asks nothing of classes.
+    // personal_privacy promises something to rows, and requires nothing of classes.
     let of_classes = (0..MODELS.len()).filter(|i| MODELS[*i].info.name != "personal_privacy");
     let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
     (entry, 1u32..7, 0u32..=20, any::<bool>(), 0usize..3).prop_map(|(entry, whole, part, coarse, word)| {
@@ -68,7 +68,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The set of a node with each entry's key, as the engine would have it.
+/// Returns the sensitive values of a class with their counts, as the engine counts them.
 fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     let mut values: BTreeMap<u32, u64> = BTreeMap::new();
     for (code, n) in set.details()[SENSITIVE].class(class) {
@@ -80,7 +80,7 @@ fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     values.into_iter().collect()
 }
 
-/// The classes of a node by their keys, judged by the predicate.
+/// The classes of a node by their keys; true if the predicate holds.
 fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
     let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
     let mut judged = BTreeMap::new();
@@ -187,7 +187,7 @@ proptest! {
     }
 }
 
-/// A session with the rows of some classes of a node as released, the whole table, the population and the tree.
+/// A session with these tables: the released rows of some classes of a node, the whole table, the population, the tree.
 fn session(table: &Table, node: &Node, released: &[(Vec<Option<String>>, Vec<&Row>)]) -> SessionContext {
     let session = SessionContext::new();
     let numbers = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
@@ -234,7 +234,7 @@ fn session(table: &Table, node: &Node, released: &[(Vec<Option<String>>, Vec<&Ro
     session
 }
 
-/// The names are those that audits use themselves, in another meaning.
+/// The column names are names that audits use themselves, but with another meaning.
 fn relation(table: &Table) -> Relation {
     Relation {
         released: "released".into(),
@@ -312,7 +312,7 @@ proptest! {
 }
 
 proptest! {
-    /// A model says that it reads the whole table if and only if its audit asks another question without it.
+    /// A model says that it reads the whole table if and only if its audit differs without the whole table.
     #[test]
     fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {
         let model = case.model();

@@ -1,24 +1,24 @@
-//! What is said of a property before any data is read.
+//! The catalogue entry of a property: all facts about it that need no data.
 
 use super::property::Property;
 use crate::catalogue::{Arguments, Call, Info, Value};
 use crate::error::Result;
 
-/// A property with what OPTIMIZING can say of it.
+/// The entry of a property of OPTIMIZING.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The description.
+    /// The name, the parameters and the help of the property.
     pub info: Info,
-    /// Whether it is about a sensitive attribute: `l ON diagnosis`.
+    /// True if the property is of a sensitive attribute: `l ON diagnosis`.
     pub of_attribute: bool,
-    /// Whether its values are whole numbers.
+    /// True if the values of the property are whole numbers.
     pub is_whole: bool,
-    /// The model that holds for a release in which the property has a value, where there is one: what the statement
-    /// says in parentheses after the property goes on in the model.
+    /// Returns the model that a release with the given value of the property holds, or `None` if there is no such
+    /// model. The arguments of the property in the statement follow the value in the arguments of the model.
     pub model: fn(value: f64, args: &[Value]) -> Option<Call>,
-    /// Makes the property.
+    /// Builds the property from its arguments.
     pub build: Build,
 }
 
-/// Makes a property; the sensitive attribute is named for one that is about it.
+/// The constructor of a property. `attribute` is the sensitive attribute, for a property of one.
 pub type Build = fn(&Arguments, attribute: &str) -> Result<Box<dyn Property>>;

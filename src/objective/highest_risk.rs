@@ -25,7 +25,7 @@ impl Property for Risk {
 
 impl Measured for Risk {
     fn value(&self, released: &dyn Released) -> f64 {
-        // Where nothing is released no one is told from others.
+        // If nothing is released, nobody can be re-identified.
         smallest(released).map_or(0.0, |k| 1.0 / k as f64)
     }
 
@@ -34,7 +34,7 @@ impl Measured for Risk {
     }
 }
 
-/// The entry.
+/// The catalogue entry.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "highest_risk",

@@ -1,7 +1,6 @@
 //! k: the size of the smallest released class, and 0 where nothing is released.
 //!
-//! Rows that may be suppressed are those of the smallest classes, so k is that of definitions.md, "k of a node under
-//! eta".
+//! The suppressed rows are those of the smallest classes, so k is that of definitions.md, "k of a node under eta".
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 6, doi:10.1007/978-3-642-13739-6_6.
 
@@ -26,7 +25,7 @@ impl Property for Size {
 
 impl Measured for Size {
     fn value(&self, released: &dyn Released) -> f64 {
-        // Where nothing is released no one hides among others.
+        // If nothing is released, nobody hides among others.
         smallest(released).unwrap_or(0) as f64
     }
 
@@ -35,14 +34,14 @@ impl Measured for Size {
     }
 }
 
-/// The size of the smallest released class.
+/// Returns the size of the smallest released class, or `None` if nothing is released.
 pub(super) fn smallest(released: &dyn Released) -> Option<u64> {
     let mut smallest: Option<u64> = None;
     released.each_class(&mut |class| smallest = Some(smallest.map_or(class.size, |least| least.min(class.size))));
     smallest
 }
 
-/// The entry.
+/// The catalogue entry.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "k",

@@ -1,4 +1,4 @@
-//! What a Pareto front can be over, besides the metrics: properties of the classes that a node releases.
+//! Objectives of a Pareto front besides the metrics: properties of the classes that a node releases.
 //!
 //! A new property is one file and one line in [`OBJECTIVES`].
 
@@ -16,7 +16,7 @@ mod tests;
 pub use entry::Entry;
 pub use property::{Attribute, Lead, Measured, Property, Released};
 
-/// Every objective that is not a metric, by name.
+/// Every objective that is not a metric, in the order of help.
 pub static OBJECTIVES: &[Entry] = &[
     k::ENTRY,
     l::ENTRY,

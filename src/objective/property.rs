@@ -1,4 +1,4 @@
-//! A property of the classes that a node releases.
+//! The traits of a property of the classes that a node releases.
 
 use crate::error::Result;
 use crate::model::{Class, Subject};
@@ -6,60 +6,62 @@ use std::fmt::Debug;
 
 /// A property of the classes that a node releases.
 pub trait Property: Debug + Send + Sync {
-    /// The sensitive attribute that it reads in each class.
+    /// Returns the sensitive attribute that the property reads in each class, or `None`.
     fn attribute(&self) -> Option<Attribute<'_>> {
         None
     }
 
-    /// Whether rows are suppressed for its sake.
+    /// Returns whether the property chooses the classes whose rows are suppressed.
     fn leads(&self) -> Lead {
         Lead::Never
     }
 
-    /// Readies the property for one table.
+    /// Prepares the property for one table.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measured>>;
 }
 
 /// A sensitive attribute that a property reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Attribute<'a> {
-    /// The column.
+    /// The name of the column.
     pub column: &'a str,
-    /// Whether its values are counted by rows also under ENTITY, where classes count entities.
+    /// True if the values are counted by rows also under ENTITY, where classes count entities.
     pub by_rows: bool,
-    /// Whoever needs the attribute's hierarchy, as an error names it; `None` for a property that needs none.
+    /// The user of the attribute's hierarchy, as an error names it; `None` if the property needs no hierarchy.
     pub needs_hierarchy: Option<&'static str>,
 }
 
-/// Whether the rows that may be suppressed beyond what the models ask are those of the classes that are worst in a
-/// property. Of several such properties the first decides, where one of class sizes goes before one of an attribute.
+/// Whether a property chooses the rows that are suppressed beyond what the models require. If it does, they are the
+/// rows of the classes that are worst in the property. Of several such properties the first one chooses; a property of
+/// class sizes comes before a property of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
-    /// Yes: it is a property of class sizes.
+    /// The property chooses, and is a property of class sizes.
     BySize,
-    /// Yes: it is a property of a sensitive attribute.
+    /// The property chooses, and is a property of a sensitive attribute.
     ByAttribute,
-    /// No.
+    /// The property does not choose.
     Never,
 }
 
-/// A property made ready for one table.
+/// A property prepared for one table.
 pub trait Measured: Debug + Send + Sync {
-    /// Its value, of the classes that are released.
+    /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn Released) -> f64;
 
-    /// How well a class does, the worst least: only asked of a property that leads.
+    /// Returns the rank of a class; the worst class has the least rank. Only called if the property chooses the
+    /// suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0
     }
 }
 
-/// What a node releases.
+/// The classes that a node releases.
 pub trait Released {
-    /// Rows that are suppressed.
+    /// Returns the number of suppressed rows.
     fn suppressed(&self) -> u64;
 
-    /// Calls `read` for every class that is released, with the values of the attribute that the property reads.
+    /// Calls `read` for every released class, with the values of the attribute that the property reads.
     fn each_class(&self, read: &mut dyn FnMut(&Class));
 }

@@ -1,4 +1,4 @@
-//! s_l: the sum over released rows of how often their own sensitive value occurs in their class.
+//! s_l: the sum over released rows of the count of the row's own sensitive value in its class.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.
 
@@ -38,7 +38,7 @@ impl Measured for Spread {
     }
 }
 
-/// The entry.
+/// The catalogue entry.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "s_l",

@@ -1,4 +1,4 @@
-//! suppressed: the rows that are suppressed. Ours.
+//! suppressed: the number of suppressed rows. Ours.
 
 use super::entry::Entry;
 use super::property::{Measured, Property, Released};
@@ -21,7 +21,7 @@ impl Measured for Suppressed {
     }
 }
 
-/// The entry.
+/// The catalogue entry.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "suppressed",

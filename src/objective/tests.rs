@@ -5,7 +5,7 @@ use crate::catalogue::Arguments;
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::model::{self, Class, Subject};
 
-/// Classes by size and sensitive values, and how many rows are suppressed.
+/// Released classes, each with its size and its sensitive values, and the number of suppressed rows.
 struct Classes(Vec<(u64, Vec<(u32, u64)>)>, u64);
 
 impl Released for Classes {
@@ -28,7 +28,7 @@ fn entry(name: &str) -> &'static Entry {
     OBJECTIVES.iter().find(|e| e.info.name == name).unwrap()
 }
 
-/// The value of a property that reads class sizes or counts of sensitive values.
+/// Returns the value of a property that reads class sizes or counts of sensitive values.
 fn value(name: &str, classes: &Classes) -> f64 {
     let entry = entry(name);
     let arguments = Arguments::bind(&entry.info, &[]).unwrap();

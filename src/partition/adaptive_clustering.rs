@@ -1,16 +1,17 @@
-//! Adaptive clustering: rows in the order of their quasi-identifiers, cut into groups where information is kept.
+//! Adaptive clustering: sorts rows by their quasi-identifiers, and cuts them into groups where that keeps information.
 //!
-//! The combinations are sorted by the quasi-identifiers as they are named. A group starts with the next rows, as few as
-//! may be released (k rows for k-anonymity). The rows that come next join it when the information left is then at least
-//! what they would keep at the head of the following group. **Interpretation** of the paper's line 6: join when [sum of ILeft
-//! over the group with them] - [the same without] >= [sum of their ILeft in the group made of them and the rows after, up
-//! to k]. A tail of fewer than k rows joins the last group. Each group is generalized to the lowest common ancestors in
-//! the hierarchies of its columns (local recoding). ILeft is compared as exact integers: a common multiple of the
-//! hierarchies' leaves stands for 1. WEIGHT multiplies what is lost in a column. The sensitive attribute is one dimension
-//! more in the paper; it is not generalized here and cancels out.
+//! The combinations are sorted by the quasi-identifiers in the order in which they are named. A group starts with the
+//! next rows, as few as may be released (k rows for k-anonymity). The rows that come next join the group if the
+//! information left is then at least what they would keep at the head of the following group. **Interpretation** of the
+//! paper's line 6: join when [sum of ILeft over the group with them] - [the same without] >= [sum of their ILeft in the
+//! group made of them and the rows after, up to k]. A tail of fewer than k rows joins the last group. Each group is
+//! generalized to the lowest common ancestors in the hierarchies of its columns (local recoding). ILeft is compared as
+//! exact integers: a common multiple of the hierarchies' leaves stands for 1. WEIGHT multiplies what is lost in a
+//! column. The sensitive attribute is one more dimension in the paper; it is not generalized here and cancels out.
 //!
-//! **Interpretation**: rows that are alike in every quasi-identifier join or leave a group together, because what is divided
-//! is the set of distinct combinations; where those are all different this is the paper's algorithm row by row.
+//! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group together, because the
+//! algorithm divides the set of distinct combinations. If all combinations are different, this is the paper's algorithm
+//! row by row.
 //!
 //! With `personal_privacy` in force, the sensitive values of each class are then generalized until every row's own limit
 //! holds (`crate::recode::personal`).
@@ -29,7 +30,7 @@ use crate::error::Result;
 use crate::hierarchy::Label;
 use crate::search::{Context, Stop};
 
-/// The algorithm.
+/// The adaptive clustering algorithm.
 #[derive(Debug, Clone, Copy)]
 struct AdaptiveClustering;
 
@@ -87,7 +88,7 @@ impl Partitioner for AdaptiveClustering {
     }
 }
 
-/// The combinations sorted by the values of the columns, the first named first.
+/// Returns the combinations sorted by the values of the columns, the first named column first.
 fn in_order(table: &dyn Table) -> Vec<u32> {
     let mut order: Vec<u32> = (0..table.len() as u32).collect();
     let columns = table.columns().len();
@@ -98,11 +99,11 @@ fn in_order(table: &dyn Table) -> Vec<u32> {
     order
 }
 
-/// The most that a common multiple of leaves may be before losses are rounded.
+/// The greatest common multiple of leaves for which losses are exact; beyond it they are rounded.
 const EXACT: u64 = 1 << 40;
 
-/// What a leaf more under a label loses in each column: a common multiple of the columns' leaves divided by them. Where
-/// that would be too large, or columns have weights, it is rounded.
+/// Returns the loss per additional leaf under a label, by column: a common multiple of the columns' leaves, divided by
+/// the leaves of the column. The loss is rounded if the multiple would be too large or columns have weights.
 fn units(columns: &[Column]) -> Vec<u128> {
     let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
     let multiple = common_multiple(leaves(), EXACT);
@@ -117,7 +118,7 @@ fn units(columns: &[Column]) -> Vec<u128> {
     }
 }
 
-/// The lowest common ancestors of some combinations.
+/// The lowest common ancestors of some combinations, and their rows.
 #[derive(Debug, Clone)]
 struct Span {
     levels: Vec<u8>,
@@ -126,7 +127,8 @@ struct Span {
 }
 
 impl Span {
-    /// Adds the combinations of another: the lowest common ancestor of two groups is no lower than either's own.
+    /// Adds the combinations of `other`: the lowest common ancestor of two groups is at least as high as that of either
+    /// group.
     fn merge(&mut self, other: &Self, columns: &[Column]) {
         for (i, column) in columns.iter().enumerate() {
             let level = self.levels[i].max(other.levels[i]);
@@ -136,7 +138,7 @@ impl Span {
     }
 }
 
-/// The lowest level from `level` on where two values have one label.
+/// Returns the lowest level, from `level` on, at which two values have the same label.
 fn common_level(column: &Column, mut level: u8, one: u32, other: u32) -> u8 {
     let lookup = &column.lookup;
     let differ = |level: u8| {
@@ -156,7 +158,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The ancestors of one combination: itself.
+    /// Returns the span of one combination, whose lowest common ancestor is itself.
     fn single(&self, combination: u32) -> Span {
         let columns = self.table.columns();
         Span {
@@ -178,7 +180,7 @@ impl Run<'_> {
         all
     }
 
-    /// What each row of a span loses.
+    /// Returns the loss of each row of a span.
     fn loss(&self, span: &Span) -> u128 {
         let columns = self.table.columns().iter().zip(self.units).enumerate();
         let loss = |(i, (column, unit)): (usize, (&Column, &u128))| {
@@ -189,7 +191,7 @@ impl Run<'_> {
         columns.map(loss).sum()
     }
 
-    /// The end of the group that starts at `start`.
+    /// Returns the end of the group that starts at `start`.
     fn group(&self, start: usize) -> usize {
         let columns = self.table.columns();
         let mut group = self.single(self.order[start]);
@@ -204,7 +206,7 @@ impl Run<'_> {
             let joining = self.single(self.order[end]);
             let mut larger = group.clone();
             larger.merge(&joining, columns);
-            // Information left is what is not lost, so a sum that is no smaller is a loss that is no larger.
+            // Information left is what is not lost, so "a sum at least as large" becomes "a loss at most as large".
             let lost_more = u128::from(larger.rows) * self.loss(&larger) - u128::from(group.rows) * self.loss(&group);
             if lost_more > u128::from(joining.rows) * self.loss(&next) {
                 return end;
@@ -215,7 +217,8 @@ impl Run<'_> {
         self.order.len()
     }
 
-    /// The least rows from `start` on that make a group; `None` where too few are left.
+    /// Returns the span of the fewest combinations from `start` on that have enough rows for a group; `None` if too few
+    /// rows are left.
     fn following(&self, start: usize) -> Option<Span> {
         let columns = self.table.columns();
         let mut left = self.order[start..].iter();
@@ -246,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A table over the values of two columns, given by the group of each, with these combinations and their rows.
+    /// A table over two columns, given by the group of each value, with these combinations and their rows.
     fn table(groups: [&[&str]; 2], combinations: impl IntoIterator<Item = ((u32, u32), u64)>, k: u64) -> Toy {
         let combinations = combinations.into_iter();
         Toy {
@@ -258,7 +261,7 @@ mod tests {
         }
     }
 
-    /// The labels of every combination, as they are released.
+    /// Returns the released labels of every combination.
     fn labels(table: &Toy) -> Vec<Vec<String>> {
         let partition = table.run(&AdaptiveClustering);
         let of_group: Vec<_> = table.groups(&partition).into_iter().map(|(labels, _)| labels).collect();
@@ -269,7 +272,7 @@ mod tests {
             .collect()
     }
 
-    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its place among its kind.
+    /// Ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000, each as its rank in its column.
     #[test]
     fn the_papers_table_1_becomes_table_3() {
         let (young, old, low, high) = ("5-10", "11-20", "10001-20000", "20001-25000");
@@ -279,7 +282,8 @@ mod tests {
         assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
-    /// Row by row as definitions.md says it, in fractions over 60: hierarchies of 2, 3, 4, 5 or 6 leaves divide it.
+    /// The algorithm row by row as in definitions.md, in fractions over 60, which hierarchies of 2, 3, 4, 5 or 6 leaves
+    /// divide.
     fn by_definition(table: &Toy) -> Vec<Vec<String>> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by_key(|i| &table.combinations[*i].0);
@@ -295,7 +299,7 @@ mod tests {
             let label = lookup.level(level).codes[code(&rows[0])];
             (lookup.level(level).leaves[label as usize], level, label)
         };
-        // ILeft of a tuple in a group, without what is the same for all: 60 for each column, less 60 (leaves - 1) / all.
+        // ILeft of a tuple in a group, up to a constant: 60 for each column, minus 60 (leaves - 1) / all.
         let left = |rows: &[usize]| -> i64 {
             (0..2)
                 .map(|c| {
@@ -356,7 +360,8 @@ mod tests {
             prop_assert_eq!(labels(&table), by_definition(&table));
         }
 
-        /// Asked group by group, a tail that does not hold joins the last group, whose label then covers both.
+        /// If the table is asked group by group, a tail that does not hold joins the last group, whose label then
+        /// covers both.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,

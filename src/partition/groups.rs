@@ -1,4 +1,4 @@
-//! Groups with their labels: what a partitioning algorithm answers.
+//! Partitions: the groups that a partitioning algorithm returns, with their labels.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Label, LabelTexts, Lookup};
@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A group for every distinct combination, and a label per column for every group.
+/// A partition: the group of every distinct combination, and one label per column for every group.
 ///
-/// No two groups have the same labels: readers of the release could not tell them apart, so they are one equivalence
-/// class and one group here. Labels are told apart by their text for the same reason. Groups are numbered in the order
-/// of their labels' texts, so the numbers tell nothing of the order in which an algorithm found them, or of the values
-/// under labels.
+/// No two groups have the same labels. Readers of the release could not distinguish such groups, so they are one
+/// equivalence class and one group here. Labels are compared by their text for the same reason. Groups are numbered in
+/// the order of their labels' texts. So the numbers reveal neither the order in which an algorithm found the groups nor
+/// the values under the labels.
 #[derive(Debug)]
 pub struct Partition {
     groups: Vec<u32>,
@@ -23,7 +23,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The partition where combination `i` is in group `groups[i]` and `cells[column][group]` is that group's label.
+    /// Returns the partition where combination `i` is in group `groups[i]` and `cells[column][group]` is the label of
+    /// that group.
     pub fn new<'a>(
         lookups: impl IntoIterator<Item = &'a Lookup>,
         groups: Vec<u32>,
@@ -66,40 +67,40 @@ impl Partition {
         })
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The group of each combination.
+    /// Returns the group of each combination.
     pub fn groups(&self) -> &[u32] {
         &self.groups
     }
 
-    /// The distinct labels of a column, in the order of their texts.
+    /// Returns the distinct labels of a column, in the order of their texts.
     pub fn labels(&self, column: usize) -> &[Label] {
         &self.labels[column]
     }
 
-    /// The texts of those; NULL for the value NULL itself.
+    /// Returns the texts of [`Partition::labels`]; NULL for the value NULL itself.
     pub fn texts(&self, column: usize) -> &Arc<StringArray> {
         &self.texts[column]
     }
 
-    /// For each group the index of its label in a column.
+    /// Returns, for each group, the index of its label in [`Partition::labels`] of a column.
     pub fn cells(&self, column: usize) -> &[u32] {
         &self.cells[column]
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory of the partition in bytes.
     pub fn bytes(&self) -> usize {
         let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
         self.groups.len() * 4 + cells
     }
 }
 
-/// The distinct labels by text, NULL last, these texts, and for each of `column` its index among them.
+/// Returns the distinct labels by text (NULL last), their texts, and the index of each label of `column` among them.
 fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
     let mut sorted: Vec<Label> = column.to_vec();
     sorted.sort_unstable();
@@ -115,7 +116,7 @@ fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArra
     let (mut labels, mut texts): (Vec<Label>, Vec<Option<String>>) = (vec![], vec![]);
     for (_, text, label) in named {
         match labels.last_mut().filter(|_| texts.last() == Some(&text)) {
-            // The same text stands for a wider and a narrower group: it says no more than the wider.
+            // The same text stands for a wider and a narrower group, so it reveals no more than the wider one.
             Some(wider) if label.leaves(lookup) > wider.leaves(lookup) => *wider = label,
             Some(_) => {}
             None => {
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 
-    /// Level 1 has a group `a` of the single value `a`, as level 0 has.
+    /// Level 1 has the group `a` of the single value `a`, as level 0 has.
     fn lookup() -> Lookup {
         let rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]];
         let rows: Vec<Vec<Option<String>>> = rows

@@ -1,12 +1,14 @@
-//! Local recoding: algorithms that divide the table's distinct combinations into groups.
+//! Local recoding: algorithms that divide the distinct combinations of the table into groups.
 //!
-//! A search over the lattice chooses one level per column for the whole table. A [`Partitioner`] instead gives every
-//! combination of quasi-identifier values to a group, and every group one label per column, so that a part of the table
-//! with many alike rows is generalized less than one with few. It never holds rows: what it divides is the base
-//! frequency set, the GROUP BY over the quasi-identifiers that the first scan answers, seen through a [`Table`] that
-//! also judges groups by the models in force. Like a search it knows nothing of DataFusion, models or metrics.
+//! A search over the lattice chooses one level per column for the whole table. A [`Partitioner`] instead assigns every
+//! combination of quasi-identifier values to a group, and every group one label per column. So a part of the table with
+//! many similar rows is generalized less than a part with few. A partitioner never holds rows. It divides the base
+//! frequency set, the GROUP BY over the quasi-identifiers from the first scan, which it sees through a [`Table`]. The
+//! table also judges groups by the models in force. Like a search, a partitioner knows nothing of DataFusion, models or
+//! metrics.
 //!
-//! A new algorithm is one file and one line in [`PARTITIONERS`]; it stands after SEARCH USING like a search does.
+//! A new algorithm is one file and one line in [`PARTITIONERS`]. In a statement it is named after SEARCH USING, like a
+//! search.
 
 mod adaptive_clustering;
 mod groups;
@@ -28,10 +30,10 @@ use crate::{
     error::Result,
 };
 
-/// Every partitioning algorithm, by name.
+/// Every partitioning algorithm, in the order of help.
 pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY, adaptive_clustering::ENTRY];
 
-/// The algorithm that a statement names.
+/// Builds the algorithm that `call` names. Fails if the name or an argument is unknown.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {
     let entry = find("search", PARTITIONERS, &call.name)?;

@@ -1,4 +1,4 @@
-//! What a partitioning algorithm is.
+//! The trait of a partitioning algorithm.
 
 use super::groups::Partition;
 use super::table::Table;
@@ -6,34 +6,34 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::search::{Context, Stop};
 
-/// A partition, and why it is not finished where the budget ran out: any division so far stands as it is.
+/// A partition, and the reason why it is unfinished if the budget ran out. Any division so far is a valid partition.
 #[derive(Debug)]
 pub struct Found {
-    /// The groups. Those that do not hold are suppressed.
+    /// The groups. Groups that do not hold are suppressed.
     pub partition: Partition,
-    /// Why the algorithm ended early.
+    /// The reason why the algorithm ended early; `None` if it finished.
     pub stopped: Option<Stop>,
 }
 
 /// A partitioning algorithm.
 pub trait Partitioner: std::fmt::Debug + Send + Sync {
-    /// Divides the combinations of `table`. The context has the budget and the random numbers; when its budget ends,
-    /// what was divided so far is the answer.
+    /// Divides the combinations of `table`. The context contains the budget and the random numbers. If the budget runs
+    /// out, returns the division so far.
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found>;
 
-    /// Whether it reads the class label (CLASS).
+    /// Returns true if the algorithm reads the class label (CLASS).
     fn reads_class_label(&self) -> bool {
         false
     }
 
-    /// Whether it keeps labels within the levels that LEVELS allows.
+    /// Returns true if the algorithm keeps labels within the levels that LEVELS allows.
     fn honours_levels(&self) -> bool {
         false
     }
 
-    /// What it does, for EXPLAIN: a sentence after its name.
+    /// Describes the algorithm for EXPLAIN, in one sentence after its name.
     fn describe(&self) -> String;
 }
 
-/// The constructor in a partitioner's catalogue entry.
+/// The constructor in the catalogue entry of a partitioner.
 pub type Build = fn(&Arguments) -> Result<Box<dyn Partitioner>>;

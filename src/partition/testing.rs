@@ -1,4 +1,4 @@
-//! A table made up in a test: combinations with their rows by class label, judged by their number of rows.
+//! A table made up in a test: combinations with their rows by class label. A group holds if it has at least k rows.
 
 use super::{Column, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
@@ -13,11 +13,12 @@ pub(super) struct Toy {
     pub(super) combinations: Vec<(Vec<u32>, Vec<u64>)>,
     pub(super) k: u64,
     pub(super) suppressible: u64,
-    /// Whether the table is asked group by group, as it is for models that look at more than rows.
+    /// True if the table must be asked group by group, as for models that depend on more than rows.
     pub(super) asks: bool,
 }
 
-/// A column over the values `0..groups.len()` with one level between them and the top: the group of each.
+/// Returns a column over the values `0..groups.len()`, with one level between the values and the top: the group of
+/// each.
 pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
     let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
     let rows: Vec<_> = groups.iter().enumerate().map(row).collect();
@@ -45,7 +46,7 @@ impl Toy {
         found.partition
     }
 
-    /// The labels of each group with its rows.
+    /// Returns the labels and the rows of each group.
     pub(super) fn groups(&self, partition: &Partition) -> Vec<(Vec<String>, u64)> {
         let group = |group: usize| {
             let label = |column: usize| {

@@ -1,9 +1,10 @@
-//! How many equivalence classes have which size: all that the sample says about risk.
+//! The histogram of class sizes: everything that the sample says about risk.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Equivalence classes by their size f (rows, or distinct entities under ENTITY). Suppressed rows are no class.
+/// The number of equivalence classes by size f (rows, or distinct entities under ENTITY). Suppressed rows are in no
+/// class.
 ///
 /// ```
 /// use anonsql::internal::risk::Histogram;
@@ -16,48 +17,49 @@ use std::collections::BTreeMap;
 pub struct Histogram(BTreeMap<u64, u64>);
 
 impl Histogram {
-    /// Each size with its number of classes, ascending.
+    /// Returns each size with its number of classes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().map(|(size, count)| (*size, *count))
     }
 
-    /// The classes of one size.
+    /// Returns the number of classes of one size.
     pub fn count(&self, size: u64) -> u64 {
         self.0.get(&size).copied().unwrap_or(0)
     }
 
-    /// The sum of all sizes: rows, or people under ENTITY (a person in two classes counts in both).
+    /// Returns the sum of all sizes: rows, or people under ENTITY (a person in two classes counts in both).
     pub fn rows(&self) -> u64 {
         self.iter().map(|(size, count)| size * count).sum()
     }
 
-    /// All classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// The classes of a single row: rows that are alone with their values.
+    /// Returns the number of classes with a single row. Such a row is unique in its values.
     pub fn uniques(&self) -> u64 {
         self.count(1)
     }
 
-    /// The smallest size: the k that k-anonymity reaches.
+    /// Returns the smallest size, which is the k that k-anonymity reaches; `None` if there is no class.
     pub fn smallest(&self) -> Option<u64> {
         self.0.keys().next().copied()
     }
 
-    /// The largest size.
+    /// Returns the largest size; `None` if there is no class.
     pub fn largest(&self) -> Option<u64> {
         self.0.keys().next_back().copied()
     }
 
-    /// Distinction, in 0 to 1: the share of distinct combinations, classes / rows. Motwani and Xu, Efficient
-    /// algorithms for masking and finding quasi-identifiers, SDM workshop 2007. 0 without rows.
+    /// Returns the distinction, in 0 to 1: the share of distinct combinations, classes / rows. Motwani and Xu,
+    /// Efficient algorithms for masking and finding quasi-identifiers, SDM workshop 2007. Returns 0 if there are no
+    /// rows.
     pub fn distinction(&self) -> f64 {
         ratio(self.classes(), self.rows())
     }
 
-    /// Pairs of rows that some value tells apart, and all pairs.
+    /// Returns the number of pairs of rows that differ in some value, and the number of all pairs.
     pub fn pairs_apart(&self) -> (u128, u128) {
         let pairs = |n: u64| u128::from(n) * u128::from(n.saturating_sub(1)) / 2;
         let all = pairs(self.rows());
@@ -65,7 +67,8 @@ impl Histogram {
         (all - together, all)
     }
 
-    /// Separation, in 0 to 1: the share of pairs of rows that some value tells apart (Motwani and Xu). 0 without pairs.
+    /// Returns the separation, in 0 to 1: the share of pairs of rows that differ in some value (Motwani and Xu).
+    /// Returns 0 if there are no pairs.
     pub fn separation(&self) -> f64 {
         let (apart, all) = self.pairs_apart();
         if all == 0 { 0.0 } else { apart as f64 / all as f64 }
@@ -73,7 +76,7 @@ impl Histogram {
 }
 
 impl FromIterator<(u64, u64)> for Histogram {
-    /// From sizes with counts; a size may come more than once, sizes and counts of 0 are no class.
+    /// Builds a histogram from sizes with counts. A size may occur more than once; sizes and counts of 0 are ignored.
     fn from_iter<I: IntoIterator<Item = (u64, u64)>>(counts: I) -> Self {
         let mut histogram = BTreeMap::new();
         for (size, count) in counts.into_iter().filter(|(size, count)| *size > 0 && *count > 0) {
@@ -83,23 +86,22 @@ impl FromIterator<(u64, u64)> for Histogram {
     }
 }
 
-/// The sample's classes by the size F of the same class in the population: for each F the classes and their rows in
-/// the sample.
+/// The classes of the sample by the size F of the same class in the population.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct PopulationHistogram(pub BTreeMap<u64, InPopulation>);
 
-/// Sample classes whose population classes have one size.
+/// The classes of the sample whose population classes have the same size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct InPopulation {
-    /// How many classes.
+    /// The number of classes.
     pub classes: u64,
-    /// The rows of the sample in them.
+    /// The number of rows of the sample in these classes.
     pub rows: u64,
 }
 
 impl From<&Histogram> for PopulationHistogram {
-    /// The sample as its own population.
+    /// Treats the sample as its own population.
     fn from(sample: &Histogram) -> Self {
         let one = |(size, classes)| {
             (
@@ -114,8 +116,9 @@ impl From<&Histogram> for PopulationHistogram {
     }
 }
 
-/// The subsets of columns whose distinction and separation are told: by size, then by position, up to `largest`
-/// columns as long as a whole size fits into `most` subsets, and always the single columns and all columns together.
+/// Returns the subsets of columns whose distinction and separation are reported, by size and then by position. All
+/// subsets of a size are included up to `largest` columns, as long as there are at most `most` subsets in total. The
+/// single columns and all columns together are always included.
 pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
     let mut last = all.clone();
@@ -138,7 +141,7 @@ pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// a / b; 0 for 0 / 0.
+/// Returns a / b, or 0 if b is 0.
 pub(super) fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }

@@ -1,4 +1,4 @@
-//! Re-identification risk: how exposed the people in a table are.
+//! Re-identification risk: how exposed the people in a table are to attackers.
 //!
 //! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an attacker who knows a
 //! population table from the sizes of the same classes there ([`PopulationHistogram`]). With f the size of a row's class
@@ -44,20 +44,20 @@ use serde::Serialize;
 /// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency policy 0070 takes 0.09).
 pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 
-/// What is asked beside the figures that are always there.
+/// The optional inputs of the risk figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
-    /// The share of the population that the table is, above 0 and at most 1, for the estimates of population
-    /// uniqueness; without it there are none.
+    /// The share of the population that is in the table, above 0 and at most 1, for the estimates of population
+    /// uniqueness. Without it there are no estimates.
     pub sampling_fraction: Option<f64>,
-    /// The share of rows whose risk is above each of these (above 0 and at most 1) is counted.
+    /// The risks (above 0 and at most 1) for which the share of rows with a greater risk is computed.
     pub thresholds: Vec<f64>,
-    /// How SNB counts the classes of the population.
+    /// The method by which SNB counts the classes of the population.
     pub class_estimate: ClassEstimate,
 }
 
 impl Default for Settings {
-    /// The thresholds of [`THRESHOLDS`], and no sampling fraction.
+    /// Returns the thresholds of [`THRESHOLDS`], and no sampling fraction.
     fn default() -> Self {
         Self {
             sampling_fraction: None,
@@ -67,31 +67,31 @@ impl Default for Settings {
     }
 }
 
-/// What one attacker can do. All zero for a table without rows: no row, no risk.
+/// The risk figures of one attacker. All figures are zero for a table without rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attacker {
-    /// The risk of the rows most at risk: 1 / the smallest class.
+    /// The greatest risk of a row: 1 / the smallest class.
     pub highest: f64,
-    /// The share of rows that have it.
+    /// The share of rows with the greatest risk.
     pub rows_at_highest: f64,
-    /// The mean risk of a row, which is the share of rows expected to be re-identified when all are tried.
+    /// The mean risk of a row, which is the share of rows expected to be re-identified if all are tried.
     pub mean: f64,
-    /// The risk of the rows least at risk: 1 / the largest class.
+    /// The least risk of a row: 1 / the largest class.
     pub lowest: f64,
-    /// The share of rows that have it.
+    /// The share of rows with the least risk.
     pub rows_at_lowest: f64,
-    /// The share of rows above each threshold, thresholds ascending.
+    /// The rows above each threshold, thresholds ascending.
     pub above: Vec<Above>,
 }
 
-/// Rows above a threshold.
+/// The rows whose risk is above a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Above {
     /// The threshold.
     pub threshold: f64,
-    /// The rows whose risk is greater.
+    /// The number of rows whose risk is greater than the threshold.
     pub rows: u64,
-    /// Their share of all rows.
+    /// The share of these rows in all rows.
     pub share: f64,
 }
 
@@ -135,37 +135,38 @@ impl Attacker {
 /// The risk figures of a table. "Rows" are people under ENTITY.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Risk {
-    /// n, suppressed rows left out.
+    /// n, the number of rows without suppressed rows.
     pub rows: u64,
-    /// u, the equivalence classes.
+    /// u, the number of equivalence classes.
     pub classes: u64,
-    /// n / u.
+    /// n / u, the mean size of a class.
     pub average_class_size: f64,
-    /// The smallest class; `None` without rows.
+    /// The size of the smallest class; `None` without rows.
     pub smallest_class: Option<u64>,
-    /// The largest class; `None` without rows.
+    /// The size of the largest class; `None` without rows.
     pub largest_class: Option<u64>,
-    /// Rows that are alone in their class.
+    /// The number of rows that are alone in their class.
     pub sample_uniques: u64,
-    /// Their share of n.
+    /// The share of the sample uniques in n.
     pub sample_uniqueness: f64,
-    /// An attacker who knows that the person is in the table.
+    /// The figures of an attacker who knows that the person is in the table.
     pub prosecutor: Attacker,
-    /// An attacker who knows a population that contains the table; `None` when none was given, and then the
-    /// prosecutor's figures are upper bounds.
+    /// The figures of an attacker who knows a population that contains the table. `None` if no population was given;
+    /// the prosecutor's figures are then upper bounds.
     pub journalist: Option<Attacker>,
-    /// The share of rows that an attacker who tries all is expected to re-identify.
+    /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
-    /// Population uniqueness, where a sampling fraction is known.
+    /// The estimates of population uniqueness, if a sampling fraction is known.
     pub population_uniqueness: Option<Uniqueness>,
-    /// The classes by size.
+    /// The number of classes by size.
     pub histogram: Histogram,
 }
 
 impl Risk {
-    /// The figures of a table with these classes, and with a population where one is known.
+    /// Returns the figures of a table with these classes, and with a population if one is known.
     ///
-    /// Fails when a setting is outside its range, and when the two histograms are not of the same rows.
+    /// Fails as a usage error if a setting is outside its range, and as a data error if the two histograms are not of
+    /// the same number of rows.
     pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &Settings) -> Result<Self> {
         settings.check()?;
         let rows = sample.rows();

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The maximum is where
-//! both derivatives are zero; it is enclosed by halving (theta for each alpha, then alpha), so it needs no start value.
-//! There is no solution when no such point lies inside the range, as for a sample in which every row is unique.
+//! both derivatives are zero. It is found by bisection (theta for each alpha, then alpha), so no start value is needed.
+//! There is no solution if no such point is inside the range, as for a sample in which every row is unique.
 //!
 //! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of Official Statistics
 //! 17(4), 2001; Pitman, Exchangeable and partially exchangeable random partitions, doi:10.1007/BF01213386.
@@ -16,15 +16,16 @@
 use super::Histogram;
 use super::special::{bisect, harmonic, ln_gamma_ratio};
 
-/// Below this alpha the formula is Ewens' with one parameter, where the derivative has no digits left.
+/// Below this alpha the formula becomes Ewens' with one parameter, where the derivative has no significant digits left.
 const LEAST_ALPHA: f64 = 1e-4;
 const MOST_ALPHA: f64 = 1.0 - 1e-9;
-/// ln theta is looked for between these.
+/// The range in which ln theta is searched.
 const LN_THETA: (f64, f64) = (-20.0, 35.0);
-/// Halvings: what remains is below the precision of a double.
+/// The number of bisection steps; the remaining interval is below the precision of a double.
 const STEPS: u32 = 64;
 
-/// The expected uniques of a population of `population` rows, if the likelihood has its maximum inside the range.
+/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has no maximum inside
+/// the range.
 pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<f64> {
     let sample = Sample {
         histogram,
@@ -47,30 +48,30 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// dL / d theta.
+    /// Returns dL / d theta.
     fn by_theta(&self, theta: f64, alpha: f64) -> f64 {
         self.occupied(theta, alpha) - harmonic(theta + 1.0, self.rows - 1.0)
     }
 
-    /// The sum of 1 / (theta + i alpha) over i in 1..u.
+    /// Returns the sum of 1 / (theta + i alpha) over i in 1..u.
     fn occupied(&self, theta: f64, alpha: f64) -> f64 {
         harmonic(theta / alpha + 1.0, self.classes - 1.0) / alpha
     }
 
-    /// The theta that is best for this alpha.
+    /// Returns the best theta for this alpha; `None` if it is outside the range.
     fn theta(&self, alpha: f64) -> Option<f64> {
         let (low, high) = LN_THETA;
         let inside = self.by_theta(low.exp(), alpha) > 0.0 && self.by_theta(high.exp(), alpha) < 0.0;
         inside.then(|| self.nearest_theta(alpha))
     }
 
-    /// The same, or the end of the range that is nearest to it.
+    /// Returns the best theta for this alpha, or the end of the range that is nearest to it.
     fn nearest_theta(&self, alpha: f64) -> f64 {
         let (low, high) = LN_THETA;
         bisect(low, high, STEPS, true, |theta| self.by_theta(theta.exp(), alpha)).exp()
     }
 
-    /// dL / d alpha, at the theta that is best for this alpha.
+    /// Returns dL / d alpha at the best theta for this alpha.
     fn by_alpha(&self, alpha: f64) -> f64 {
         let theta = self.nearest_theta(alpha);
         let classes = (self.classes - 1.0 - theta * self.occupied(theta, alpha)) / alpha;

@@ -8,10 +8,10 @@
 //! s_2 = K f^2 alpha (1 - beta) beta^alpha (2 - (1 - alpha) D) / (2 (1 - D)^(alpha + 2))
 //! ```
 //!
-//! classes of one and of two rows; alpha and beta are those that give the sample's own. The second equation is followed
-//! along the solutions of the first over a fixed grid of beta and the crossings are refined, so the work does not
-//! depend on the data; of several solutions the one with the most uniques is taken, which is the cautious one. There
-//! is none when no alpha and beta give both numbers.
+//! classes of one and of two rows; alpha and beta are chosen so that these numbers are the sample's own. The second
+//! equation is followed along the solutions of the first over a fixed grid of beta, and the crossings are refined, so
+//! the work does not depend on the data. Of several solutions the one with the most uniques is taken, which is the
+//! cautious choice. There is no solution if no alpha and beta give both numbers.
 //!
 //! K is Shlosser's estimator ([`ClassEstimate`]).
 //!
@@ -23,13 +23,13 @@ use super::Histogram;
 use super::class_estimate::ClassEstimate;
 use super::special::bisect;
 
-/// ln(beta / (1 - beta)) is looked for between minus and plus this ...
+/// The range in which ln(beta / (1 - beta)) is searched: from minus to plus this number.
 const LOGIT: f64 = 30.0;
-/// ... in so many steps.
+/// The number of steps in that range.
 const STEPS: u32 = 2400;
 const HALVINGS: u32 = 64;
 
-/// The expected uniques of the population, if the model has a solution.
+/// Returns the expected uniques of the population; `None` if the model has no solution.
 pub(super) fn uniques(histogram: &Histogram, fraction: f64, estimate: ClassEstimate) -> Option<f64> {
     let classes = population_classes(histogram, fraction, estimate);
     if !(classes.is_finite() && classes > 0.0) {
@@ -47,7 +47,7 @@ pub(super) fn uniques(histogram: &Histogram, fraction: f64, estimate: ClassEstim
     (uniques > 0.0 && uniques <= population).then_some(uniques)
 }
 
-/// K, the classes of the population.
+/// Returns K, the number of classes of the population.
 fn population_classes(histogram: &Histogram, fraction: f64, estimate: ClassEstimate) -> f64 {
     let (mut squared, mut seen, mut missed, mut single) = (0.0, 0.0, 0.0, 0.0);
     for (size, count) in histogram.iter() {
@@ -64,7 +64,8 @@ fn population_classes(histogram: &Histogram, fraction: f64, estimate: ClassEstim
     histogram.classes() as f64 + histogram.uniques() as f64 * (squared / seen) * (missed / single).powi(2)
 }
 
-/// For a given beta the first equation rises in alpha to its peak and then falls; each side has a solution at most.
+/// The side of the peak: for a given beta the first equation rises in alpha to its peak and then falls, and each side
+/// has at most one solution.
 #[derive(Clone, Copy)]
 enum Side {
     Rising,
@@ -79,7 +80,7 @@ struct System {
 }
 
 impl System {
-    /// The uniques of every solution on one side.
+    /// Returns the uniques of every solution on one side.
     fn solutions(&self, side: Side) -> impl Iterator<Item = f64> {
         let step = 2.0 * LOGIT / f64::from(STEPS);
         let at = move |i: u32| -LOGIT + step * f64::from(i);
@@ -96,13 +97,13 @@ impl System {
         })
     }
 
-    /// beta, 1 - beta and D.
+    /// Returns beta, 1 - beta and D.
     fn beta(&self, logit: f64) -> (f64, f64, f64) {
         let (beta, rest) = shares(logit);
         (beta, rest, (1.0 - self.fraction) * rest)
     }
 
-    /// The alpha on `side` that gives the sample's uniques.
+    /// Returns the alpha on `side` that gives the uniques of the sample.
     fn alpha(&self, logit: f64, side: Side) -> Option<f64> {
         let (beta, _, d) = self.beta(logit);
         let odds = d / (1.0 - d);
@@ -125,7 +126,7 @@ impl System {
         }
     }
 
-    /// The classes of two rows that these parameters lead to expect.
+    /// Returns the expected number of classes of two rows under these parameters.
     fn pairs_of(&self, logit: f64, alpha: f64) -> f64 {
         let (beta, rest, d) = self.beta(logit);
         let scale = (alpha * beta.ln() - (alpha + 2.0) * (1.0 - d).ln()).exp();
@@ -133,7 +134,7 @@ impl System {
     }
 }
 
-/// A share by the logarithm of its odds, and the rest to one.
+/// Returns the share with these log-odds, and one minus the share.
 fn shares(logit: f64) -> (f64, f64) {
     (1.0 / (1.0 + (-logit).exp()), 1.0 / (1.0 + logit.exp()))
 }
@@ -142,7 +143,7 @@ fn shares(logit: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The sample that K classes with these parameters lead to expect gives the parameters back.
+    /// The expected sample of K classes with given parameters leads back to these parameters.
     #[test]
     fn the_parameters_of_an_expected_sample_are_found() {
         for (alpha, logit, fraction) in [(0.16, -2.0, 0.1), (2.0, 0.5, 0.05), (0.7, -4.0, 0.3)] {

@@ -1,13 +1,13 @@
-//! Sums and ratios that the estimators need, in the form that keeps its digits.
+//! Sums and ratios for the estimators, in a form that keeps their precision.
 //!
-//! A difference of two digammas, or of two log-gammas, of numbers near 10^9 loses what is to be known; here the
+//! The difference of two digammas, or of two log-gammas, of numbers near 10^9 loses its significant digits. So the
 //! asymptotic series are subtracted term by term instead. Abramowitz and Stegun, Handbook of Mathematical Functions,
 //! 6.1.40 and 6.3.18.
 
-/// From here on the asymptotic series have the precision of a double.
+/// The least number for which the asymptotic series have the precision of a double.
 const LARGE: f64 = 25.0;
 
-/// The sum of 1 / (x + i) over i in 0..terms, for x > 0: digamma(x + terms) - digamma(x).
+/// Returns the sum of 1 / (x + i) over i in 0..terms, for x > 0: digamma(x + terms) - digamma(x).
 pub(super) fn harmonic(x: f64, terms: f64) -> f64 {
     let (mut sum, mut done) = (0.0, 0.0);
     while done < terms && x + done < LARGE {
@@ -21,13 +21,13 @@ pub(super) fn harmonic(x: f64, terms: f64) -> f64 {
     sum
 }
 
-/// digamma(x) - ln x.
+/// Returns digamma(x) - ln x.
 fn digamma_tail(x: f64) -> f64 {
     let y = 1.0 / (x * x);
     -0.5 / x - y * (1.0 / 12.0 - y * (1.0 / 120.0 - y / 252.0))
 }
 
-/// ln(gamma(a) / gamma(b)), for a, b > 0.
+/// Returns ln(gamma(a) / gamma(b)), for a, b > 0.
 pub(super) fn ln_gamma_ratio(a: f64, b: f64) -> f64 {
     let (a, low) = raised(a);
     let (b, high) = raised(b);
@@ -36,7 +36,7 @@ pub(super) fn ln_gamma_ratio(a: f64, b: f64) -> f64 {
     main + stirling_tail(a) - stirling_tail(b) + high - low
 }
 
-/// x + n, the first of that form that is large, and ln(gamma(x + n) / gamma(x)).
+/// Returns the least x + n that is at least [`LARGE`], and ln(gamma(x + n) / gamma(x)).
 fn raised(mut x: f64) -> (f64, f64) {
     let mut logs = 0.0;
     while x < LARGE {
@@ -46,13 +46,14 @@ fn raised(mut x: f64) -> (f64, f64) {
     (x, logs)
 }
 
-/// ln gamma(x) - ((x - 1/2) ln x - x + ln(2 pi) / 2).
+/// Returns ln gamma(x) - ((x - 1/2) ln x - x + ln(2 pi) / 2).
 fn stirling_tail(x: f64) -> f64 {
     let y = 1.0 / (x * x);
     (1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) / x
 }
 
-/// Where `f` changes its sign between `low` and `high`, by `steps` halvings; `positive_low` says its sign at `low`.
+/// Returns where `f` changes its sign between `low` and `high`, by `steps` bisection steps. `positive_low` is true if
+/// `f` is positive at `low`.
 pub(super) fn bisect(
     mut low: f64,
     mut high: f64,

@@ -1,4 +1,4 @@
-//! Against row-wise definitions, and against the figures of a peer on Adult.
+//! Risk figures against row-wise definitions, and against the figures of a peer on Adult.
 
 use super::uniqueness::Estimator;
 use super::*;

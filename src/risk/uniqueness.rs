@@ -1,15 +1,15 @@
-//! How many rows are expected to be unique in the population that the table is a sample of.
+//! The expected number of rows that are unique in the population of which the table is a sample.
 
 use super::class_estimate::ClassEstimate;
 use super::{Histogram, pitman, snb, zayatz};
 use serde::Serialize;
 
-/// Expected population uniques.
+/// An estimate of the population uniques.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Members of the population that are alone with their quasi-identifiers.
+    /// The expected number of members of the population that are unique in their quasi-identifiers.
     pub uniques: f64,
-    /// Their share of the population, in 0 to 1.
+    /// The share of the uniques in the population, in 0 to 1.
     pub share: f64,
 }
 
@@ -26,7 +26,7 @@ pub enum Estimator {
 }
 
 impl Estimator {
-    /// Its name, as it is shown.
+    /// Returns the name of the estimator, as it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Estimator::Pitman => "pitman",
@@ -36,34 +36,34 @@ impl Estimator {
     }
 }
 
-/// Population uniqueness by each estimator. `None` where an estimator has no solution for this sample.
+/// Population uniqueness by each estimator. An estimate is `None` if the estimator has no solution for this sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Uniqueness {
-    /// f, the share of the population that the table is.
+    /// f, the share of the population that is in the table.
     pub sampling_fraction: f64,
-    /// N = rows / f.
+    /// N = rows / f, the size of the population.
     pub population: f64,
-    /// By Pitman's sampling formula.
+    /// The estimate by Pitman's sampling formula.
     pub pitman: Option<Estimate>,
-    /// By Zayatz' conditional probability.
+    /// The estimate by Zayatz' conditional probability.
     pub zayatz: Option<Estimate>,
-    /// By the slide negative binomial model.
+    /// The estimate by the slide negative binomial model.
     pub snb: Option<Estimate>,
-    /// By the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical
-    /// data sets, BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66: up to f = 0.1
-    /// Pitman, or Zayatz where Pitman has no solution; above it the lesser of Zayatz and SNB, or Zayatz where SNB has
+    /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of
+    /// clinical data sets, BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66: up to
+    /// f = 0.1 Pitman, or Zayatz if Pitman has no solution; above it the lesser of Zayatz and SNB, or Zayatz if SNB has
     /// none.
     pub dankar: Option<Estimate>,
-    /// The estimator that the rule chose; `None` when there was nothing to estimate.
+    /// The estimator that the decision rule chose; `None` if there was nothing to estimate.
     pub dankar_chose: Option<Estimator>,
 }
 
-/// Up to this sampling fraction the decision rule prefers Pitman.
+/// The greatest sampling fraction at which the decision rule prefers Pitman.
 const SMALL_FRACTION: f64 = 0.1;
 
 impl Uniqueness {
-    /// The estimates for a sample that is the share `fraction` (above 0, at most 1) of its population. A sample without
-    /// uniques comes from a population that is taken to have none.
+    /// Returns the estimates for a sample that is the share `fraction` (above 0, at most 1) of its population. For a
+    /// sample without uniques, the population is assumed to have none.
     pub(super) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
         let population = histogram.rows() as f64 / fraction;
         let estimate = |uniques: f64| Estimate {
@@ -90,7 +90,7 @@ impl Uniqueness {
         found
     }
 
-    /// What one estimator says.
+    /// Returns the estimate of one estimator; `None` if it has no solution.
     pub fn by(&self, estimator: Estimator) -> Option<Estimate> {
         match estimator {
             Estimator::Pitman => self.pitman,

@@ -1,11 +1,11 @@
-//! What a search is.
+//! The search trait.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::catalogue::Arguments;
 use crate::error::Result;
 
-/// What a search that ran to its end can say for its incumbent.
+/// The proof that a search which ran to its end gives for its incumbent.
 ///
 /// ```
 /// use anonsql::extend::search::Finding;
@@ -13,21 +13,21 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// No anonymous node costs less than this; `f64::NEG_INFINITY` when the algorithm proves nothing. The incumbent
-    /// is optimal when its cost is not above it.
+    /// A lower bound on the cost of every anonymous node; `f64::NEG_INFINITY` if the algorithm proves nothing. The
+    /// incumbent is optimal if its cost is not above the bound.
     pub bound: f64,
 }
 
 impl Finding {
-    /// Every node was looked at or excluded: the incumbent is the optimum.
+    /// Every node was assessed or excluded: the incumbent is the optimum.
     pub const OPTIMAL: Self = Self { bound: f64::INFINITY };
-    /// The incumbent is what was found, with no proof.
+    /// The incumbent is the best node found; nothing is proven.
     pub const HEURISTIC: Self = Self {
         bound: f64::NEG_INFINITY,
     };
 }
 
-/// A search algorithm: offers nodes to the context until it is done or the budget is.
+/// A search algorithm: offers nodes to the context until it is done or the budget is used up.
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Finding, Oracle, Search, Stop};
@@ -45,35 +45,36 @@ impl Finding {
 /// }
 /// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
-    /// Runs to the end, or until `?` hands on the [`Stop`] of the context. The answer is the context's incumbent.
+    /// Runs to the end, or until `?` propagates the [`Stop`] of the context. The result is the incumbent of the
+    /// context.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
-    /// What it leaves out because it follows from assessed nodes. One that leaves out nothing assesses every node that
-    /// it comes to.
+    /// Returns which nodes the search leaves out because their assessment follows from assessed nodes. A search that
+    /// leaves out nothing assesses every node that it comes to.
     #[doc(hidden)]
     fn prunes(&self) -> Prunes {
         Prunes::default()
     }
 }
 
-/// What a search leaves out by proof.
+/// The nodes that a search leaves out by proof.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Prunes {
-    /// Nodes above and below an assessed one, where the request is monotone.
+    /// Leaves out nodes above and below an assessed node, if the request is monotone.
     pub by_monotonicity: bool,
-    /// Nodes whose bound on the metric is not below the best found.
+    /// Leaves out nodes whose bound on the metric is not below the best cost found.
     pub by_bound: bool,
 }
 
 impl Prunes {
-    /// Both.
+    /// Leaves out nodes by monotonicity and by bound.
     pub const ALL: Self = Self {
         by_monotonicity: true,
         by_bound: true,
     };
 }
 
-/// The constructor in a search's catalogue entry.
+/// The constructor in the catalogue entry of a search.
 ///
 /// ```
 /// use anonsql::extend::search::{Build, Search};

@@ -1,4 +1,4 @@
-//! What every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
+//! The state that every search shares: the budget, the incumbent, the memory of assessed nodes, the random numbers.
 
 use super::front::Front;
 use super::oracle::{Assessment, Oracle};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Why a search ended before its own end.
+/// The reason why a search stopped before its own end.
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Stop};
@@ -28,7 +28,7 @@ pub enum Stop {
     TimeLimit,
     /// The node limit was reached.
     NodeLimit,
-    /// Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
     /// The oracle failed.
     Failed(Error),
@@ -40,18 +40,18 @@ impl From<Error> for Stop {
     }
 }
 
-/// When a search has to stop.
+/// The limits of time and nodes after which a search stops.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
-    /// No new batch starts after this moment.
+    /// No new batch starts after this time.
     pub deadline: Option<Instant>,
-    /// No more distinct nodes than this are assessed.
+    /// The greatest number of distinct nodes that may be assessed.
     pub max_nodes: Option<u64>,
-    /// Raised by Ctrl-C.
+    /// Set by Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// Told to whoever shows progress, after every batch.
+/// The progress of a search, reported after every batch.
 ///
 /// ```
 /// # use anonsql::Progress;
@@ -63,9 +63,9 @@ pub struct Budget {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Distinct nodes assessed so far.
+    /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The least cost of an anonymous node so far.
+    /// The least cost of an anonymous node so far; `None` before the first one.
     pub best: Option<f64>,
 }
 
@@ -79,7 +79,7 @@ pub struct Progress {
 /// }
 /// ```
 pub struct Context {
-    /// Seeded once per run; every random choice of a search comes from here.
+    /// The generator of every random choice of the search, seeded once per run.
     pub rng: ChaCha12Rng,
     budget: Budget,
     memory: HashMap<Node, Assessment>,
@@ -90,11 +90,11 @@ pub struct Context {
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
 }
 
-/// Nodes handed to the oracle at once, at most: between batches the budget is checked.
+/// The greatest number of nodes passed to the oracle at once; the budget is checked between batches.
 const BATCH: usize = 64;
 
 impl Context {
-    /// A fresh run.
+    /// Returns the context of a new run.
     #[doc(hidden)]
     pub fn new(seed: u64, budget: Budget) -> Self {
         Self {
@@ -115,8 +115,8 @@ impl Context {
         self
     }
 
-    /// Assesses `nodes` in their order; nodes seen before are answered from memory. Anonymous ones compete for
-    /// incumbent. Ends with [`Stop`] when the budget is used up.
+    /// Assesses `nodes`, and returns the assessments in the same order. Nodes seen before are answered from memory.
+    /// Anonymous nodes compete for incumbent. Fails with [`Stop`] if the budget is used up.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
         let mut seen: HashSet<&Node> = HashSet::new();
         let fresh: Vec<Node> = nodes
@@ -137,8 +137,8 @@ impl Context {
         Ok(self.assess(oracle, std::slice::from_ref(node))?.swap_remove(0))
     }
 
-    /// Assesses a batch without remembering it, for a search that visits every node once. When the node limit allows
-    /// only a part of it, that part still competes for incumbent before the search ends.
+    /// Assesses a batch without remembering it, for a search that visits every node once. If the node limit allows only
+    /// a part of the batch, that part still competes for incumbent before the search ends.
     pub(crate) fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
         self.check(0)?;
         let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
@@ -163,7 +163,7 @@ impl Context {
         Ok(found)
     }
 
-    /// Ends with [`Stop`] when there is no budget for `more` nodes. Searches call it where they loop without assessing.
+    /// Fails with [`Stop`] if the budget has no room for `more` nodes. Searches call it in loops that assess nothing.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
         if self.budget.interrupt.load(Ordering::Relaxed) {
             return Err(Stop::Interrupted);
@@ -186,8 +186,9 @@ impl Context {
         }
     }
 
-    /// Whether no node that costs at least `bound` and does not come before `node` can replace the incumbent. It holds
-    /// for `node` itself given a bound on its cost, and for all above it given a bound on theirs: they come later.
+    /// Returns true if no node that costs at least `bound` and does not come before `node` can replace the incumbent.
+    /// Given a bound on the cost of `node`, this holds for `node` itself. Given a bound on all nodes above, it holds
+    /// for them, because they come later.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -199,56 +200,56 @@ impl Context {
         }
     }
 
-    /// Records that no anonymous node costs less than `bound`, so that a search that is stopped leaves what it proved.
+    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps what it proved.
     pub fn prove(&mut self, bound: f64) {
         self.proven = self.proven.max(bound);
     }
 
-    /// The greatest lower bound on the optimum that was recorded; `f64::NEG_INFINITY` when nothing was.
+    /// Returns the greatest recorded lower bound on the optimum; `f64::NEG_INFINITY` if none was recorded.
     pub(crate) fn proven(&self) -> f64 {
         self.proven
     }
 
-    /// The assessment of a node seen before.
+    /// Returns the assessment of a node seen before.
     pub(crate) fn recall(&self, node: &Node) -> Option<&Assessment> {
         self.memory.get(node)
     }
 
-    /// How many assessments are remembered.
+    /// Returns the number of remembered assessments.
     pub(crate) fn remembered(&self) -> usize {
         self.memory.len()
     }
 
-    /// Makes `node` the answer, for an algorithm whose rule is not "least cost" (Datafly and its kin).
+    /// Makes `node` the result, for an algorithm whose rule is not "least cost" (Datafly and its kin).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
 
-    /// The best anonymous node so far.
+    /// Returns the best anonymous node so far.
     pub fn incumbent(&self) -> Option<&(Node, Assessment)> {
         self.incumbent.as_ref()
     }
 
-    /// Distinct nodes assessed so far.
+    /// Returns the number of distinct nodes assessed so far.
     #[doc(hidden)]
     pub fn assessed(&self) -> u64 {
         self.assessed
     }
 
-    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of these sizes (see [`Front`]). Any search
-    /// can be asked for a front so; `exhaustive` leaves the true one.
+    /// Keeps the Pareto front of all nodes that will be assessed, in boxes of size `epsilon` (see [`Front`]). Any
+    /// search can compute a front in this way; `exhaustive` computes the true one.
     #[doc(hidden)]
     pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
         self.front = Some(Front::new(epsilon));
         self
     }
 
-    /// Keeps a front without boxes if none is kept yet, for a search that is driven by it.
+    /// Keeps a front without boxes if none is kept yet, for a search that uses the front itself.
     pub(crate) fn require_front(&mut self) {
         self.front.get_or_insert_with(|| Front::new(vec![]));
     }
 
-    /// The members of the front; none unless a front is kept.
+    /// Returns the members of the front; empty if no front is kept.
     #[doc(hidden)]
     pub fn archive(&self) -> &[(Node, Assessment)] {
         self.front.as_ref().map_or(&[], Front::members)

@@ -1,12 +1,13 @@
 //! Datafly: greedy generalization of the quasi-identifier with the most distinct values.
 //!
-//! From the bottom node: while more rows would have to be suppressed than the statement allows, the quasi-identifier
-//! that now has the most distinct values goes up one level (ties: the first named; those at their top are passed over).
-//! The rows that still fail are suppressed. Sweeney allows k rows, which is `SUPPRESSING AT MOST k ROWS` here.
+//! From the bottom node: as long as more rows would have to be suppressed than the statement allows, the
+//! quasi-identifier that now has the most distinct values goes up one level (ties: the first named; those at their top
+//! are skipped). The rows that still fail are suppressed. Sweeney allows k rows, which is `SUPPRESSING AT MOST k ROWS`
+//! here.
 //!
 //! **Guarantee**: an anonymous node after at most as many steps as the lattice is high, if the walk meets one. The
-//! metric is not looked at, nothing is said of the distance to the optimum, and with models that are not monotone the
-//! walk may pass by every anonymous node.
+//! metric is not used, and nothing is proven about the distance to the optimum. With models that are not monotone the
+//! walk may miss every anonymous node.
 //!
 //! Example: `SEARCH USING datafly`.
 //!
@@ -20,7 +21,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;
 
-/// The search; it has no parameters.
+/// The Datafly search; it has no parameters.
 #[derive(Debug)]
 pub struct Datafly;
 
@@ -31,7 +32,7 @@ impl Search for Datafly {
     }
 }
 
-/// Climbs from the bottom until a node is anonymous, which becomes the answer, or the top is reached.
+/// Climbs from the bottom to the first anonymous node, which becomes the result, or to the top.
 pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), Stop> {
     let mut node = oracle.lattice().bottom().clone();
     loop {
@@ -47,7 +48,7 @@ pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), St
     }
 }
 
-/// The first position with the most distinct values, of those below their top.
+/// Returns the first position with the most distinct values, of the positions below their top.
 fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
     let top = oracle.lattice().top();
     (0..oracle.lattice().width())

@@ -1,8 +1,8 @@
 //! Exhaustive search: assesses every node of the lattice.
 //!
-//! **Guarantee**: the optimum for any metric and any models, monotone or not. Nodes come after all that are more
-//! specific, in batches, so that the evaluator can roll up and use its threads. It is the yardstick of the other
-//! optimal searches.
+//! **Guarantee**: the optimum for any metric and any models, monotone or not. A node comes after all more specific
+//! nodes, in batches, so that the evaluator can roll up and use its threads. The other optimal searches are tested
+//! against this one.
 //!
 //! Example: `SEARCH USING exhaustive`.
 //!
@@ -15,11 +15,11 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
-/// The search; it has no parameters.
+/// The exhaustive search; it has no parameters.
 #[derive(Debug)]
 pub struct Exhaustive;
 
-/// Nodes handed over at once.
+/// The number of nodes assessed at once.
 const BATCH: usize = 64;
 
 impl Search for Exhaustive {

@@ -1,14 +1,14 @@
 //! Flash: greedy depth-first traversal with binary search on paths.
 //!
-//! While anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every node of which
-//! nothing is known it builds a path upward through unknown nodes, always to the least generalized successor, and
-//! finds the first anonymous node on it by binary search; what lies above an anonymous node is anonymous, what lies
-//! below one that is not is not. The successors of nodes that failed are visited first. A second pass assesses those
-//! nodes known to be anonymous whose cost is not settled by then.
+//! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every node of which
+//! nothing is known it builds a path upward through unknown nodes, always to the least generalized successor. Binary
+//! search finds the first anonymous node on the path. A node above an anonymous node is anonymous; a node below one
+//! that is not anonymous is not anonymous. The successors of nodes that failed are visited first. A second pass
+//! assesses those nodes known to be anonymous whose cost is not settled by then.
 //!
-//! Both passes leave out what cannot win: nodes whose bound ([`Oracle::bound`]) reaches the cost of the incumbent, and
-//! nodes above one whose floor ([`super::Assessment::floor`]) does. Where anonymity is not monotone only these bounds
-//! prune, and there is no first pass.
+//! Both passes leave out nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the cost of the
+//! incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) does. If anonymity is not monotone only
+//! these bounds prune, and there is no first pass.
 //!
 //! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the one that comes first.
 //!
@@ -26,7 +26,7 @@ use crate::lattice::Node;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The search; it has no parameters.
+/// The Flash search; it has no parameters.
 #[derive(Debug)]
 pub struct Flash;
 
@@ -57,7 +57,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The paper's outer step for one start node: its path, then those of the failed nodes' successors.
+    /// Runs the outer step of the paper for one start node: its path, then the paths of the failed nodes' successors.
     fn classify_from(&mut self, node: Node) -> Result<(), Stop> {
         self.known.context.check(0)?;
         if self.known.is_settled(&node) {
@@ -75,7 +75,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A path upward from `node` through unsettled nodes, greedily.
+    /// Returns a greedy path upward from `node` through unsettled nodes.
     fn path_from(&self, node: Node) -> Vec<Node> {
         let mut path = vec![node];
         while let Some(next) = path
@@ -114,8 +114,8 @@ impl Run<'_> {
         successors.into_iter().map(|(_, n)| n)
     }
 
-    /// The paper's order of nodes: less height, less relative generalization, more distinct values left. The shares are
-    /// in millionths, so that they have an order.
+    /// Returns the sort key of the paper: less height, less relative generalization, more distinct values left. The
+    /// shares are integers in millionths, so that they can be ordered.
     fn rank(&self, node: &Node) -> Rank {
         const MILLION: u64 = 1_000_000;
         let top = self.known.oracle.lattice().top();

@@ -4,11 +4,12 @@
 //! 1 / cost, pairs of them exchange their tails at a random cut between two attributes, and every child undergoes a
 //! single-step mutation. The children replace the population; the best anonymous node ever seen is the answer.
 //!
-//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with probability 1 / attributes,
-//! the rate of the property-based generalization paper. Nodes that are not anonymous have the fitness of their cost.
+//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with probability 1 /
+//! attributes, the rate of the property-based generalization paper. Nodes that are not anonymous have the fitness of
+//! their cost.
 //!
-//! **Guarantee**: the answer is anonymous; nothing is said of the optimum. Works for any metric and models, monotone or
-//! not. Same seed, same answer.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
+//! monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING genetic (generations => 300)`.
 //!
@@ -22,7 +23,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::lattice::Node;
 
-/// The search.
+/// The genetic search.
 #[derive(Debug)]
 pub struct Genetic {
     population: usize,
@@ -39,7 +40,7 @@ impl Search for Genetic {
     }
 }
 
-/// The genetic frame: selection and crossover, with `change` in the place of mutation.
+/// Runs the genetic frame: selection and crossover, with `change` in place of mutation.
 pub(super) fn evolve(
     oracle: &dyn Oracle,
     context: &mut Context,
@@ -47,7 +48,7 @@ pub(super) fn evolve(
     generations: u64,
     mut change: impl FnMut(&mut Context, Node) -> Result<Node, Stop>,
 ) -> Result<Finding, Stop> {
-    // The top is no part of the population: it is there so that a lattice with an answer never goes without one.
+    // The top is not in the population. It is assessed so that a lattice with an anonymous node always gives a result.
     context.assess_one(oracle, oracle.lattice().top())?;
     let mut population: Vec<Node> = (0..size).map(|_| oracle.lattice().sample(&mut context.rng)).collect();
     for _ in 0..generations {
@@ -78,7 +79,7 @@ pub(super) const POPULATION: Param = Param {
     default: Some("20"),
 };
 
-/// How often mutation happens.
+/// The probability of mutation.
 pub(super) const MUTATION: Param = Param {
     name: "mutation",
     summary: "probability that a level of a child moves by one; when not given, 1 / columns",

@@ -1,12 +1,12 @@
 //! Incognito: subsets of the quasi-identifiers in ascending size, with a-priori pruning.
 //!
 //! A table that is anonymous is anonymous over every subset of its quasi-identifiers. For every subset, from the
-//! smallest on, the lattice of its levels is walked breadth-first from the bottom; a node whose projection to a smaller
-//! subset failed is left out, and what lies above an anonymous node is anonymous. The projection to a subset is the
-//! node with every other quasi-identifier at the top of its range. That leaves all anonymous nodes.
+//! smallest on, the lattice of its levels is walked breadth-first from the bottom. A node whose projection to a smaller
+//! subset failed is left out, and a node above an anonymous node is anonymous. The projection to a subset is the node
+//! with every other quasi-identifier at the top of its range. What remains are all anonymous nodes.
 //!
-//! **Guarantee**: the paper finds every anonymous node; here those whose bounds leave it open are assessed, which gives
-//! the optimum for any metric and any models. Where anonymity is not monotone there is nothing to prune a priori, and
+//! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds leave it open are assessed, which
+//! gives the optimum for any metric and any models. If anonymity is not monotone nothing can be pruned a priori, and
 //! all nodes are walked with the bounds alone.
 //!
 //! Example: `SEARCH USING incognito`.
@@ -21,7 +21,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 
-/// The search; it has no parameters.
+/// The Incognito search; it has no parameters.
 #[derive(Debug)]
 pub struct Incognito;
 
@@ -51,14 +51,15 @@ impl Search for Incognito {
     }
 }
 
-/// The bottom over a subset: every other position at the top.
+/// Returns the bottom over a subset: every other position is at the top.
 fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     subset.iter().fold(lattice.top().clone(), |node, &i| {
         node.with_level(i, lattice.bottom().level(i))
     })
 }
 
-/// Every subset of a size, in lexicographic order, one at a time: there may be very many.
+/// Returns every subset of a size, in lexicographic order. The subsets are generated one at a time, because there may
+/// be very many.
 fn subsets(of: &[usize], size: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
     let mut next = (size <= of.len()).then(|| (0..size).collect::<Vec<usize>>());
     std::iter::from_fn(move || {

@@ -1,20 +1,21 @@
-//! What the optimal searches of the literature share: which nodes are anonymous, and which can no longer win.
+//! The knowledge that the optimal searches of the literature share: which nodes are anonymous, and which can no longer
+//! win.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
-/// Nodes of one height handed over at once: more would go by without the bounds that each brings.
+/// The number of nodes of one height assessed at once. A larger batch would assess nodes that the new bounds exclude.
 const BATCH: usize = 16;
 
-/// The knowledge of one run.
+/// What is known of the nodes during one run.
 pub(super) struct Known<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,
     tags: Tags,
-    /// Assessed nodes above which a winner may still lie, with their floors.
+    /// Assessed nodes above which a winner may still be, with their floors.
     floors: Vec<(Node, f64)>,
-    /// Nodes above which no winner lies, themselves assessed; none is above another.
+    /// Assessed nodes above which there is no winner; none of these nodes is above another.
     lost: Vec<Node>,
 }
 
@@ -29,7 +30,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Assesses nodes and keeps what follows from the answers; says which are anonymous.
+    /// Assesses nodes, stores what follows from the assessments, and returns which nodes are anonymous.
     pub(super) fn assess(&mut self, nodes: &[Node]) -> Result<Vec<bool>, Stop> {
         let best = self.context.incumbent().map(|(n, _)| n.clone());
         let found = self.context.assess(self.oracle, nodes)?;
@@ -39,7 +40,7 @@ impl<'a> Known<'a> {
             }
             self.floors.push((node.clone(), assessment.floor));
         }
-        // Older floors lose only to a new incumbent.
+        // An older floor can lose only to a new incumbent.
         let from = match best.as_ref() == self.context.incumbent().map(|(n, _)| n) {
             true => self.floors.len() - nodes.len(),
             false => 0,
@@ -56,8 +57,8 @@ impl<'a> Known<'a> {
         Ok(found.iter().map(|a| a.anonymous).collect())
     }
 
-    /// Assesses those of `nodes`, which are all of one height, of which it is not known whether they are anonymous and
-    /// that may win.
+    /// Assesses those of `nodes`, all of one height, that may win and of which it is not known whether they are
+    /// anonymous.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }
@@ -95,17 +96,17 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// Whether `node` is anonymous, where that is known and monotone.
+    /// Returns whether `node` is anonymous, if that is known and anonymity is monotone.
     pub(super) fn tag(&self, node: &Node) -> Option<bool> {
         self.tags.get(node)
     }
 
-    /// Whether it is known if `node` is anonymous, or it does not matter.
+    /// Returns true if it is known whether `node` is anonymous, or if it does not matter.
     pub(super) fn is_settled(&self, node: &Node) -> bool {
         self.tags.get(node).is_some() || self.is_lost(node)
     }
 
-    /// Whether no node at or above `node` can replace the incumbent.
+    /// Returns true if no node at or above `node` can replace the incumbent.
     fn is_lost(&self, node: &Node) -> bool {
         self.context.cannot_win(self.oracle.bound(node, 0), node) || self.lost.iter().any(|n| n.is_below_or_equal(node))
     }

@@ -1,11 +1,11 @@
 //! MA-Datafly: multi-attribute generalization of the column with the most distinct values.
 //!
-//! While the table is not anonymous, the quasi-identifier that now has the most distinct values goes up one level;
-//! those at their top are passed over (ties: the first named). It is Datafly's loop; the paper's difference, that it
-//! never suppresses, is the suppression limit 0, which is the statement's to give: both stop when the rows that fail
-//! are within it.
+//! As long as the table is not anonymous, the quasi-identifier that now has the most distinct values goes up one level;
+//! those at their top are skipped (ties: the first named). This is the loop of Datafly. The paper differs in that it
+//! never suppresses: that is the suppression limit 0, which the statement sets. Both stop when the rows that fail are
+//! within the limit.
 //!
-//! **Guarantee**: as Datafly.
+//! **Guarantee**: as for Datafly.
 //!
 //! Example: `SEARCH USING ma_datafly`.
 //!
@@ -18,7 +18,7 @@ use super::datafly::climb;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 
-/// The search; it has no parameters.
+/// The MA-Datafly search; it has no parameters.
 #[derive(Debug)]
 pub struct MaDatafly;
 

@@ -1,8 +1,8 @@
 //! Search algorithms over the lattice.
 //!
 //! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the budget, the incumbent and
-//! the random numbers. It knows nothing of data, models or metrics, and can be tested on a lattice made up in a test.
-//! A new algorithm is one file and one line in [`SEARCHES`].
+//! the random numbers. An algorithm knows nothing of data, models or metrics, so it can be tested on a lattice made up
+//! in a test. A new algorithm is one file and one line in [`SEARCHES`].
 
 mod algorithm;
 mod auto;
@@ -33,11 +33,11 @@ pub use oracle::{Assessment, Counters, Oracle};
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// The search where a statement names none.
+/// The name of the search to run if a statement names none.
 pub const DEFAULT: &str = auto::ENTRY.info.name;
 
-/// The search for a Pareto front where a statement names none. A lattice of at most 65,536 nodes is enumerated, so that
-/// the front is the true one; a larger one is searched by `pbg_local`.
+/// Returns the search for a Pareto front if a statement names none. A lattice of at most 65,536 nodes is enumerated,
+/// which gives the true front; a larger lattice is searched by `pbg_local`.
 pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     let entry = match nodes <= 1 << 16 {
         true => exhaustive::ENTRY,
@@ -46,7 +46,7 @@ pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     build(&Call::bare(entry.info.name))
 }
 
-/// Every search, by name.
+/// Every built-in search, in the order of help.
 pub static SEARCHES: &[Entry<Build>] = &[
     auto::ENTRY,
     flash::ENTRY,
@@ -63,7 +63,7 @@ pub static SEARCHES: &[Entry<Build>] = &[
     pbg_local::ENTRY,
 ];
 
-/// The search that a statement names.
+/// Builds the search that `call` names. Fails if the name or an argument is unknown.
 pub fn build(call: &Call) -> Result<Box<dyn Search>> {
     let entry = catalogue::find("search", SEARCHES, &call.name)?;
     (entry.build)(&Arguments::bind(&entry.info, &call.args)?)

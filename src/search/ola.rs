@@ -1,13 +1,13 @@
 //! OLA: optimal lattice anonymization by divide and conquer.
 //!
 //! The lattice between two nodes is searched at its middle height: each node there that is not known yet is assessed.
-//! If it is anonymous, all above it are too, and the part from the lower node to it is searched; if not, all below it
-//! are not, and the part from it to the upper node. That leaves the lowest anonymous node of every path (the k-minimal
-//! nodes). Of those the paper takes the one with the least loss.
+//! If the node is anonymous, all nodes above it are too, and the part from the lower node to it is searched. If not, no
+//! node below it is anonymous, and the part from it to the upper node is searched. That leaves the lowest anonymous
+//! node of every path (the k-minimal nodes). Of these the paper takes the one with the least loss.
 //!
-//! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is the optimum for
-//! any metric and any models: nodes above the k-minimal ones are assessed too where their bounds leave it open, and
-//! where anonymity is not monotone all nodes are walked, with the bounds alone.
+//! **Guarantee**: as in the paper, the optimum if cost never falls along generalization. Here it is the optimum for any
+//! metric and any models: nodes above the k-minimal ones are assessed too if their bounds leave it open. If anonymity
+//! is not monotone all nodes are walked, with the bounds alone.
 //!
 //! Example: `SEARCH USING ola`.
 //!
@@ -22,7 +22,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 use std::collections::HashSet;
 
-/// The search; it has no parameters.
+/// The OLA search; it has no parameters.
 #[derive(Debug)]
 pub struct Ola;
 
@@ -42,8 +42,8 @@ impl Search for Ola {
     }
 }
 
-/// Searches the part between two nodes, unless it was `seen`: node by node of its middle height, each followed by the
-/// part that remains on its paths.
+/// Searches the part between two nodes, unless it was `seen`. Each node of the middle height is classified, and then
+/// the part that remains on its paths is searched.
 fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
     if known.tag(low) == Some(true) || known.tag(high) == Some(false) || !seen.insert((low.clone(), high.clone())) {
         return Ok(());
@@ -57,7 +57,7 @@ fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, N
         known.classify(std::iter::once(node.clone()))?;
         match known.tag(&node) {
             Some(false) => halve(known, &node, high, seen)?,
-            // Anonymous, or lost to a bound like all above it.
+            // Anonymous, or unable to win by its bound, like all nodes above it.
             _ => halve(known, low, &node, seen)?,
         }
     }

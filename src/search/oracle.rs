@@ -1,9 +1,9 @@
-//! What a search may ask about a node.
+//! The questions that a search may ask about a node.
 
 use crate::error::Result;
 use crate::lattice::{Lattice, Node};
 
-/// What the evaluation of one node found.
+/// The result of the evaluation of one node.
 ///
 /// ```
 /// use anonsql::extend::search::Assessment;
@@ -18,23 +18,23 @@ use crate::lattice::{Lattice, Node};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// Whether the suppressed rows are within the limit.
+    /// True if the suppressed rows are within the suppression limit.
     pub anonymous: bool,
-    /// Rows in classes that fail a model, and rows that no hierarchy maps. Of a node that is not anonymous it may be an
-    /// estimate above the limit: searches order nodes by it, and prove nothing by it.
+    /// The rows in classes that fail a model, plus the rows that no hierarchy maps. For a node that is not anonymous
+    /// this may be an estimate above the limit: searches order nodes by it, and prove nothing with it.
     pub suppressed: u64,
-    /// Classes that are kept.
+    /// The number of classes that are kept.
     pub classes: u64,
-    /// One cost per objective, lower is better (what is maximised is negated). The first is what a search minimises.
-    /// Infinite for a node that is not anonymous and was not looked at further.
+    /// One cost per objective; lower is better (an objective that is maximised is negated). A search minimises the
+    /// first one. The costs are infinite for a node that is not anonymous and was not evaluated further.
     pub costs: Vec<f64>,
-    /// No node at or above this one has a lower first cost; `f64::NEG_INFINITY` when nothing is known. It must hold in
-    /// floating point too: a metric with inexact sums takes an allowance for rounding off it.
+    /// A lower bound on the first cost of every node at or above this one; `f64::NEG_INFINITY` if nothing is known. It
+    /// must hold in floating point too: a metric with inexact sums subtracts an allowance for rounding.
     pub floor: f64,
 }
 
 impl Assessment {
-    /// Of a node that was found not to be anonymous before all of its classes were known.
+    /// Returns the assessment of a node that was found not to be anonymous before all of its classes were known.
     pub(crate) fn excluded(suppressed: u64, objectives: usize, floor: f64) -> Self {
         Self {
             anonymous: false,
@@ -45,22 +45,22 @@ impl Assessment {
         }
     }
 
-    /// The first objective.
+    /// Returns the cost of the first objective.
     pub fn cost(&self) -> f64 {
         self.costs[0]
     }
 }
 
-/// What the evaluator did so far.
+/// The work done by the evaluator.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
-    /// Nodes whose frequency set was computed.
+    /// The number of nodes whose frequency set was computed.
     pub evaluated: u64,
-    /// Of those, nodes computed from a cached set smaller than the base.
+    /// Of these, the nodes computed from a cached set smaller than the base set.
     pub rolled_up: u64,
-    /// Assessments answered without a computation.
+    /// The number of assessments returned without a computation.
     pub cached: u64,
-    /// Classes read as input of those computations.
+    /// The number of classes read as input of those computations.
     pub rows_read: u64,
 }
 
@@ -75,53 +75,54 @@ pub struct Counters {
 /// }
 /// ```
 pub trait Oracle: Send + Sync {
-    /// The lattice.
+    /// Returns the lattice.
     fn lattice(&self) -> &Lattice;
 
-    /// Assesses `nodes`, in their order. A batch is a chance for concurrency.
+    /// Assesses `nodes`, and returns the assessments in the same order. The nodes of a batch may be assessed
+    /// concurrently.
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>>;
 
-    /// A bound on the first cost of `node` itself that costs no evaluation, given that at least `suppressed` rows are
-    /// suppressed there. For `suppressed = 0` it is at most the floor of the node, and never falls along generalization,
-    /// so that it bounds every node above.
+    /// Returns a lower bound on the first cost of `node` itself without an evaluation, given that at least `suppressed`
+    /// rows are suppressed there. For `suppressed = 0` the bound is at most the floor of the node and never falls along
+    /// generalization, so it bounds every node above.
     fn bound(&self, node: &Node, suppressed: u64) -> f64;
 
-    /// Whether anonymity is upward closed: every node above an anonymous one is anonymous.
+    /// Returns true if anonymity is upward closed: every node above an anonymous one is anonymous.
     fn is_monotone(&self) -> bool;
 
-    /// Whether suppressed rows never grow along generalization, whatever the limit.
+    /// Returns true if the number of suppressed rows never grows along generalization, whatever the limit.
     #[doc(hidden)]
     fn suppression_is_monotone(&self) -> bool;
 
-    /// Whether the first cost of a node exceeds its floor by an amount that never grows along generalization: so that
+    /// Returns true if the excess of a node, its first cost minus its floor, never grows along generalization. Then
     /// `lower + (cost(u) - floor(u))` bounds the cost of every node below an assessed `u` for which `lower` is a floor
-    /// or a bound with nothing suppressed. It holds where the rows suppressed at a node are suppressed at every node
-    /// below it and the metric charges a suppressed row no less than a kept one (dm, glm, entropy).
+    /// or a bound with nothing suppressed. It holds if the rows suppressed at a node are suppressed at every node below
+    /// it and the metric charges a suppressed row no less than a kept one (dm, glm, entropy).
     ///
-    /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of f^2), not raised by
-    /// what is known of classes that are kept, and `bound(node, 0)` at most that.
+    /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of f^2). It must not be
+    /// raised by what is known of kept classes, and `bound(node, 0)` must be at most this floor.
     #[doc(hidden)]
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// Distinct values of quasi-identifier `position` in the table when it is generalized to `level`.
+    /// Returns the number of distinct values of quasi-identifier `position` when the table is generalized to `level`.
     fn distinct_values(&self, position: usize, level: u8) -> u64;
 
-    /// The values of quasi-identifier `position` at `level` that would tell rows apart as well if all were equally
-    /// frequent: 1 / the sum of squared shares. Searches only guess by it.
+    /// Returns the effective number of values of quasi-identifier `position` at `level`: 1 / the sum of squared shares.
+    /// That many equally frequent values would distinguish rows as well. Searches use it only to guess.
     #[doc(hidden)]
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         self.distinct_values(position, level) as f64
     }
 
-    /// Rows of the table.
+    /// Returns the number of rows of the table.
     fn rows(&self) -> u64;
 
-    /// The most rows that may be suppressed.
+    /// Returns the greatest number of rows that may be suppressed.
     fn suppression_limit(&self) -> u64;
 
-    /// What was done so far.
+    /// Returns the work done so far.
     #[doc(hidden)]
     fn counters(&self) -> Counters;
 }

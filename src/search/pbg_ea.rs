@@ -1,16 +1,16 @@
 //! PBG-EA: an evolutionary search for property based generalizations.
 //!
-//! A population of random nodes, the top and the bottom among them. Generation by generation: fitness of population
-//! and archive (SPEA2-like: the sum, over the nodes that dominate a node, of how many nodes each of them dominates, so
-//! that 0 is best), binary tournament over both, one-point crossover of pairs, single-step mutation. Every node goes to
-//! the archive by box-dominance (module `front`).
+//! The population starts as random nodes, the top and the bottom among them. Every generation computes the fitness of
+//! population and archive (SPEA2-like: the sum, over the nodes that dominate a node, of how many nodes each of them
+//! dominates, so that 0 is best), selects by binary tournament over both, crosses pairs over at one point, and mutates
+//! by single steps. Every node is offered to the archive by box-dominance (module `front`).
 //!
-//! **Interpretation**: population and archive are one set, so a node that is in both counts once. Nodes that are not anonymous
-//! are dominated by every one that is. With an odd population the last of the selected has no partner and is only
-//! mutated.
+//! **Interpretation**: population and archive are one set, so a node that is in both counts once. Nodes that are not
+//! anonymous are dominated by every one that is. With an odd population the last of the selected has no partner and is
+//! only mutated.
 //!
-//! **Guarantee**: the archive holds no node that another assessed node dominates (Theorem 1 of the paper). Same seed,
-//! same answer.
+//! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of the paper). The same
+//! seed gives the same result.
 //!
 //! In ANONYMIZE the objectives are the metrics of a weighted sum, and the node of the least sum is released.
 //!
@@ -30,7 +30,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
-/// The search.
+/// The PBG-EA search.
 #[derive(Debug)]
 pub struct PbgEa {
     population: usize,
@@ -63,7 +63,7 @@ impl Search for PbgEa {
 }
 
 impl PbgEa {
-    /// Binary tournaments over population and archive.
+    /// Selects nodes by binary tournaments over population and archive.
     fn select(&self, oracle: &dyn Oracle, context: &mut Context, population: &[Node]) -> Result<Vec<Node>, Stop> {
         let mut seen = HashSet::new();
         let archived = context.archive().iter().map(|(n, _)| n);
@@ -84,7 +84,7 @@ impl PbgEa {
         Ok((0..self.population).map(|_| winner(context)).collect())
     }
 
-    /// Crossover of pairs drawn without replacement.
+    /// Crosses over pairs drawn without replacement.
     fn recombine(&self, context: &mut Context, selected: &[Node]) -> Vec<Node> {
         let mut parents = selected.to_vec();
         parents.shuffle(&mut context.rng);
@@ -102,7 +102,7 @@ impl PbgEa {
     }
 }
 
-/// By node: the sum of the dominance counts of its dominators; lower is better.
+/// Returns for each node the sum of the dominance counts of its dominators; lower is better.
 fn fitness(pool: &[Assessment]) -> Vec<u64> {
     let beats = |a: &Assessment, b: &Assessment| {
         if a.anonymous == b.anonymous {

@@ -1,13 +1,14 @@
-//! A Pareto local search with a model of the objectives (ours; not in the paper).
+//! A Pareto local search with a fitted model of the objectives (ours; not in the paper).
 //!
-//! It starts from the top, the bottom and random nodes. Then, round by round, the candidates are the nodes not seen yet
-//! that differ from a member of the archive by one level, or, where all of those were seen, that are nearest to it.
-//! Every objective is fitted as a sum of one term per column and level, on a signed logarithmic scale, and the
-//! candidates that are expected to be least dominated by the archive are assessed. It ends when `evaluations` are used
-//! up or nothing is left. No node is assessed twice, and none is drawn by chance after the start: that is what it gains
-//! over the evolutionary search.
+//! The search starts from the top, the bottom and random nodes. In each round the candidates are the unseen nodes that
+//! differ from a member of the archive by one level, or, if all of those were seen, the unseen nodes nearest to the
+//! archive. Every objective is fitted as a sum of one term per column and level, on a signed logarithmic scale. The
+//! candidates that are expected to be least dominated by the archive are assessed. The search ends when `evaluations`
+//! are used up or nothing is left. Compared with the evolutionary search, no node is assessed twice, and no node is
+//! drawn by chance after the start.
 //!
-//! **Guarantee**: the archive holds no node that another assessed node dominates. Same seed, same answer.
+//! **Guarantee**: the archive contains no node that another assessed node dominates. The same seed gives the same
+//! result.
 //!
 //! Example: `PARETO FRONT OF ... SEARCH USING pbg_local (evaluations => 900) OPTIMIZING MAX k, MIN glm`.
 //!
@@ -22,10 +23,10 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::lattice::Node;
 use std::collections::HashSet;
 
-/// Candidates assessed in a round.
+/// The number of candidates assessed in a round.
 const BATCH: usize = 8;
 
-/// The search.
+/// The Pareto local search.
 #[derive(Debug)]
 pub struct PbgLocal {
     population: usize,
@@ -65,8 +66,8 @@ impl Search for PbgLocal {
     }
 }
 
-/// Of the unseen nodes nearest to the archive (its neighbours; where all of them were seen, their neighbours, and so
-/// on), those that are expected to be least dominated.
+/// Returns the candidates that are expected to be least dominated, of the unseen nodes nearest to the archive: its
+/// neighbours, or, if all of those were seen, their neighbours, and so on.
 fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Vec<Node>, Stop> {
     let lattice = oracle.lattice();
     let members: Vec<Vec<f64>> = context
@@ -98,8 +99,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())
 }
 
-/// How far behind the archive a node is expected to be: over all members, how much of each objective would have to be
-/// gained, in usual errors, for the member not to dominate it; the greatest of these.
+/// Returns how far behind the archive a node is expected to be. For each member this is the smallest gain in one
+/// objective, in usual errors, after which the member no longer dominates the node. The result is the greatest gain
+/// over all members.
 fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     let behind = |member: &Vec<f64>| {
         let gaps = member
@@ -112,7 +114,7 @@ fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     members.iter().map(behind).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// A cost on the scale on which it is fitted.
+/// Returns a cost on the scale on which it is fitted.
 fn scaled(cost: f64) -> f64 {
     cost.signum() * cost.abs().ln_1p()
 }

@@ -1,12 +1,13 @@
 //! Samarati's binary search on height.
 //!
-//! If a node of some height is anonymous, so is one of every greater height, as long as anonymity is monotone: the
-//! least height that has an anonymous node is found by binary search over the heights. All nodes of that height are
-//! assessed, and the one that costs least is the answer (k-minimal generalization; the paper leaves the choice among
+//! If anonymity is monotone and a node of some height is anonymous, then so is a node of every greater height. So
+//! binary search over the heights finds the least height that has an anonymous node. All nodes of that height are
+//! assessed, and the one that costs least is the result (k-minimal generalization; the paper leaves the choice among
 //! them to the user).
 //!
-//! **Guarantee**: a node of the least height of all anonymous ones; the optimum for the metric height, and nothing more
-//! for others. Where anonymity is not monotone the heights are tried from the lowest, with the same promise.
+//! **Guarantee**: a node of the least height of all anonymous nodes. This is the optimum for the metric height, and
+//! nothing more for others. If anonymity is not monotone the heights are tried from the lowest, with the same
+//! guarantee.
 //!
 //! Example: `SEARCH USING samarati`.
 //!
@@ -18,11 +19,11 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
-/// The search; it has no parameters.
+/// The Samarati search; it has no parameters.
 #[derive(Debug)]
 pub struct Samarati;
 
-/// Nodes handed over at once.
+/// The number of nodes assessed at once.
 const BATCH: usize = 16;
 
 impl Search for Samarati {
@@ -56,7 +57,7 @@ impl Search for Samarati {
     }
 }
 
-/// The anonymous node of a height that costs least; or any, as soon as a batch has one.
+/// Returns the anonymous node of a height that costs least. With `any`, stops as soon as a batch has an anonymous node.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;

@@ -7,12 +7,12 @@
 //! leaves it after its living time, or as the oldest when the list is full. The best anonymous node ever seen is the
 //! answer.
 //!
-//! **Interpretation** (definitions.md, "Data"): neighbours differ in exactly one attribute by any amount; the lower neighbours
-//! of the start differ by one level. Lower DM is better. When one group of candidates is empty the other has all the
-//! probability.
+//! **Interpretation** (definitions.md, "Data"): neighbours differ in exactly one attribute by any amount; the lower
+//! neighbours of the start differ by one level. Lower DM is better. If one group of candidates is empty the other has
+//! all the probability.
 //!
-//! **Guarantee**: the answer is anonymous; nothing is said of the optimum. Works for any metric and models, monotone or
-//! not. Same seed, same answer.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
+//! monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu (rounds => 300)`.
 //!
@@ -30,11 +30,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
 
-/// The parameters of a tabu walk, which the hybrid shares.
+/// The parameters of a tabu walk, which the hybrid with the genetic algorithm shares.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) rounds: u64,
-    /// Neighbours looked at in a round; 0 for all.
+    /// The number of neighbours assessed in a round; 0 for all.
     candidates: usize,
     tabu_size: usize,
     living_time: u64,
@@ -42,7 +42,8 @@ pub(super) struct Walk {
     by_quality: bool,
 }
 
-/// Parameters of the walk but its rounds; their defaults differ between the papers only in these two.
+/// Returns the parameters of the walk except `rounds`. Only the defaults of `candidates` and `draw` differ between the
+/// papers.
 pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) -> [Param; 5] {
     [
         Param {
@@ -83,7 +84,7 @@ pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) ->
 }
 
 impl Walk {
-    /// The walk of `rounds` with the other parameters from the arguments.
+    /// Returns a walk of `rounds` rounds, with the other parameters from the arguments.
     pub(super) fn from_arguments(args: &Arguments, rounds: u64) -> Checked<Self> {
         Ok(Self {
             rounds,
@@ -95,7 +96,8 @@ impl Walk {
         })
     }
 
-    /// Walks from `start`; answers the best node met: the anonymous one that costs least, else the one that costs least.
+    /// Walks from `start`. Returns the anonymous node with the least cost that was met, or else the node with the least
+    /// cost.
     pub(super) fn run(&self, oracle: &dyn Oracle, context: &mut Context, start: Node) -> Result<Node, Stop> {
         let mut best = (context.assess_one(oracle, &start)?, start.clone());
         let mut tabu: VecDeque<(Node, u64)> = VecDeque::new();
@@ -122,7 +124,7 @@ impl Walk {
         Ok(best.1)
     }
 
-    /// The candidate to go to.
+    /// Draws the candidate to go to.
     fn draw(&self, context: &mut Context, found: &[Assessment]) -> Option<usize> {
         let (anonymous, others): (Vec<usize>, Vec<usize>) = (0..found.len()).partition(|&i| found[i].anonymous);
         let from_anonymous = context.rng.random::<f64>() < self.anonymous_share;
@@ -157,12 +159,12 @@ impl Walk {
     }
 }
 
-/// Anonymous nodes first, then by cost, then by the order of nodes.
+/// The sort key: anonymous nodes first, then by cost, then by the order of nodes.
 fn rank<'a>(assessment: &Assessment, node: &'a Node) -> (bool, TotalCost, &'a Node) {
     (!assessment.anonymous, TotalCost(assessment.cost()), node)
 }
 
-/// A cost with the total order.
+/// A cost with the total order of `f64`.
 struct TotalCost(f64);
 
 impl PartialEq for TotalCost {
@@ -177,7 +179,7 @@ impl PartialOrd for TotalCost {
     }
 }
 
-/// The search.
+/// The tabu search.
 #[derive(Debug)]
 pub struct Tabu(Walk);
 
@@ -189,7 +191,7 @@ impl Search for Tabu {
     }
 }
 
-/// From the top, down the anonymous lower neighbours that cost least.
+/// Steps down from the top to the cheapest anonymous lower neighbour, until no lower neighbour is anonymous.
 fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop> {
     let mut node = oracle.lattice().top().clone();
     context.assess_one(oracle, &node)?;

@@ -1,15 +1,15 @@
 //! The hybrid of tabu search and genetic algorithm.
 //!
-//! The genetic frame (uniform population, roulette wheel with fitness 1 / cost, one-point crossover), where each child
-//! is the start of a tabu search, which takes mutation's place: its best node takes the child's place in the next
-//! population.
+//! The genetic frame: uniform population, roulette wheel with fitness 1 / cost, one-point crossover. Instead of
+//! mutation, each child is the start of a tabu search, and the best node of that search takes the child's place in the
+//! next population.
 //!
-//! **Interpretation**: the rounds of the tabu search draw among 20 candidates; within the anonymous ones and the others the
-//! draw is equal, as this paper says, where the tabu paper draws by quality (`draw => quality`). The best node of a
-//! tabu search is its best anonymous one, or the one that costs least where it met none.
+//! **Interpretation**: the rounds of the tabu search draw among 20 candidates. Within the anonymous candidates and
+//! within the others the draw is equal, as this paper says; the tabu paper draws by quality (`draw => quality`). The
+//! best node of a tabu search is its best anonymous one, or the one that costs least if it met none.
 //!
-//! **Guarantee**: the answer is anonymous; nothing is said of the optimum. Works for any metric and models, monotone or
-//! not. Same seed, same answer.
+//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any metric and models,
+//! monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu_genetic (generations => 20)`.
 //!
@@ -23,7 +23,7 @@ use super::oracle::Oracle;
 use super::tabu::{Walk, walk_params};
 use crate::catalogue::{Entry, Info, Kind, Param};
 
-/// The search.
+/// The hybrid search.
 #[derive(Debug)]
 pub struct TabuGenetic {
     population: usize,

@@ -1,7 +1,7 @@
 //! A small oracle over random tables, against which every search is tested.
 //!
-//! It is written from definitions.md by plain loops over rows and shares nothing with the evaluator of the engine.
-//! All costs are whole numbers, so floors and bounds are exact and ties are real ties.
+//! The oracle follows definitions.md by plain loops over rows, and shares no code with the evaluator of the engine. All
+//! costs are whole numbers, so floors and bounds are exact and ties are real ties.
 
 use super::{Assessment, Budget, Context, Counters, Finding, Oracle, Stop};
 use crate::catalogue::Call;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the toy minimises.
+/// The metric that the toy minimises.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
     /// Discernibility.
@@ -24,12 +24,12 @@ pub enum Metric {
     Arbitrary,
 }
 
-/// When a class is kept.
+/// The model that decides which classes are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Model {
-    /// It has k rows: monotone, whatever the limit.
+    /// The class has at least k rows: monotone, whatever the limit.
     Size,
-    /// It has k rows and a size that is no multiple of 3: monotone in no way.
+    /// The class has at least k rows and its size is no multiple of 3: not monotone at all.
     OddSize,
 }
 
@@ -38,13 +38,13 @@ pub enum Model {
 pub struct Toy {
     lattice: Lattice,
     rows: Vec<Vec<u8>>,
-    /// By column, by level: the code of every ground value.
+    /// By column and level: the code of every ground value.
     hierarchies: Vec<Vec<Vec<u8>>>,
     pub k: u64,
     pub limit: u64,
     pub metric: Metric,
     pub model: Model,
-    /// Whether nodes that are not anonymous are not looked at further.
+    /// True if nodes that are not anonymous are not evaluated further.
     pub excludes: bool,
     evaluated: AtomicU64,
 }
@@ -66,7 +66,7 @@ impl Toy {
         self.hierarchies[i][usize::from(node.level(i))][usize::from(row[i])]
     }
 
-    /// The leaves of hierarchy `i` that share the value's group, less one.
+    /// Returns the number of leaves of hierarchy `i` that share the value's group, minus one.
     fn cell_loss(&self, i: usize, level: u8, value: u8) -> u64 {
         let codes = &self.hierarchies[i][usize::from(level)];
         codes.iter().filter(|c| **c == codes[usize::from(value)]).count() as u64 - 1
@@ -80,7 +80,7 @@ impl Toy {
         self.hierarchies.iter().map(|h| h[0].len() as u64 - 1).sum()
     }
 
-    /// Every class of a node: its rows.
+    /// Returns every class of a node as its rows.
     fn classes(&self, node: &Node) -> Vec<Vec<&[u8]>> {
         let mut classes: BTreeMap<Vec<u8>, Vec<&[u8]>> = BTreeMap::new();
         for row in &self.rows {
@@ -94,7 +94,8 @@ impl Toy {
         size >= self.k && (self.model == Model::Size || !size.is_multiple_of(3))
     }
 
-    /// The least class size when the fewest rows that the limit allows are suppressed (k of a node under eta).
+    /// Returns the least class size after the rows of the smallest classes are suppressed, as far as the limit allows
+    /// (k of a node under eta).
     fn reached_k(&self, node: &Node) -> u64 {
         let mut sizes: Vec<u64> = self.classes(node).iter().map(|c| c.len() as u64).collect();
         sizes.sort_unstable();
@@ -142,7 +143,7 @@ impl Toy {
         }
     }
 
-    /// The best anonymous node by looking at all.
+    /// Returns the best anonymous node, found by assessing all nodes.
     pub fn optimum(&self) -> Option<(Node, f64)> {
         self.lattice
             .iter()
@@ -152,12 +153,12 @@ impl Toy {
             .min_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)))
     }
 
-    /// What `node` really is.
+    /// Returns the exact assessment of `node`.
     pub fn truth(&self, node: &Node) -> Assessment {
         self.evaluate(node)
     }
 
-    /// Runs the search that `call` names, with this seed, to its end.
+    /// Runs the search that `call` names with this seed to its end.
     pub fn run(&self, call: &Call, seed: u64) -> (Finding, Context) {
         let (found, context) = self.run_within(call, seed, Budget::default());
         (found.expect("an unlimited search ends by itself"), context)
@@ -184,7 +185,7 @@ impl Oracle for Toy {
         );
         let assess = |node| match self.evaluate(node) {
             found if self.excludes && !found.anonymous => {
-                // An estimate may be off.
+                // The suppressed rows of such a node may be an estimate.
                 let suppressed = (found.suppressed + found.classes * 7 % 5).max(self.limit + 1);
                 Assessment::excluded(suppressed, found.costs.len(), self.bound(node, 0))
             }
@@ -260,7 +261,8 @@ impl Oracle for Toy {
     }
 }
 
-/// Levels over `values` ground values that nest: every level merges groups of the one below, some change nothing.
+/// Levels over `values` ground values that nest: every level merges groups of the level below; some levels change
+/// nothing.
 fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
     (1usize..6)
         .prop_flat_map(|values| prop::collection::vec(prop::collection::vec(0u8..4, values), 0..3))
@@ -281,7 +283,7 @@ fn hierarchy() -> impl Strategy<Value = Vec<Vec<u8>>> {
         })
 }
 
-/// Random tables and requests, monotone and not.
+/// Random tables and requests, monotone or not.
 pub fn toy() -> impl Strategy<Value = Toy> {
     let metric = prop_oneof![
         4 => Just(Metric::Dm), 4 => Just(Metric::Loss), 1 => Just(Metric::Height), 1 => Just(Metric::Arbitrary)
@@ -332,7 +334,7 @@ pub fn toy() -> impl Strategy<Value = Toy> {
         })
 }
 
-/// Holds a search that claims optimality to brute force.
+/// Checks a search that claims optimality against brute force.
 pub fn check_optimal(toy: &Toy, call: &Call) -> Result<(), TestCaseError> {
     let (finding, context) = toy.run(call, 7);
     let found = context.incumbent().map(|(n, a)| (n.clone(), a.cost()));
@@ -346,7 +348,7 @@ pub fn check_optimal(toy: &Toy, call: &Call) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Holds any search to what it may say: an anonymous node, never better than the optimum, the same for the same seed.
+/// Checks any search: its result is anonymous, never better than the optimum, and the same for the same seed.
 pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCaseError> {
     let (finding, context) = toy.run(call, seed);
     let optimum = toy.optimum();
@@ -364,7 +366,7 @@ pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCase
 }
 
 proptest! {
-    /// The contract of [`Oracle`], without which no test over the toy means anything.
+    /// Checks the contract of [`Oracle`], without which the tests over the toy mean nothing.
     #[test]
     fn the_toy_keeps_its_promises(toy in toy(), pick in any::<u64>()) {
         let node = toy.lattice.node_at(u128::from(pick) % toy.lattice.size());

@@ -1,13 +1,13 @@
-//! What is known of a column: facts about its values, and never a value.
+//! The facts about a column: its type, counts and samples.
 
 use arrow::datatypes::DataType;
 
-/// From this part of distinct values on, a code is unique (counts may be estimates).
+/// The least distinction (distinct values / values) of a unique code; counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
-/// Fewer rows are too few to call anything unique.
+/// The least number of rows with a value at which a column can be unique.
 pub(super) const FEW_ROWS: u64 = 20;
 
-/// What a column's values are.
+/// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Strings.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a column's type.
+    /// Returns the kind of a column of this type.
     pub fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Dictionary(_, values) => Self::of(values),
@@ -44,29 +44,29 @@ impl Kind {
     }
 }
 
-/// What is known of a column.
+/// The facts about a column.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
-    /// Rows with a value.
+    /// The number of rows with a value.
     pub values: u64,
-    /// Distinct values.
+    /// The number of distinct values.
     pub distinct: u64,
-    /// Whether `distinct` is an estimate.
+    /// True if `distinct` is an estimate.
     pub estimated: bool,
-    /// The share of pairs of rows that differ in it.
+    /// The share of pairs of rows that differ in this column.
     pub separation: f64,
-    /// Greatest less least value, of numbers.
+    /// The greatest value minus the least value, for numbers.
     pub range: Option<f64>,
-    /// Some values as text.
+    /// A sample of the values, as text.
     pub sample: Vec<String>,
 }
 
 impl Facts {
-    /// Distinct values per value.
+    /// Returns the number of distinct values per value.
     pub(super) fn distinction(&self) -> f64 {
         self.distinct as f64 / self.values.max(1) as f64
     }
@@ -75,7 +75,7 @@ impl Facts {
         self.values >= FEW_ROWS && self.distinction() >= UNIQUE
     }
 
-    /// The counts, as part of a reason.
+    /// Returns the counts as text, as part of a reason.
     pub(super) fn counts(&self) -> String {
         if self.values == 0 {
             return "no values".into();

@@ -1,12 +1,12 @@
-//! A hierarchy to begin with, which runs as it stands.
+//! A first hierarchy for a quasi-identifier, which can be run unchanged.
 
 use super::facts::{Facts, Kind};
 use super::names;
 
-/// About how many groups the first level of numbers should have.
+/// The approximate number of groups on the first level of numbers.
 const GROUPS: f64 = 20.0;
 
-/// The rule of a hierarchy, from `AS` on, and what is to be said of it.
+/// Returns the rule of a hierarchy as SQL, from `AS` on, and a note about it for people.
 pub(super) fn rule(facts: &Facts) -> (String, &'static str) {
     match facts.kind {
         Kind::Date => ("AS TRUNCATE (MONTH, QUARTER, YEAR)".into(), ""),
@@ -18,7 +18,7 @@ pub(super) fn rule(facts: &Facts) -> (String, &'static str) {
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
-/// Groups of 1, 2 or 5 times a power of ten, and of twice and four times that.
+/// Returns groups with a width of 1, 2 or 5 times a power of ten, and of twice and four times that width.
 fn numbers(facts: &Facts) -> (String, &'static str) {
     if names::is_age(&facts.name) {
         return ("AS INTERVALS (5, 10, 20) TOP CODE 90".into(), "");
@@ -34,7 +34,7 @@ fn numbers(facts: &Facts) -> (String, &'static str) {
         .into_iter()
         .find(|s| *s as f64 * 10f64.powi(exponent) >= wanted * 0.999)
         .unwrap_or(10);
-    // Whole numbers stand alone in groups of one.
+    // For whole numbers, groups of width 1 would leave each number alone.
     if facts.kind == Kind::Integer && step as f64 * 10f64.powi(exponent) < 2.0 {
         (step, exponent) = (2, 0);
     }
@@ -45,7 +45,7 @@ fn numbers(facts: &Facts) -> (String, &'static str) {
     (format!("AS INTERVALS ({}, {}, {})", width(1), width(2), width(4)), "")
 }
 
-/// `digits` times 10 to the `exponent`, exactly.
+/// Returns `digits` * 10^`exponent`, written exactly.
 fn decimal(digits: i64, exponent: i32) -> String {
     let places = exponent.unsigned_abs() as usize;
     if exponent >= 0 {
@@ -59,7 +59,7 @@ fn decimal(digits: i64, exponent: i32) -> String {
     }
 }
 
-/// Codes of one length lose their ends; dates lose the day, then the month.
+/// Returns a rule for strings: codes of one length lose their ends; dates lose the day, then the month.
 fn texts(facts: &Facts) -> (String, &'static str) {
     let values = || facts.sample.iter().filter(|v| !v.is_empty());
     let is_iso = |v: &&String| v.len() >= 10 && v.is_ascii() && v[4..5] == *"-" && v[7..8] == *"-";

@@ -1,15 +1,15 @@
-//! Proposing roles: what a column's name, its values' form and their counts say of it.
+//! Proposed roles of columns, from the name of a column, the form of its values and their counts.
 //!
-//! The rules are those a reviewer begins with, in this order: what cannot be generalized goes; values or a name of the
-//! 18 identifiers of HIPAA's Safe Harbor go; dates, and what others can know of a person, are quasi-identifiers; what a
-//! person would not want told is sensitive; a column whose values are nearly all different is a code of some kind. What
-//! is left is taken for knowable as long as it tells people apart. A proposal is no judgement: it knows nothing of what
-//! else is published.
+//! The rules are those with which a reviewer begins, in this order. A column that cannot be generalized is dropped. A
+//! column with values or a name of the 18 identifiers of HIPAA's Safe Harbor is dropped. Dates, and what others can
+//! know of a person, are quasi-identifiers. What a person would not want told is sensitive. A column whose values are
+//! nearly all different is a code of some kind. Any other column is taken for knowable if it distinguishes people. A
+//! proposal is no judgement: it knows nothing of what else is published.
 //!
-//! Nothing here keeps or shows a value: samples come in, and counts and forms go out.
+//! No value is kept or shown: samples come in, and only counts and forms go out.
 //!
-//! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special categories); Motwani and
-//! Xu, Efficient algorithms for masking and finding quasi-identifiers, 2007 (distinction and separation).
+//! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special categories); Motwani
+//! and Xu, Efficient algorithms for masking and finding quasi-identifiers, 2007 (distinction and separation).
 
 mod facts;
 mod levels;
@@ -22,28 +22,28 @@ pub use names::Meaning;
 use facts::{FEW_ROWS, UNIQUE};
 use patterns::Pattern;
 
-/// The part of a column's rows that must have a pattern for the column to have it.
+/// The least share of a column's sampled values that must have a form for the column to have it.
 const MOST: f64 = 0.8;
-/// A column that separates fewer pairs of rows identifies nobody.
+/// The least separation of an identifying column, as a share of pairs of rows.
 const SEPARATES: f64 = 0.01;
 
-/// The role that is proposed.
+/// The proposed role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Dropped.
+    /// The column is dropped.
     Identifier,
-    /// Generalized.
+    /// The column is generalized.
     QuasiIdentifier,
-    /// Kept, and constrained.
+    /// The column is kept, and a privacy model constrains it.
     Sensitive,
-    /// Kept as what a classifier learns.
+    /// The column is kept as the label that a classifier learns.
     ClassLabel,
-    /// Kept.
+    /// The column is kept.
     Keep,
 }
 
 impl Role {
-    /// Its word.
+    /// Returns the name of the role.
     pub fn name(self) -> &'static str {
         match self {
             Role::Identifier => "identifier",
@@ -55,16 +55,16 @@ impl Role {
     }
 }
 
-/// A proposal for a column.
+/// The proposal for one column.
 #[derive(Debug, Clone)]
 pub struct Proposal {
-    /// The role.
+    /// The proposed role.
     pub role: Role,
-    /// Why.
+    /// The reason for the role, for people.
     pub reason: String,
-    /// For a quasi-identifier the rule of a hierarchy, from `AS` on.
+    /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
     pub hierarchy: Option<String>,
-    /// Whether rows with the same value are one person's.
+    /// True if rows with the same value are rows of one person.
     pub is_entity: bool,
 }
 
@@ -89,7 +89,7 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Rows of one person: a code of people that comes more than once.
+/// Returns true if equal values are rows of one person: the column is a code of people that occurs more than once.
 fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
@@ -208,7 +208,7 @@ mod tests {
         {
             assert_eq!(role(name, Kind::Text), Role::Sensitive, "{name}");
         }
-        // Parts of words are no words.
+        // A part of a word does not count as the word.
         for name in "language, village, country_name, description_of_page".split(", ") {
             assert_ne!(role(name, Kind::Text), Role::Identifier, "{name}");
         }
@@ -256,7 +256,7 @@ mod tests {
         let dates = propose(&facts("x", Kind::Text, &["2024-05-17", "2024-05-18", "2023-01-01"]));
         assert_eq!(dates.role, Role::QuasiIdentifier);
         assert_eq!(dates.hierarchy.as_deref(), Some("AS PREFIX (7, 4)"));
-        // Most values decide, not one of them.
+        // The form of most values decides, not that of a single value.
         let mixed = propose(&facts(
             "city",
             Kind::Text,
@@ -323,7 +323,7 @@ mod tests {
     }
 
     proptest! {
-        /// A reason has no value of the sample in it.
+        /// A reason contains no value of the sample.
         #[test]
         fn no_reason_shows_a_value(name in "[a-z_]{1,12}", sample in prop::collection::vec("[A-Z]{9}[!-~]{0,30}", 1..9), distinct in 0u64..1_000) {
             let proposal = propose(&Facts {

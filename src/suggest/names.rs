@@ -1,26 +1,27 @@
-//! What a column's name says.
+//! The meaning of a column's name.
 //!
-//! A name is split into lower-case words at everything that is no letter or digit and at `camelCase` humps. A rule is
-//! one or more words in a row; one that ends in `*` is the beginning of a word. The first rule that fits counts.
+//! A name is split into lower-case words at every character that is no letter or digit and at `camelCase` humps. A rule
+//! is one or more consecutive words; a word that ends in `*` is the beginning of a word. The first rule that fits
+//! counts.
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// One of Safe Harbor's identifiers.
+    /// One of the identifiers of Safe Harbor.
     Identifier(&'static str),
-    /// A code, which identifies if there are enough of it.
+    /// A code, which identifies people if most of its values are different.
     Code,
-    /// Something that others can know of a person.
+    /// A fact that others can know of a person.
     QuasiIdentifier(&'static str),
-    /// Something that a person would not want told.
+    /// A fact that a person would not want told.
     Sensitive(&'static str),
-    /// What a classifier learns.
+    /// The label that a classifier learns.
     ClassLabel,
 }
 
 use Meaning::{ClassLabel, Code, Identifier, QuasiIdentifier, Sensitive};
 
-/// Words, and what they mean, in order.
+/// Lists of words with their meanings, in the order in which they are tried.
 const RULES: &[(&str, Meaning)] = &[
     (
         "email, e mail, mail, mailbox",
@@ -138,11 +139,11 @@ const RULES: &[(&str, Meaning)] = &[
     ("class, label, target", ClassLabel),
 ];
 
-/// Words of people, whose codes may come once for each thing that happened to them.
+/// Words for people, whose codes may occur once for each event of a person.
 const PEOPLE: &str = "patient, person, people, customer, client, user, member, employee, worker, student, subject, ssn, \
      mrn, citizen, individual, beneficiary, email, pupil, resident, household";
 
-/// What a name means, where that is known.
+/// Returns the meaning of a name, if it is known.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let words = words(name);
     let named = |rules: &str| rules.split(", ").any(|rule| fits(rule, &words));
@@ -152,12 +153,12 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Whether the name is about people.
+/// Returns true if the name is about people.
 pub(super) fn is_person(name: &str) -> bool {
     words(name).iter().any(|w| PEOPLE.split(", ").any(|person| person == w))
 }
 
-/// Whether the name is about ages.
+/// Returns true if the name is about ages.
 pub(super) fn is_age(name: &str) -> bool {
     fits("age", &words(name))
 }
@@ -174,11 +175,11 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let in_a_row = words
         .windows(rule.len())
         .any(|w| w.iter().zip(&rule).all(|(word, rule)| is(word, rule)));
-    // `firstname` is written without a gap too.
+    // A name may also be written without a gap, as in `firstname`.
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
 }
 
-/// The words of a name.
+/// Returns the words of a name, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';

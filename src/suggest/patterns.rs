@@ -1,18 +1,18 @@
-//! What the form of a column's values says.
+//! The forms of a column's values.
 
 use super::facts::{Facts, Kind};
 use regex::Regex;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-/// The form of most values.
+/// The form of most values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// One of Safe Harbor's identifiers.
+    /// One of the identifiers of Safe Harbor.
     Identifier(&'static str),
-    /// Something that others can know of a person.
+    /// A fact that others can know of a person.
     QuasiIdentifier(&'static str),
-    /// Dates as text.
+    /// Dates written as text.
     Date,
     /// Sentences.
     FreeText,
@@ -20,7 +20,7 @@ pub(super) enum Pattern {
 
 use Pattern::{Date, FreeText, Identifier, QuasiIdentifier};
 
-/// Forms as regular expressions, in order: the first that fits counts.
+/// Forms as regular expressions; the first that fits counts.
 const FORMS: &[(&str, Pattern)] = &[
     (
         r"^[^@\s]+@[^@\s]+\.\p{L}{2,}$",
@@ -63,7 +63,7 @@ const FORMS: &[(&str, Pattern)] = &[
     (r"^\d{5}(-\d{4})?$", QuasiIdentifier("postal codes (Safe Harbor 2)")),
 ];
 
-/// Whether a value has a form.
+/// A predicate that returns true if a value has a form.
 type Form<'a> = &'a dyn Fn(&str) -> bool;
 
 static COMPILED: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| {
@@ -76,7 +76,7 @@ static PERSON: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^\p{Lu}[\p{L}'’.-]*([ ,]+\p{Lu}[\p{L}'’.-]*){1,3}$").ok());
 
 impl Pattern {
-    /// The form that at least `most` of the sampled values have.
+    /// Returns the form that at least the share `most` of the sampled values have.
     pub(super) fn of(facts: &Facts, most: f64) -> Option<Self> {
         let values: Vec<&str> = facts
             .sample
@@ -104,7 +104,8 @@ impl Pattern {
             return Some(*pattern);
         }
         let is_person = |v: &str| PERSON.as_ref().is_some_and(|form| form.is_match(v));
-        // Many different pairs of capitalised words are people; a few of them are countries and the like.
+        // Many different pairs of capitalised words are names of people; few different pairs are countries and the
+        // like.
         if facts.distinct > 20 && facts.distinction() > 0.2 && most(&is_person) {
             return Some(Identifier("names of people (Safe Harbor 1)"));
         }
@@ -117,7 +118,7 @@ fn digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| c.to_digit(10)).collect()
 }
 
-/// 13 to 19 digits with Luhn's check digit.
+/// Returns true for 13 to 19 digits with Luhn's check digit.
 fn is_card(text: &str) -> bool {
     let digits = digits(text);
     let doubled = |(i, d): (usize, &u32)| match i % 2 {
@@ -130,7 +131,7 @@ fn is_card(text: &str) -> bool {
         && digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
 }
 
-/// 17 capital letters and digits, both of them, without I, O and Q.
+/// Returns true for 17 capital letters and digits, with both of them, without I, O and Q.
 fn is_vehicle(text: &str) -> bool {
     text.len() == 17
         && text
@@ -140,7 +141,7 @@ fn is_vehicle(text: &str) -> bool {
         && text.chars().any(|c| c.is_ascii_uppercase())
 }
 
-/// 7 to 15 digits, grouped or with the sign of a country.
+/// Returns true for 7 to 15 digits, grouped or with the sign of a country.
 fn is_phone(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit() || "+()-./ ".contains(c))
         && (7..=15).contains(&digits(text).len())

@@ -1,4 +1,4 @@
-//! Dividing one group: which column, where it is cut or into which children, and what its label is.
+//! The division of one group: the column, the cut or the children, and the label.
 
 use super::options::{Mondrian, Split};
 use crate::hierarchy::Label;
@@ -6,7 +6,7 @@ use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 
-/// The most cuts of a column that are tried where the models ask for more than a number of rows.
+/// The greatest number of cuts of a column that are tried if the models require more than a number of rows.
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
@@ -14,11 +14,11 @@ pub(super) struct Run<'a> {
     mondrian: &'a Mondrian,
     table: &'a dyn Table,
     combinations: Vec<u32>,
-    /// Scratch: keys and combinations of a group that is being sorted.
+    /// Scratch space: keys and combinations of a group that is being sorted.
     sorted: Vec<u64>,
 }
 
-/// What a group spans of a column.
+/// The values of a group in one column, with their label and normalized width.
 struct Span {
     low: u32,
     high: u32,
@@ -27,7 +27,7 @@ struct Span {
 }
 
 impl<'a> Run<'a> {
-    /// One group with all combinations.
+    /// Returns a run that starts with one group of all combinations.
     pub(super) fn new(mondrian: &'a Mondrian, table: &'a dyn Table) -> Self {
         Self {
             mondrian,
@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
         Label::range(lookup, low, high)
     }
 
-    /// The label that a final group is released with.
+    /// Returns the label with which a final group is released.
     pub(super) fn released(&self, column: usize, group: Range<usize>) -> Label {
         match self.label(column, group) {
             Label::Range { low, high } if !self.mondrian.exact_ranges => {
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
                     let (least, greatest) = Label::Range { low, high }.extent(lookup).unwrap_or_default();
                     greatest - least
                 };
-                // A column of one value has no width.
+                // The width of a column with a single value is 0.
                 Some(width(low, high) / width(0, last as u32))
                     .filter(|w| w.is_finite())
                     .unwrap_or(0.0)
@@ -109,7 +109,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The parts of a group, or nothing where no column divides it. The combinations of each part are moved together.
+    /// Divides a group, and returns its parts, or `None` if no column divides it. The combinations of each part are
+    /// moved together.
     pub(super) fn divide(&mut self, group: Range<usize>) -> Option<Vec<Range<usize>>> {
         let rows = self.rows(group.clone());
         if group.len() < 2 || rows < self.table.least_rows().saturating_mul(2) {
@@ -149,12 +150,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Cuts a group in two in the order of a column, as near to half of its rows as both sides hold.
+    /// Cuts a group in two in the order of a column, as close to half of its rows as possible such that both sides
+    /// hold.
     fn cut(&mut self, column: usize, group: Range<usize>, rows: u64) -> Option<Vec<Range<usize>>> {
         let table = self.table;
         self.sort(group.clone(), |c| table.code(column, c));
         let (least, mut below) = (table.least_rows(), 0);
-        // (distance to the median, where)
+        // (Distance to the median, position of the cut.)
         let mut cuts: Vec<(u64, usize)> = vec![];
         for at in group.start + 1..group.end {
             let (last, next) = (self.combinations[at - 1], self.combinations[at]);
@@ -174,7 +176,7 @@ impl<'a> Run<'a> {
         tried.find(|sides| sides.iter().all(holds))
     }
 
-    /// Divides a group into the children of `label`, those pooled that do not hold by themselves.
+    /// Divides a group into the children of `label`; the children that do not hold on their own are pooled.
     fn children(&mut self, column: usize, group: Range<usize>, label: Label) -> Option<Vec<Range<usize>>> {
         let Label::Level { level, .. } = label else { return None };
         let table = self.table;
@@ -223,8 +225,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// While a group has 2k + m - 1 rows or more and a column with an order varies, it is divided in the relaxed
-        /// mode; in either, the parts are the group, hold, and lie side by side where cuts are between values.
+        /// While a group has 2k + m - 1 rows or more and a column with an order varies, the relaxed mode divides it. In
+        /// both modes the parts together are the group, each part holds, and cuts between values leave the parts side
+        /// by side.
         #[test]
         fn large_groups_are_divided(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, relaxed: bool, asks: bool

@@ -1,33 +1,34 @@
-//! Mondrian: the table is cut in two at the median of one column, each part again, as long as the parts hold.
+//! Mondrian: cuts the table in two at the median of one column, and cuts each part again, as long as the parts hold.
 //!
-//! Starting from one group with every row, a group is divided along one column into parts that all may be released; it
-//! is final when no column can divide it. Every class-level model in force decides whether a part may be released, so
-//! each final group holds them all if the table as a whole does.
+//! Starting from one group with every row, a group is divided along one column into parts that all may be released. A
+//! group is final if no column can divide it. Every class-level model in force decides whether a part may be released,
+//! so each final group holds them all if the table as a whole does.
 //!
-//! - A column of numbers, dates or timestamps is cut between two values, as near to the median row as parts on both
-//!   sides hold; the median itself is tried first, then up to [`CUTS`](divide::CUTS) cuts in the order of their distance. The
-//!   group's label is a range over the values in it, or the value itself where it has one. The range of the values,
-//!   `[21, 27]`, would tell that somebody has exactly 21 and somebody 27: its ends are moved outward to round numbers,
-//!   `[20, 29]`, on a grid that depends on the width of the whole column alone; `ranges => exact` leaves them where they
-//!   are. A single value tells no more than all rows of the group share. With `numbers => hierarchy` such a column is
-//!   divided by its hierarchy like any other; otherwise its hierarchy, be it a rule or a table, only counts leaves for the
-//!   metrics. NULL comes after all values, and among values makes the label `*`.
-//! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor of the group's values.
-//!   Children that do not hold by themselves are pooled; the pool takes the smallest of the other children until it
-//!   holds too. The label is the lowest common ancestor of the values in the group.
+//! - A column of numbers, dates or timestamps is cut between two values, as near to the median row as possible such
+//!   that the parts on both sides hold. The median itself is tried first, then up to [`CUTS`](divide::CUTS) cuts in the
+//!   order of their distance. The label of the group is a range over its values, or the value itself if there is only
+//!   one. The range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and somebody 27. So its ends
+//!   are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the width of the whole column;
+//!   `ranges => exact` leaves the ends unchanged. A single value reveals no more than what all rows of the group share.
+//!   With `numbers => hierarchy` such a column is divided by its hierarchy like any other. Otherwise its hierarchy, be
+//!   it a rule or a table, only counts leaves for the metrics. NULL comes after all values, and a group of NULL and
+//!   other values has the label `*`.
+//! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor of the group's
+//!   values. Children that do not hold on their own are pooled; the pool takes the smallest of the other children until
+//!   it holds too. The label is the lowest common ancestor of the values in the group.
 //!
-//! `strict` (the default) divides along values: equal values of the column go the same way. `relaxed` cuts at the median
-//! row, so that the distinct combinations with the median value are shared between both sides; this is also possible
-//! where many rows have the same value, and groups have fewer than 2k + m rows, m being the rows of the most frequent
-//! combination, where k-anonymity is the model and every column has an order. Rows of one combination stay together.
-//! Groups of `relaxed` may overlap, and groups with equal labels are one class.
+//! `strict` (the default) divides along values: equal values of the column go to the same side. `relaxed` cuts at the
+//! median row, so both sides share the distinct combinations with the median value. This is also possible if many rows
+//! have the same value. If k-anonymity is the model and every column has an order, groups have fewer than 2k + m rows,
+//! where m is the number of rows of the most frequent combination. Rows of one combination stay together. Groups of
+//! `relaxed` may overlap, and groups with equal labels are one class.
 //!
-//! Which column is tried first is said by `split`: the widest by normalized range times WEIGHT (the share of the
+//! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the share of the
 //! column's range, or of its hierarchy's leaves, that the group spans), the one with the most distinct values in the
 //! group, or the first named. Ties: the first named. LEVELS has no meaning for ranges and is refused.
 //!
-//! **Departures** from the paper: it tries no cut but the median, and gives up a column where one child of the hierarchy is too
-//! small.
+//! **Departures** from the paper: the paper tries no cut but the median, and gives up a column if one child of the
+//! hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
 //!
@@ -177,7 +178,7 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2, and then 0 stands alone, but 1 does not.
+    /// 4 rows of 0, 1 of 1, 1 of 2, 4 of 5: the median is between 1 and 2. Then 0 is a group of its own, but 1 is not.
     #[test]
     fn a_range_is_cut_at_the_median_row() {
         let numbers = column(&["a"; 6], true);
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(shown(&finer, mondrian(false)), expected);
     }
 
-    /// Of the children a, b and c of the top only a holds; b and c are pooled, which the top's label says.
+    /// Of the children a, b and c of the top only a holds; b and c are pooled, and so have the label of the top.
     #[test]
     fn children_that_do_not_hold_are_pooled() {
         let names = column(&["a", "a", "b", "c"], false);
@@ -198,7 +199,7 @@ mod tests {
             shown(&toy, mondrian(false)),
             [("*".to_string(), 3), ("a".to_string(), 4)]
         );
-        // c alone does not hold with what is left: the smaller of the others goes with it.
+        // c does not hold on its own, so the smaller of the other children joins it.
         let combinations: [(&[u32], u64); 4] = [(&[0], 9), (&[1], 9), (&[2], 4), (&[3], 1)];
         let larger = self::toy(vec![names], 3, &combinations);
         let expected = [("*".into(), 5), ("0".into(), 9), ("1".into(), 9)];
@@ -223,7 +224,8 @@ mod tests {
         assert_eq!(shown(&toy, mondrian(true)), expected);
     }
 
-    /// Cells of two values over 0 to 5; the ends tell no value, and a group of one value has its own.
+    /// Cells of two values over 0 to 5. The ends of a range reveal no value, and a group of one value has the value as
+    /// its label.
     #[test]
     fn ranges_end_at_round_numbers() {
         let numbers = column(&["a"; 6], true);
@@ -246,7 +248,7 @@ mod tests {
         }
     }
 
-    /// A budget that is used up leaves what was divided so far, which is a partition too.
+    /// If the budget runs out, the division so far is the result, which is a partition too.
     #[test]
     fn it_ends_with_the_budget() {
         let toy = toy(

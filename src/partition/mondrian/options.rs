@@ -1,6 +1,6 @@
-//! What a statement says of Mondrian.
+//! The options of Mondrian in a statement.
 
-/// Which column is divided first.
+/// The column that is divided first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     Widest,
@@ -8,7 +8,7 @@ pub(super) enum Split {
     First,
 }
 
-/// The algorithm.
+/// The Mondrian algorithm with its options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mondrian {
     pub(super) relaxed: bool,

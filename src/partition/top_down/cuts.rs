@@ -1,4 +1,4 @@
-//! The cuts of a run, the classes that they make, and what refining each value would do.
+//! The cuts of a run, the classes that they define, and the effect of refining each value.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Label;
@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range, SubAssign};
 
-/// What becomes of the rows of classes.
+/// The effect of a release on the rows of one or more classes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fate {
-    /// Rows that are released.
+    /// The number of rows that are released.
     released: u64,
-    /// Rows that are suppressed, or not of their class's majority label.
+    /// The number of rows that are suppressed or do not have the majority label of their class.
     errors: u64,
     /// The entropy of the labels, summed over all rows, in units of 2^-20 bits.
     bits: u64,
@@ -37,7 +37,7 @@ impl SubAssign for Fate {
     }
 }
 
-/// Sizes, and how many have each.
+/// A multiset of sizes: each size with its count.
 #[derive(Debug, Default)]
 struct Sizes(BTreeMap<u64, u32>);
 
@@ -65,20 +65,20 @@ impl Sizes {
 struct Value {
     column: usize,
     level: u8,
-    /// The least ground code under it that is in the table.
+    /// The least ground code under the value that is in the table.
     code: u32,
-    /// What refining it would do; `None` where it has no children.
+    /// The effect of refining the value; `None` if it has no children.
     refined: Option<Refined>,
 }
 
-/// What refining a value would do, over all classes that have it.
+/// The effect of refining a value, over all classes that have it.
 #[derive(Debug, Default)]
 struct Refined {
-    /// In bits a row of the table, in the column alone; 0 unless that is asked for.
+    /// The gain of the value in its column alone, in bits per row of the table; 0 unless `gain => values` is set.
     gain_of_value: f64,
     now: Fate,
     after: Fate,
-    /// The smallest part of each class that is released after.
+    /// The sizes of the smallest released part of each class after refining.
     smallest: Sizes,
 }
 
@@ -87,7 +87,8 @@ struct Refined {
 struct Class {
     combinations: Range<usize>,
     now: Fate,
-    /// For each column what becomes of it when its value there is refined, and its smallest part that is released then.
+    /// By column: the effect on the class of refining its value in the column, and the rows of its smallest released
+    /// part then.
     after: Vec<(Fate, u64)>,
 }
 
@@ -95,16 +96,16 @@ struct Class {
 pub(super) struct Cuts<'a> {
     table: &'a dyn Table,
     gain_of_values: bool,
-    /// The entropy of labels that are all equally frequent.
+    /// The entropy of labels that are all equally frequent, in bits.
     most_bits: f64,
-    /// Rows of all combinations.
+    /// The number of rows of all combinations.
     rows: u64,
-    /// By column the ground codes that are in the table.
+    /// By column: the ground codes that are in the table.
     codes: Vec<Vec<u32>>,
     values: Vec<Value>,
-    /// Values that have children.
+    /// The values that have children.
     open: Vec<usize>,
-    /// By column and ground code its value.
+    /// By column and ground code: the value.
     value_of: Vec<Vec<u32>>,
     combinations: Vec<u32>,
     classes: Vec<Class>,
@@ -113,7 +114,7 @@ pub(super) struct Cuts<'a> {
     tally: RefCell<Tally>,
 }
 
-/// Rows by class label.
+/// The number of rows by class label.
 #[derive(Default)]
 struct Tally {
     rows: Vec<u64>,
@@ -121,7 +122,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// The sum over all rows of the entropy of their labels, and the rows of the most frequent label.
+    /// Returns the entropy of the labels summed over all rows, and the number of rows of the most frequent label.
     fn count(&mut self, table: &dyn Table, combinations: &[u32]) -> (f64, u64) {
         self.met.drain(..).for_each(|label| self.rows[label as usize] = 0);
         self.rows.resize(table.class_labels().unwrap_or(0), 0);
@@ -142,7 +143,7 @@ impl Tally {
 }
 
 impl<'a> Cuts<'a> {
-    /// Every column at the highest level that LEVELS allows.
+    /// Returns the run in which every column is at the highest level that LEVELS allows.
     pub(super) fn at_the_top(table: &'a dyn Table, gain_of_values: bool) -> Result<Self> {
         let labels = table
             .class_labels()
@@ -191,12 +192,13 @@ impl<'a> Cuts<'a> {
         self.value_of[column][self.table.code(column, combination) as usize]
     }
 
-    /// The value of a class in a column.
+    /// Returns the value of a class in a column.
     fn value(&self, class: &Class, column: usize) -> usize {
         self.value_of(column, self.combinations[class.combinations.start]) as usize
     }
 
-    /// Adds the values at `level`, or below where that says the same, over these ground codes of a column.
+    /// Groups ground codes of a column by their label at `level`, and adds one value per group. The level of the value
+    /// is the lowest one at which the group has one label.
     fn add_values(&mut self, column: usize, codes: Vec<u32>, level: u8) {
         let Column { lookup, bottom, .. } = self.column(column);
         let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -232,7 +234,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// The gain of refining the value at `level` over `codes` in its column alone.
+    /// Returns the gain of refining the value at `level` over `codes` in its column alone.
     fn gain_of_value(&self, column: usize, level: u8, codes: &[u32]) -> f64 {
         let children = &self.column(column).lookup.level(level - 1).codes;
         let has = |c: &u32| codes.binary_search(&self.table.code(column, *c)).is_ok();
@@ -244,7 +246,7 @@ impl<'a> Cuts<'a> {
         let whole = tally.count(self.table, &members).0;
         let parts = members.chunk_by(|a, b| child(a) == child(b));
         let parts: f64 = parts.map(|part| tally.count(self.table, part).0).sum();
-        // Where refining tells nothing, rounding must not make a difference.
+        // If refining gains nothing, rounding must not make a difference.
         Some((whole - parts) / rows).filter(|gain| *gain > 1e-12).unwrap_or(0.0)
     }
 
@@ -269,7 +271,8 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// What becomes of a class when its value in a column is refined.
+    /// Returns the effect on a class of refining its value in a column, and the rows of the smallest part released
+    /// then.
     fn after(&self, class: &Class, column: usize) -> (Fate, u64) {
         let Value { level, refined, .. } = &self.values[self.value(class, column)];
         let (mut fate, mut smallest) = (Fate::default(), u64::MAX);
@@ -295,7 +298,7 @@ impl<'a> Cuts<'a> {
         (fate, smallest)
     }
 
-    /// Orders the combinations of a range by their values in `columns`, and answers those with equal values as classes.
+    /// Sorts the combinations of a range by their values in `columns`, and returns each run of equal values as a class.
     fn split(&mut self, range: Range<usize>, columns: Range<usize>) -> Vec<Class> {
         let mut combinations = std::mem::take(&mut self.combinations);
         let cuts = &*self;
@@ -350,7 +353,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// The value to refine next.
+    /// Returns the value to refine next, or `None` if no value can be refined.
     pub(super) fn best(&self) -> Option<usize> {
         let smallest = self.sizes.smallest().unwrap_or(0);
         let candidates = self.open.iter().filter_map(|number| {
@@ -397,7 +400,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// The classes with the labels of their values.
+    /// Returns the classes as a partition, with the labels of their values.
     pub(super) fn partition(self) -> Result<Partition> {
         let columns = self.table.columns();
         let mut groups = vec![0; self.combinations.len()];

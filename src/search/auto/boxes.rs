@@ -1,10 +1,10 @@
-//! A lattice too large to hold: branch and bound over boxes, best first.
+//! The search of a lattice too large to store: branch and bound over boxes, best first.
 //!
-//! A box is every node between two. Its bound is the bound of its most specific node with nothing suppressed, plus the
-//! excess of the most general node that was assessed at or above it. The box with the least bound, which bounds the
-//! whole lattice, is cut in two where the halves are expected to be bounded best, and two nodes are assessed: the most
-//! general one of the lower half and the most specific one of the upper half. In between, the node that is expected to
-//! cost least is looked for from random places.
+//! A box is every node between two nodes. Its bound is the bound of its most specific node with nothing suppressed,
+//! plus the excess of the most general node that was assessed at or above it. The box with the least bound, which
+//! bounds the whole lattice, is cut in two where the halves are expected to be bounded best. Two nodes are then
+//! assessed: the most general one of the lower half and the most specific one of the upper half. In between, steps from
+//! random places look for the node that is expected to cost least.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -14,16 +14,16 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Boxes and remembered nodes kept at most: some hundreds of bytes each.
+/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes.
 const MEMORY: usize = 1 << 21;
-/// Steps between two looks for a better incumbent, early and later.
+/// The number of steps between two looks for a better incumbent, early and later.
 const LOOKS: (u64, u64) = (2, 8);
-/// Steps that count as early.
+/// The number of steps that count as early.
 const EARLY: u64 = 256;
-/// Random places from which a look starts.
+/// The number of random places from which a look starts.
 const PLACES: usize = 8;
 
-/// Every node between two, with what is known of all of them.
+/// A box: every node between two nodes, with its bounds.
 struct Region {
     bottom: Node,
     top: Node,
@@ -37,7 +37,7 @@ impl Region {
     }
 }
 
-// The greatest box of a heap is the one with the least bound; ties in the order of the nodes.
+// The greatest box of a heap is the one with the least bound; ties go by the order of the nodes.
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_bound = other.bound().total_cmp(&self.bound());
@@ -59,7 +59,7 @@ impl PartialEq for Region {
 
 impl Eq for Region {}
 
-/// One run.
+/// The state of one run.
 pub(super) struct Boxes<'a> {
     oracle: &'a dyn Oracle,
     context: &'a mut Context,
@@ -77,7 +77,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Until no box is left, or memory is full: then the bound says how far the incumbent can be off.
+    /// Runs until no box is left or memory is full. If memory is full, the bound limits how far the incumbent is from
+    /// the optimum.
     pub(super) fn finish(&mut self) -> Result<Finding, Stop> {
         let (bottom, top) = (
             self.oracle.lattice().bottom().clone(),
@@ -124,13 +125,14 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// The box between two nodes, from their assessments; nothing when none of its nodes can win.
+    /// Returns the box between two nodes after their assessment, or `None` if no further node of it can win.
     fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
         let found = self.assess(&[bottom.clone(), top.clone()])?;
         let single = bottom.height() + 1 >= top.height();
         let fails = self.oracle.is_monotone() && !found[1].anonymous;
         if single || fails {
-            // Both nodes were assessed, and there is no other; or the most general one fails, and so all do.
+            // Both nodes were assessed and there is no other node; or the most general node fails, and so all nodes
+            // fail.
             return Ok(None);
         }
         let above = found[1].cost() - found[1].floor;
@@ -149,8 +151,8 @@ impl<'a> Boxes<'a> {
         Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
     }
 
-    /// Where to cut: the position and the greatest level of the lower half for which the lesser of the halves' expected
-    /// bounds is greatest. Nothing for a single node.
+    /// Returns where to cut a box: the position and the greatest level of the lower half, chosen so that the lesser of
+    /// the expected bounds of the halves is greatest. Returns `None` for a single node.
     fn cut(&self, parent: &Region) -> Option<(usize, u8)> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
@@ -169,7 +171,8 @@ impl<'a> Boxes<'a> {
         best.map(|(_, i, level)| (i, level))
     }
 
-    /// Assesses the node with the least expected cost that steps from random places, and from the incumbent, lead to.
+    /// Assesses the node with the least expected cost that is reached by steps from random places and from the
+    /// incumbent.
     fn look(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
@@ -195,7 +198,7 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// What a node may cost; assessed nodes do not attract again.
+    /// Returns the expected cost of a node; infinite for an assessed node, so that it is not chosen again.
     fn expected_cost(&self, node: &Node) -> f64 {
         if self.context.recall(node).is_some() {
             return f64::INFINITY;

@@ -1,4 +1,4 @@
-//! A lattice that fits in memory: a lower bound for every node, raised until no node is open.
+//! The search of a lattice that fits in memory: a lower bound for every node, raised until no node is open.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -7,34 +7,35 @@ use crate::search::oracle::{Assessment, Oracle};
 use rand::RngExt;
 use std::collections::HashSet;
 
-/// Open nodes on which the worth of an assessment is estimated.
+/// The number of open nodes on which the worth of an assessment is estimated.
 const SAMPLE: usize = 1024;
-/// Places from which the most useful node is climbed to.
+/// The number of places from which the climb to the most useful node starts.
 const STARTS: usize = 4;
-/// Looks for a better incumbent that may fail before they become rare, and how rare.
+/// The number of looks for a better incumbent that may fail before looks become rare, and the steps between two rare
+/// looks.
 const PATIENCE: (u32, u32) = (3, 10);
-/// Nodes handed over at once where the order matters little.
+/// The number of nodes assessed at once if the order matters little.
 const BATCH: usize = 8;
 
-/// What is known of every node, by its index in the lattice.
+/// The state of one run: the bounds of every node, by its index in the lattice.
 pub(super) struct Cover<'a> {
     oracle: &'a dyn Oracle,
     context: &'a mut Context,
     strides: Vec<usize>,
-    /// A bound on the cost of the node with nothing suppressed.
+    /// A lower bound on the cost of the node with nothing suppressed.
     lower: Vec<f64>,
-    /// What the node costs above that, at least.
+    /// A lower bound on the cost of the node beyond `lower`.
     excess: Vec<f64>,
-    /// Nodes that may still win, as far as it was looked.
+    /// True for nodes that may still win, as far as this was checked.
     open: Vec<bool>,
     assessed: Vec<bool>,
-    /// Every open node, and closed ones that were not met yet.
+    /// Every open node, and closed nodes that were not removed yet.
     left: Vec<u32>,
     sample: Vec<Sampled>,
     guess: Guess,
 }
 
-/// An open node, and what would exclude it, on the scales of [`Guess`].
+/// An open node, with the excess and the floor that would exclude it, on the scales of [`Guess`].
 struct Sampled {
     index: usize,
     levels: Box<[u8]>,
@@ -65,7 +66,8 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Until every node is assessed or excluded. When the budget is used up first, what was proved is in the context.
+    /// Runs until every node is assessed or excluded. If the budget is used up first, the context contains the proven
+    /// bound.
     pub(super) fn finish(&mut self) -> Result<(), Stop> {
         let end = match self.oracle.is_monotone() || self.oracle.excess_is_monotone() {
             true => self.cover(),
@@ -77,7 +79,7 @@ impl<'a> Cover<'a> {
         end
     }
 
-    /// Where nothing follows for the nodes below an assessed one: in the order of the bounds.
+    /// Assesses nodes in the order of their bounds, if an assessment says nothing about the nodes below it.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
         order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
@@ -101,8 +103,8 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Where an assessment can exclude all below a node: mostly the node that is expected to exclude most, now and
-    /// then the one that is expected to cost least.
+    /// Assesses nodes one by one, if an assessment can exclude all nodes below it: mostly the node that is expected to
+    /// exclude most, now and then the one that is expected to cost least.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
         let (mut turn, mut failures) = (0u32, 0);
@@ -133,7 +135,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Fills the sample up with open nodes; all of them where they are few.
+    /// Fills the sample with open nodes; with all of them if they are few.
     fn draw(&mut self) {
         let mut sample = std::mem::take(&mut self.sample);
         sample.retain(|s| self.open[s.index] && !self.is_beaten(s.index));
@@ -169,7 +171,8 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// The node whose assessment is expected to exclude most of the sample, by climbing from some of it.
+    /// Returns the node whose assessment is expected to exclude most of the sample, found by climbing from some sampled
+    /// nodes.
     fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
         let found = self.sample.iter().take(STARTS).map(climb);
@@ -177,7 +180,7 @@ impl<'a> Cover<'a> {
         best.map_or(0, |(_, index)| index)
     }
 
-    /// The open node that is expected to cost least, by climbing from the best of the sample.
+    /// Returns the open node that is expected to cost least, found by climbing from the best node of the sample.
     fn most_promising(&self) -> usize {
         let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
         let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
@@ -186,7 +189,7 @@ impl<'a> Cover<'a> {
         })
     }
 
-    /// Steps from neighbour to neighbour while the worth grows.
+    /// Steps from neighbour to neighbour as long as the worth grows. Returns the worth and the index reached.
     fn climb(
         &self,
         start: &Sampled,
@@ -219,7 +222,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// How many nodes of the sample an assessment of this node is expected to exclude.
+    /// Returns how many nodes of the sample an assessment of this node is expected to exclude.
     fn usefulness(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -245,7 +248,7 @@ impl<'a> Cover<'a> {
         self.sample.iter().map(worth).sum()
     }
 
-    /// The guessed cost, negated; nodes that are expected to fail come after all others.
+    /// Returns the negated guessed cost; nodes that are expected to fail come after all others.
     fn promise(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -269,7 +272,7 @@ impl<'a> Cover<'a> {
         Ok(())
     }
 
-    /// Carries what an assessment says to the nodes below and above.
+    /// Applies an assessment to the bounds of the nodes below and above.
     fn learn(&mut self, node: &Node, found: &Assessment) {
         self.guess.learn(self.oracle, node, found);
         let lattice = self.oracle.lattice();
@@ -284,7 +287,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Calls `f` for every node between two, both included.
+    /// Calls `f` for every node between two nodes, both included.
     fn for_each(&mut self, from: &Node, to: &Node, mut f: impl FnMut(&mut Self, usize)) {
         let mut above = vec![0; from.levels().len()];
         let mut x = self.oracle.lattice().index_of(from) as usize;
@@ -311,7 +314,7 @@ impl<'a> Cover<'a> {
 
     fn is_beaten(&self, index: usize) -> bool {
         let (bound, best) = (self.bound(index), self.best());
-        // The node itself is only needed, and made, for a tie.
+        // The node itself is needed only for a tie, so it is made only then.
         bound > best || (bound == best && self.context.cannot_win(bound, &self.node(index)))
     }
 
@@ -320,8 +323,8 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Up to 32 levels, a byte each, so that they are compared at once. Lattices that are held have fewer free columns than
-/// that; levels beyond, and above 127, only make a guess worse.
+/// Up to 32 levels, one byte each, so that they are compared at once. Lattices that are stored have fewer free columns
+/// than that. Levels beyond, and above 127, only make a guess worse.
 #[derive(Clone, Copy)]
 struct Packed([u128; 2]);
 
@@ -336,7 +339,7 @@ impl Packed {
         Self(words.map(u128::from_le_bytes))
     }
 
-    /// Whether every level is at most the other's: no byte of the difference borrows its high bit.
+    /// Returns true if every level is at most the other's: no byte of the difference borrows its high bit.
     fn is_below(self, other: Self) -> bool {
         let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
         holds(0) && holds(1)

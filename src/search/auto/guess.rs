@@ -1,35 +1,35 @@
-//! What the assessed nodes let one expect of the others.
+//! Guesses about nodes, fitted to the assessed nodes.
 //!
 //! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a sum of one term per
-//! column and level, on a logarithmic scale, fitted to the nodes seen so far by recursive least squares. Guesses choose
-//! which node is assessed next; nothing is ever proved by one.
+//! column and level, on a logarithmic scale. The terms are fitted to the nodes seen so far by recursive least squares.
+//! Guesses choose the node to assess next; nothing is ever proven by a guess.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
 
-/// Variance of a single observation about the fit.
+/// The variance of a single observation about the fit.
 const NOISE: f64 = 0.1;
-/// Variance of a step before anything was seen, and of the constant.
+/// The prior variance of a step, and of the constant.
 const DOUBT: (f64, f64) = (0.2, 25.0);
-/// The least spread that is believed of a guess.
+/// The least spread assumed for a guess.
 const SPREAD: f64 = 0.1;
 
-/// One fitted quantity.
+/// The fit of one quantity.
 pub(in super::super) struct Fit {
-    /// Where the steps of a column begin among the weights; weight 0 is the constant.
+    /// By column: the index of its first step among the weights; weight 0 is the constant.
     starts: Vec<usize>,
     bottom: Vec<u8>,
     weights: Vec<f64>,
     covariance: Vec<f64>,
-    /// By column and level above the bottom: the sum of its steps.
+    /// By column and level above the bottom: the sum of the steps up to the level.
     sums: Vec<Vec<f64>>,
-    /// Mean square of the errors made, the old ones fading.
+    /// The mean square of past errors, with older errors fading.
     error: f64,
 }
 
 impl Fit {
-    /// A fit that starts from `constant`; steps are expected to follow the effective values, as they do where columns
-    /// are independent, with this sign.
+    /// Returns a fit that starts from `constant`. Steps are initially expected to follow the effective values, with the
+    /// sign `sign`, as they do if columns are independent.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
@@ -101,7 +101,7 @@ impl Fit {
     }
 }
 
-/// A value on the scale on which it is fitted, and how far a guess usually is off.
+/// A guessed value on the scale on which it is fitted, and its usual error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) value: f64,
@@ -109,7 +109,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// How probably the true value is at least `threshold`, which is on the same scale.
+    /// Returns the probability that the true value is at least `threshold`, which is on the same scale.
     pub(super) fn reaches(self, threshold: f64) -> f64 {
         1.0 / (1.0 + (-1.7 * (self.value - threshold) / self.spread).exp())
     }
@@ -121,9 +121,9 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The excess of the first node seen, the bottom: the most there is. Unknown while there is none.
+    /// The excess of the first node seen, the bottom, which is the greatest excess; `None` until it is known.
     most_excess: Option<f64>,
-    /// The least excess per suppressed row seen; half of it stands for none.
+    /// The least excess per suppressed row seen; half of it stands for no excess.
     excess_of_row: f64,
     floors_tell: bool,
 }
@@ -142,7 +142,7 @@ impl Guess {
         }
     }
 
-    /// Whether floors say more than the bounds that need no assessment.
+    /// Returns true if floors are better than the bounds that need no assessment.
     pub(super) fn floors_tell(&self) -> bool {
         self.floors_tell
     }
@@ -167,12 +167,12 @@ impl Guess {
         self.floors_tell |= found.floor > oracle.bound(node, 0) + 1e-4 * found.floor.abs();
     }
 
-    /// The share of suppressed rows as a logit.
+    /// Returns the share of suppressed rows as a logit.
     pub(super) fn suppressed_scale(&self, suppressed: f64) -> f64 {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// The share of the greatest excess as a logit; what no node reaches is infinite.
+    /// Returns the share of the greatest excess as a logit; infinite for an excess that no node reaches.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),
@@ -194,7 +194,7 @@ impl Guess {
         }
     }
 
-    /// The floor, as a logarithm.
+    /// Returns the guessed floor, as a logarithm.
     pub(super) fn floor(&self, levels: &[u8]) -> Expected {
         Expected {
             value: self.floor.at(levels),
@@ -202,13 +202,13 @@ impl Guess {
         }
     }
 
-    /// The excess, as a number.
+    /// Returns the guessed excess, as a number.
     pub(super) fn excess_number(&self, levels: &[u8]) -> f64 {
         self.most_excess
             .map_or(0.0, |most| most / (1.0 + (-self.excess.at(levels)).exp()))
     }
 
-    /// The floor, as a number of at least `least`.
+    /// Returns the guessed floor, as a number of at least `least`.
     pub(super) fn floor_number(&self, levels: &[u8], least: f64) -> f64 {
         if self.floors_tell {
             self.floor.at(levels).exp().max(least)

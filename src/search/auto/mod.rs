@@ -1,21 +1,21 @@
-//! Auto: the optimum with few assessments where the lattice can be finished, else a good node with a proven bound.
+//! Auto: the optimum with few assessments if the lattice can be finished, else a good node with a proven bound.
 //!
-//! Every node has a lower bound on its cost: a bound known without an assessment and the floors of the assessed nodes
-//! below it, plus the greatest excess (cost less floor) of the assessed nodes above it, where the excess never grows
-//! along generalization. A node that fails excludes every node below it where anonymity is monotone. So one assessment
-//! can exclude most of the lattice, and a few dozen prove the optimum, if they are the right ones. Which those are is
-//! guessed: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of one term per column
-//! and level, and the next node is the one that is expected to exclude most of a random sample of the open nodes, or
-//! now and then the one that is expected to cost least. Guesses only choose; what is excluded is excluded by bounds.
+//! Every node has a lower bound on its cost. It is the greatest of a bound known without an assessment and the floors
+//! of the assessed nodes below it. If the excess (cost minus floor) never grows along generalization, the greatest
+//! excess of the assessed nodes above is added. If anonymity is monotone, a node that fails excludes every node below
+//! it. So one assessment can exclude most of the lattice, and a few dozen well-chosen ones prove the optimum. The
+//! choice is a guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of one term
+//! per column and level. The next node is the one that is expected to exclude most of a random sample of the open
+//! nodes, or now and then the one that is expected to cost least. Guesses only choose nodes; only bounds exclude them.
 //!
-//! That keeps a few numbers for every node. A larger lattice is searched by branch and bound over boxes of nodes, with
-//! the same bounds and guesses: more assessments, but time and memory do not depend on the size of the lattice. Where
-//! nothing follows for the nodes below an assessed one (models and limits that are not monotone), nodes are assessed in
-//! the order of their bounds.
+//! This method stores a few numbers for every node. A larger lattice is searched by branch and bound over boxes of
+//! nodes, with the same bounds and guesses. That takes more assessments, but time and memory do not depend on the size
+//! of the lattice. If an assessment says nothing about the nodes below it (models and limits that are not monotone),
+//! nodes are assessed in the order of their bounds.
 //!
-//! **Guarantee**: a run that ends by itself answers the optimum for any metric and any models (of nodes that cost the
-//! same, the one that comes first), unless it says that its memory is full. A run that is stopped leaves the best node
-//! found and a bound that no anonymous node undercuts ([`Context::proven`]).
+//! **Guarantee**: a run that ends by itself returns the optimum for any metric and any models (of nodes that cost the
+//! same, the one that comes first), unless it reports that its memory is full. A run that is stopped returns the best
+//! node found, and a lower bound on the cost of every anonymous node ([`Context::proven`]).
 //!
 //! Example: `SEARCH USING auto`.
 //!
@@ -33,7 +33,7 @@ use boxes::Boxes;
 use cover::Cover;
 pub(super) use guess::Fit;
 
-/// The search.
+/// The `auto` search.
 #[derive(Debug)]
 pub struct Auto {
     nodes_in_memory: u64,
