@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns the same session, in which a quoted file, folder, glob or URL is a table.
+/// The same session, in which a file, folder, glob or URL in quotes is a table.
 pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     let factory = Arc::new(PathTables(session.clone()));
     let catalogs = Arc::clone(session.state().catalog_list());
