@@ -32,7 +32,7 @@ pub struct Classes {
 
 impl Classes {
     /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all quasi-identifiers.
-    /// Returns `None` if the classes do not determine the release, because it has other columns or suppressed rows. If
+    /// Returns `None` if the classes do not determine the release, because it has other columns or starred rows. If
     /// `keys` is true, the columns of the order key follow the released ones.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,

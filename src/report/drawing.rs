@@ -1,8 +1,8 @@
 //! The drawing of every picture of a report.
 //!
 //! A picture is as wide as a phone's screen, so that its letters are never scaled down until they are illegible. Marks
-//! have two shades of blue grey that stand out on white and on black. Lines and letters take the colour of the text
-//! around them, so that one picture serves a light page, a dark page and paper.
+//! have two bluish colours that stand out on white and on black. Lines and letters take the colour of the text around
+//! them, so that one picture serves a light page, a dark page and paper.
 
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
