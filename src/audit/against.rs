@@ -1,8 +1,8 @@
-//! Rows that the source does not generalize to.
+//! Checks that every released row follows from the source.
 //!
-//! A release says nothing but what its source says: every released row, in the columns that are kept as they are and in
-//! the quasi-identifiers whose hierarchy and level are known, is a row of the generalized source, and there are no more
-//! rows alike in the release than in the source. A doubled file, a changed value and an invented row all break that.
+//! Take the columns that are released unchanged, and the quasi-identifiers whose hierarchy and level are known. In
+//! these columns every released row must be a row of the generalized source, and no row may occur more often in the
+//! release than in the source. A duplicated file, a changed value and an invented row all violate that.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -16,20 +16,21 @@ use crate::folder::Check;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
 
-/// A column that is released as it is in the source.
+/// A column that is released with the values of the source.
 pub(super) struct Unchanged {
     pub(super) column: String,
-    /// What is compared of a released value.
+    /// The SQL expression of the released value to compare.
     pub(super) released: String,
-    /// What is compared of the source's, which has one zero as soon as it is released.
+    /// The SQL expression of the source's value to compare; -0.0 becomes 0.0, as in a release.
     pub(super) of_source: String,
 }
 
-/// The columns that the release kept: those of the manifest's statement, or the sensitive ones of the claim.
+/// Returns the columns that are released unchanged: by the manifest, or else the sensitive attributes of the claim that
+/// are not randomized.
 pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result<Vec<Unchanged>> {
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
-        // A promise to each row generalizes the attribute that it is about.
+        // A model that gives each row its own limit generalizes the attribute that it is about.
         let personal = claim.constraints.iter().filter(|c| c.model.limit_column().is_some());
         let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
         let kept = claim.sensitive.iter().filter(|s| !s.randomized);
@@ -56,7 +57,7 @@ pub(super) async fn unchanged(session: &SessionContext, claim: &Claim) -> Result
     Ok(unchanged.collect())
 }
 
-/// Counts the released rows beyond those of the source.
+/// Counts the released rows that exceed those of the source. Returns `None` if no column can be compared.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -92,7 +93,7 @@ pub(super) async fn check(
         format!("SELECT {}, {more} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
-    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their number.
     let looks = format!(
         "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()

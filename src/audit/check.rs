@@ -1,8 +1,8 @@
-//! The two kinds of checks that are counted.
+//! Constructors for the two kinds of checks that compare counts.
 
 use crate::folder::{Check, MANIFEST};
 
-/// A check of how many there are of what there must be none of.
+/// Returns a check that holds if `found` is 0.
 pub(super) fn none_of(check: String, found: u64) -> Check {
     Check {
         check,
@@ -12,7 +12,7 @@ pub(super) fn none_of(check: String, found: u64) -> Check {
     }
 }
 
-/// A check that what is there is what the manifest has.
+/// Returns a check that holds if the count that was reached equals the count of the manifest.
 pub(super) fn says(what: &str, required: Option<u64>, reached: Option<u64>) -> Check {
     Check {
         check: format!("{what} as {MANIFEST} says"),

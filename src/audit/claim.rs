@@ -1,4 +1,4 @@
-//! What is claimed of rows, and what they can be held against.
+//! The claim of a VERIFY: the rows, the promises about them, and the data to check them against.
 
 use super::evidence::Evidence;
 use crate::error::{Error, Result};
@@ -8,50 +8,50 @@ use datafusion::dataframe::DataFrame;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is claimed of rows, and what they can be held against.
+/// The rows to check, the promises about them, and the data to check them against.
 pub(crate) struct Claim {
-    /// The rows.
+    /// The rows to check.
     pub(crate) rows: DataFrame,
-    /// The columns that are the names of their folders.
+    /// The columns whose values are folder names.
     pub(crate) folders: Vec<String>,
-    /// What the release says of itself.
+    /// The manifest of the release, if the rows are one.
     pub(crate) evidence: Option<Evidence>,
-    /// The quasi-identifiers that are named.
+    /// The quasi-identifiers that the statement names.
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
-    /// Those of them whose hierarchy is named too.
+    /// The quasi-identifiers whose hierarchy the statement names.
     pub(crate) generalized: Vec<String>,
     /// The sensitive attributes.
     pub(crate) sensitive: Vec<ClaimedAttribute>,
     /// The column whose distinct values classes count.
     pub(crate) entity: Option<String>,
-    /// The models that are to hold.
+    /// The constraints to check.
     pub(crate) constraints: Vec<Constraint>,
-    /// The rows that these were made from.
+    /// The source that the rows were released from (AGAINST).
     pub(crate) against: Option<DataFrame>,
-    /// The rows of the population.
+    /// The rows of the population (POPULATION).
     pub(crate) population: Option<DataFrame>,
-    /// The hierarchies that are known, by name.
+    /// The hierarchies of the session, by name.
     pub(crate) hierarchies: BTreeMap<String, Arc<Hierarchy>>,
 }
 
-/// A sensitive attribute that is named.
+/// A sensitive attribute that the statement names.
 pub(crate) struct ClaimedAttribute {
-    /// Its column.
+    /// The column of the attribute.
     pub(crate) column: String,
-    /// The name of its hierarchy.
+    /// The name of the attribute's hierarchy.
     pub(crate) hierarchy: Option<String>,
-    /// Whether it was permuted.
+    /// Whether the column was permuted.
     pub(crate) randomized: bool,
 }
 
 impl Claim {
-    /// The hierarchy called `name`.
+    /// Returns the hierarchy called `name`, or an error that suggests similar names.
     pub(super) fn hierarchy(&self, name: &str) -> Result<Arc<Hierarchy>> {
         let found = self.hierarchies.get(name).cloned();
         found.ok_or_else(|| Error::unknown("hierarchy", name, self.hierarchies.keys().map(String::as_str)))
     }
 
-    /// The columns of the rows.
+    /// Returns the names of the columns of the rows.
     pub(super) fn columns(&self) -> Vec<&str> {
         let fields = self.rows.schema().fields().iter();
         fields.map(|f| f.name().as_str()).collect()

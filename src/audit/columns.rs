@@ -1,4 +1,5 @@
-//! What is known of every quasi-identifier: of those that are named, and of those that the manifest adds.
+//! Collects the hierarchy and levels of every quasi-identifier: those that the statement names, and those that the
+//! manifest adds.
 
 use super::claim::Claim;
 use super::evidence::Evidence;
@@ -10,14 +11,15 @@ use crate::folder::{MANIFEST, Manifest, Role};
 use crate::hierarchy::Hierarchy;
 use std::sync::Arc;
 
-/// A quasi-identifier and what is said of it.
+/// A quasi-identifier with the hierarchy and levels that the statement gives.
 struct Named {
     column: String,
     hierarchy: Option<Arc<Hierarchy>>,
     levels: Option<(u8, u8)>,
 }
 
-/// What is known of every quasi-identifier.
+/// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest. Adds checks to
+/// `found` where the two name a hierarchy, and notes what cannot be checked.
 pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
@@ -27,7 +29,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     let mut known = vec![];
     for named in named(claim, &of_manifest) {
         let column = named.column.as_str();
-        // What is claimed goes before what the release says of itself.
+        // The levels of the statement take precedence over those of the manifest.
         let levels = named.levels.or_else(|| {
             let level = manifest.and_then(|m| m.node.get(column));
             level.map(|level| (*level, *level))
@@ -46,7 +48,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     Ok(known)
 }
 
-/// The quasi-identifiers that are named, and then those that the manifest adds.
+/// Returns the quasi-identifiers that the statement names, followed by those that the manifest adds.
 fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     let columns = claim.columns();
     let claimed = claim.quasi_identifiers.iter().map(|q| Named {
@@ -65,7 +67,7 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     claimed.chain(added).collect()
 }
 
-/// The hierarchy that the manifest names for a column, where it is known.
+/// Returns the hierarchy that the manifest names for a column; `None` if the session does not have the same one.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,

@@ -1,9 +1,10 @@
-//! Rows whose labels are not true of any row of the source.
+//! Checks that the labels of every released row are true of a row of the source.
 //!
-//! Where a column has one level, each label has its values and counting tells ([`super::against`]). A local recoding may
-//! release labels of many levels, and ranges, which overlap: each released row is then matched with a row of the source
-//! that is equal in the columns that are kept, and that its labels cover, and no row of the source is taken twice. Rows
-//! that are alike are matched together, as a flow from the distinct released rows to the distinct rows of the source.
+//! If a column has one level, each value has one label there, and counting suffices ([`super::against`]). A local
+//! recoding may release labels of many levels, and ranges, which overlap. Each released row is then matched with a row
+//! of the source that is equal in the unchanged columns and that its labels cover, and no row of the source is used
+//! twice. Equal rows are matched together, as a flow from the distinct released rows to the distinct rows of the
+//! source.
 
 use super::against::Unchanged;
 use super::check::none_of;
@@ -25,21 +26,22 @@ use futures::StreamExt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most pairs of a released row and one of the source that a flow is counted over. Beyond, each released row is
-/// counted for itself.
+/// The largest number of pairs of a released row and a source row that a flow is computed over. Beyond it, each
+/// released row is counted on its own.
 const PAIRS: usize = 1 << 21;
 
-/// A column whose labels are held against the values of the source.
+/// A column whose labels are compared with the values of the source.
 struct Covered {
     proven: Proven,
-    /// The places of the released labels and the codes of the source's values, by text.
+    /// The indices of the released labels and the codes of the source's values, by text.
     labels: HashMap<Option<String>, u32>,
     codes: HashMap<Option<String>, u32>,
-    /// The places of NULL and of the empty text, where files have one for both.
+    /// The indices of the labels NULL and empty text, if the files write both alike.
     alike: Option<[u32; 2]>,
 }
 
-/// Counts the released rows that cannot be matched, and names the columns whose labels cannot be read.
+/// Counts the released rows that cannot be matched. Also returns what could not be checked, for each column whose
+/// labels cannot be read.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -97,7 +99,7 @@ pub(super) async fn check(
         .concat()
         .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
-    // Of the rows that look suppressed, only the manifest's number tells how many are.
+    // Suppressed rows cannot be told from rows that look the same; the manifest gives only their number.
     let looks = format!(
         "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()
@@ -124,7 +126,7 @@ pub(super) async fn check(
 }
 
 impl Covered {
-    /// `None` where labels cannot be read for want of a hierarchy.
+    /// Prepares a column for comparison; returns `None` if its labels cannot be read without a hierarchy.
     async fn of(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<Option<Self>> {
         let hierarchy = match &known.hierarchy {
             Some(hierarchy) => Arc::clone(hierarchy),
@@ -171,26 +173,26 @@ impl Covered {
     }
 }
 
-/// Distinct rows that are equal in the columns that are kept: released ones, and those of the source.
+/// Distinct rows that are equal in the unchanged columns: released rows, and rows of the source.
 #[derive(Default)]
 struct Block {
     sides: [Vec<Vec<u32>>; 2],
     rows: [Vec<u64>; 2],
-    /// Of the released ones, whether they look suppressed.
+    /// Whether each released row looks suppressed.
     looks: Vec<bool>,
 }
 
-/// Released rows that cannot be matched.
+/// The number of released rows that cannot be matched.
 struct Missing {
     rows: u64,
-    /// Those that look suppressed, and may be.
+    /// The number of unmatched rows that look suppressed, and may be.
     alike: u64,
-    /// Whether all could be matched at once.
+    /// Whether all rows were matched at once.
     is_whole: bool,
 }
 
-/// The rows that cannot be matched: `sql` answers `keys` columns that are kept, then the labels and values, the side,
-/// whether the row looks suppressed, and the rows.
+/// Counts the rows that cannot be matched. The columns of `sql` are `keys` unchanged columns, then the labels or
+/// values, the side (0 released, 1 source), whether the row looks suppressed, and the number of rows.
 async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<Missing> {
     let mut stream = session
         .sql(sql)
@@ -245,7 +247,7 @@ async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &m
 }
 
 impl Block {
-    /// Counts the rows of this block that have no match, and begins a new one.
+    /// Counts the rows of this block that have no match, and starts a new block.
     fn settle(&mut self, covered: &mut [Covered], missing: &mut Missing) {
         let Block { sides, rows, looks } = std::mem::take(self);
         let [released, source] = sides;
@@ -273,7 +275,7 @@ impl Block {
         }
         let all: u64 = rows[0].iter().sum();
         let unmatched = all - matched(&rows[0], &rows[1], &pairs);
-        // A greatest matching can be had that leaves as few of the others alone as there are when they are matched first.
+        // Some maximum matching leaves as few ordinary rows unmatched as a matching of these rows alone does.
         let first = match alike.is_empty() {
             true => unmatched,
             false => {
@@ -288,15 +290,15 @@ impl Block {
     }
 }
 
-/// The released rows of a block by what they cover: a bit each.
+/// The released rows of a block that cover a value, as a bit set.
 struct Covering<'a> {
     released: &'a [Vec<u32>],
-    /// By column and code of a value the rows whose label there covers it.
+    /// For each column and code of a value, the rows whose label covers the value.
     by_value: Vec<HashMap<u32, Vec<u64>>>,
     held: usize,
 }
 
-/// The most words that are held; then they are found anew.
+/// The largest number of words of bit sets that are cached; beyond it, the cache is cleared.
 const HELD: usize = 1 << 25;
 
 impl<'a> Covering<'a> {
@@ -308,7 +310,7 @@ impl<'a> Covering<'a> {
         }
     }
 
-    /// The rows that cover these values in every column.
+    /// Returns the rows whose labels cover these values in every column.
     fn of(&mut self, covered: &mut [Covered], values: &[u32]) -> Vec<usize> {
         let words = self.released.len().div_ceil(64);
         if self.held > HELD {

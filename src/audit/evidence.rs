@@ -1,7 +1,7 @@
-//! What a release says of itself in its manifest, held against what is there.
+//! Compares the manifest of a release with its files.
 //!
-//! What the manifest alone says of the source (levels that a hierarchy of the session does not confirm, rows, metrics) is
-//! checked with AGAINST or not at all; [`Evidence::unchecked`] names it.
+//! Some entries of the manifest are about the source: levels that no hierarchy of the session confirms, row counts,
+//! metrics. These are checked with AGAINST or not at all; [`Evidence::unchecked`] names those that are not.
 
 use super::check::{none_of, says};
 use super::files;
@@ -16,33 +16,33 @@ use datafusion::prelude::SessionContext;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// What the statement of a manifest says of the columns that it releases.
+/// The released columns according to the statement in a manifest.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stated {
-    /// The columns by name.
+    /// The role of each column, by name.
     pub(crate) roles: HashMap<String, Role>,
-    /// Those that were permuted.
+    /// The columns that were permuted.
     pub(crate) randomized: HashSet<String>,
 }
 
-/// The manifest of the release that is checked.
+/// The manifest of the release to check.
 pub(crate) struct Evidence {
     folder: PathBuf,
     pub(super) manifest: Manifest,
-    /// Whether it is as it was written.
+    /// Whether the manifest is unchanged since it was written.
     is_sealed: bool,
-    /// What the statement that it names says, where it reads as one.
+    /// The columns according to the manifest's statement; `None` if the statement does not parse.
     stated: Option<Stated>,
 }
 
 impl Evidence {
-    /// How texts of its files are compared with others.
+    /// Returns the form in which texts of the release's files are compared: [`TEXT`] or [`CSV_TEXT`].
     pub(super) fn text(&self) -> &'static str {
         let is_csv = self.manifest.output.iter().any(|file| file.name.ends_with(".csv"));
         if is_csv { CSV_TEXT } else { TEXT }
     }
 
-    /// The manifest of the release in `folder`, where there is one; `read` says what its statement says.
+    /// Reads the manifest in `folder`, if there is one; `read` extracts the columns from its statement.
     pub(crate) fn of(folder: &Path, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
         let found = Manifest::read_sealed(folder)?;
         Ok(found.map(|(manifest, is_sealed)| Self {
@@ -53,7 +53,7 @@ impl Evidence {
         }))
     }
 
-    /// The columns that are released as they are.
+    /// Returns the columns that are released unchanged.
     pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
         let randomized: HashSet<&String> = match &self.stated {
@@ -68,7 +68,7 @@ impl Evidence {
         columns
     }
 
-    /// Every number and name of the manifest that can be counted again.
+    /// Checks every number and name of the manifest that can be recounted.
     pub(super) async fn check(
         &self,
         session: &SessionContext,
@@ -89,11 +89,11 @@ impl Evidence {
             SuppressedRows::Starred => 0,
         };
         let mut same_classes = says("classes", Some(manifest.classes), Some(classes));
-        // Groups of a local recoding may have the same labels, and are one class in the release then.
+        // Groups of a local recoding may have the same labels, and then form one class in the release.
         same_classes.ok |= manifest.partition.is_some() && classes <= manifest.classes;
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
-        // The manifest counts entities, and where those are not in the files their rows are, which are no fewer; nor are
-        // they where only their looks tell suppressed rows from a class.
+        // The manifest counts entities. If the entity column is not released, rows are counted instead, which are at
+        // least as many. The count may also be larger if suppressed rows can be told from a class only by their looks.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
@@ -108,7 +108,8 @@ impl Evidence {
                 quote(&released.name),
                 released.is_starred()
             );
-            // A class that was generalized to the top may look like them, so there can be more, but never less.
+            // A class that was generalized to the top looks the same, so there may be more starred rows, but never
+            // fewer.
             let starred = count(session, &starred).await?;
             let mut check = says("starred rows", Some(manifest.rows_suppressed), Some(starred));
             check.ok = starred >= manifest.rows_suppressed;
@@ -128,7 +129,7 @@ impl Evidence {
         Ok(checks)
     }
 
-    /// The columns by name and role, their levels, those that nothing names, and whether the statement can name any.
+    /// Checks the columns by name and role, their levels, that all are named, and that the manifest's statement parses.
     fn columns(&self, columns: &[&str]) -> [Check; 4] {
         let manifest = &self.manifest;
         let there: HashSet<&str> = columns.iter().copied().collect();
@@ -138,7 +139,7 @@ impl Evidence {
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
-        // Every name but those that are missing here or there, which other checks count.
+        // Only names on both sides are compared in order; other checks count the missing ones.
         let mut in_order = manifest.columns_of_files();
         in_order.retain(|name| there.contains(name));
         let in_files: HashSet<&str> = in_order.iter().copied().collect();
@@ -169,7 +170,7 @@ impl Evidence {
         ]
     }
 
-    /// The quasi-identifiers that have no level, and the others that have one. A local recoding has no levels.
+    /// Counts the quasi-identifiers without a level and the other columns with one. A local recoding has no levels.
     fn other_levels(&self) -> u64 {
         let manifest = &self.manifest;
         let of_columns: BTreeSet<String> = match manifest.partition {
@@ -180,7 +181,7 @@ impl Evidence {
         of_columns.symmetric_difference(&there).count() as u64
     }
 
-    /// What nothing that is there can confirm.
+    /// Returns what cannot be checked with the data at hand.
     pub(super) fn unchecked(&self, is_against: bool) -> Vec<String> {
         let mut unchecked = vec![];
         if !is_against {

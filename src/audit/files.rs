@@ -1,7 +1,7 @@
-//! The folder of a release: what is in it beside what the manifest names, and in its files beside rows.
+//! Checks the folder of a release: files that the manifest does not name, and content of files besides rows.
 //!
-//! A name of the manifest is looked up among the files that are there, and never followed anywhere: a manifest that names
-//! `../other` or a link reads nothing but its own folder.
+//! A name in the manifest is looked up among the files that exist, and never followed: a manifest that names `../other`
+//! or a link cannot make the check read anything outside its folder.
 
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
@@ -13,12 +13,12 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What is in a folder.
+/// The content of a folder.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// The paths of its files under it.
+    /// The paths of the files, relative to the folder.
     files: HashSet<String>,
-    /// How many links, empty folders and other things there are.
+    /// The number of links, empty folders and other things that are not files.
     others: u64,
 }
 
@@ -36,7 +36,7 @@ impl Contents {
             let entry = entry.map_err(failed)?;
             let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
             is_empty = false;
-            // Links are neither.
+            // A link is neither a folder nor a file here, because its own type counts.
             if kind.is_dir() {
                 self.add(root, &path)?;
             } else if kind.is_file() {
@@ -51,7 +51,8 @@ impl Contents {
     }
 }
 
-/// The files by name, size and content, what else is in the folder, and what the files hold beside rows.
+/// Checks the files by name, size and content, that the folder contains nothing else, and that the files contain only
+/// rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     let contents = Contents::of(folder)?;
     let mut named: HashMap<&str, &FileSummary> = HashMap::new();
@@ -79,14 +80,14 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     ])
 }
 
-/// As the footer says; `None` of other files.
+/// Returns the row count in a Parquet footer; `None` for other files.
 fn rows_of_parquet(path: &Path) -> Option<u64> {
     let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
     u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
 }
 
-/// Whether a file has, beside rows, only what a release has: no metadata of its own in the footer, no text in a place
-/// of names that readers pass over, no bytes between the parts that the footer lists.
+/// Returns true if a file contains only what a release contains: no additional metadata in the footer, no text in names
+/// that readers ignore, no bytes between the parts that the footer lists.
 fn has_only_rows(path: &Path, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(path, &manifest.columns_of_files());
@@ -94,7 +95,7 @@ fn has_only_rows(path: &Path, name: &str, manifest: &Manifest) -> bool {
     is_plain_parquet(path, &format!("anonsql {}", manifest.version)).unwrap_or(false)
 }
 
-/// `None` where it cannot be read.
+/// Returns true if a Parquet file contains only rows; `None` if it cannot be read.
 fn is_plain_parquet(path: &Path, created_by: &str) -> Option<bool> {
     let mut file = File::open(path).ok()?;
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
@@ -109,6 +110,6 @@ fn is_plain_parquet(path: &Path, created_by: &str) -> Option<bool> {
     let no_metadata = about.key_value_metadata().is_none_or(Vec::is_empty);
     let own_names =
         about.created_by() == Some(created_by) && about.schema_descr().root_schema().name() == "arrow_schema";
-    // The signature stands at both ends, and the size of the footer before the last.
+    // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
     Some(no_metadata && own_names && bytes == 4 + data + footer + 8)
 }

@@ -1,4 +1,4 @@
-//! How many rows of a release can be matched with rows of its source, no row of which is taken twice.
+//! The largest number of rows of a release that can be matched with rows of its source, each used at most once.
 //!
 //! A maximum flow in a bipartite network, by Dinic's algorithm.
 //!
@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-/// The most of `supplies` that reaches `demands` over `edges` from places of the one to places of the other.
+/// Returns the maximum flow from `supplies` to `demands` over `edges`, each a pair of indices into the two.
 pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -> u64 {
     let mut network = Network::new(supplies, demands, edges);
     let mut flow = 0;
@@ -17,9 +17,10 @@ pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -
 }
 
 struct Network {
-    /// By node its edges.
+    /// The edges of each node.
     out: Vec<Vec<u32>>,
-    /// By edge where it leads, and what it still takes. An edge and its reverse differ in the last bit.
+    /// The target of each edge and its remaining capacity. The numbers of an edge and its reverse differ in the last
+    /// bit.
     to: Vec<u32>,
     room: Vec<u64>,
     levels: Vec<u32>,
@@ -60,7 +61,7 @@ impl Network {
         }
     }
 
-    /// Numbers the nodes by their distance from the source. Whether the sink can be reached.
+    /// Numbers the nodes by their distance from the source. Returns true if the sink can be reached.
     fn level(&mut self) -> bool {
         self.levels = vec![FAR; self.out.len()];
         self.levels[SOURCE] = 0;
@@ -77,7 +78,7 @@ impl Network {
         self.levels[self.sink] != FAR
     }
 
-    /// Sends what goes along the shortest paths, until none is left.
+    /// Sends flow along shortest paths until none is left, and returns the amount.
     fn augment(&mut self) -> u64 {
         let (mut flow, mut path, mut node) = (0, vec![], SOURCE);
         let mut tried = vec![0usize; self.out.len()];
@@ -129,8 +130,8 @@ mod tests {
     }
 
     proptest! {
-        /// The flow is the least cut (Ford and Fulkerson): over all sets of suppliers, what those outside supply and
-        /// those that the set reaches demand.
+        /// The maximum flow is the minimum cut (Ford and Fulkerson): the minimum over all sets of suppliers of the
+        /// supply outside the set plus the demand that the set reaches.
         #[test]
         fn the_flow_is_the_least_cut(
             supplies in prop::collection::vec(0u64..6, 0..6),

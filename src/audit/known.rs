@@ -1,4 +1,4 @@
-//! What is known of a released quasi-identifier, and other rows generalized as it is.
+//! The hierarchy and levels of a released quasi-identifier, and the generalization of other rows by them.
 
 use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::{released_type, type_of};
@@ -15,16 +15,16 @@ use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// A released quasi-identifier.
+/// A released quasi-identifier with its hierarchy and levels, as far as they are known.
 pub(super) struct Known {
     pub(super) column: String,
-    /// The hierarchy that it was generalized by.
+    /// The hierarchy by which the column was generalized.
     pub(super) hierarchy: Option<Arc<Hierarchy>>,
-    /// The levels that its labels may be of.
+    /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
-    /// Whether its values are the names of folders.
+    /// Whether the values are folder names.
     pub(super) is_folder: bool,
-    /// How texts of the release are compared with others: [`TEXT`](super::spelling::TEXT) or
+    /// The form in which texts of the release are compared: [`TEXT`](super::spelling::TEXT) or
     /// [`CSV_TEXT`].
     pub(super) text: &'static str,
 }
@@ -56,8 +56,8 @@ impl Known {
         })
     }
 
-    /// How its released values are compared with those of a column of type `other`, generalized as they are; `None` where
-    /// that cannot be done.
+    /// Returns the form in which released values are compared with generalized values of a column of type `other`;
+    /// `None` if they cannot be compared.
     pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
         Ok(match self.level() {
             Some(0) => compared(&released_type(session, &self.column).await?, other, self.text),
@@ -66,13 +66,13 @@ impl Known {
         })
     }
 
-    /// The level, where there is only one that it may be.
+    /// Returns the level if it is known exactly.
     pub(super) fn level(&self) -> Option<u8> {
         self.levels.filter(|(low, high)| low == high).map(|(low, _)| low)
     }
 }
 
-/// The distinct values of a column of `table`, bound to the hierarchy.
+/// Returns the distinct values of a column of `table`, and the hierarchy bound to them.
 pub(super) async fn bind(
     session: &SessionContext,
     table: &str,
@@ -91,7 +91,7 @@ pub(super) async fn bind(
     Ok((values, lookup))
 }
 
-/// The rows of `table` with each of these columns as it was released, as a relation to select from.
+/// Returns SQL for the rows of `table` with each of these columns generalized as it was released.
 pub(super) async fn generalized(session: &SessionContext, table: &str, columns: &[&Known]) -> Result<String> {
     let (mut selected, mut joins) = (vec![], String::new());
     for (i, known) in columns.iter().enumerate() {

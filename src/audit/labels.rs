@@ -1,11 +1,14 @@
-//! Labels that are not of the level that was promised: raw values in a column, or in the folder names of partitions.
+//! Checks that labels are of the promised level: no raw values in a column, or in the folder names of partitions.
 //!
-//! A hierarchy that lists its values lists its labels too, and any other text is foreign. With AGAINST, the labels are
-//! those of the source's values. A rule without a source is applied to the label itself: what it generalizes further is
-//! no label of that level (`PREFIX (3)` leaves `123**` as it is, and makes `12345` to `123**`). Where the hierarchy is
-//! not known at all, a value of the source is taken for a raw one. `*`, or the one label that the hierarchy's last level
-//! has of its own, is a label of the top, and below it only where the hierarchy sends NULL or unmapped values there; the
-//! suppressed rows that the manifest counts are set aside before.
+//! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
+//! - With AGAINST, the labels are those of the source's values.
+//! - Without a source, a rule is applied to the label itself: a text that it generalizes further is not a label of that
+//!   level (`PREFIX (3)` leaves `123**` unchanged, and turns `12345` into `123**`).
+//! - If the hierarchy is not known at all, a value of the source counts as raw.
+//!
+//! `*`, or the single label of the hierarchy's last level, is a label of the top. Below the top it is accepted only if
+//! the hierarchy sends NULL or unmapped values there. The suppressed rows that the manifest counts are excluded
+//! beforehand.
 
 use super::check::none_of;
 use super::known::{Known, bind};
@@ -24,7 +27,7 @@ use datafusion::prelude::SessionContext;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// One check for every quasi-identifier whose level is known and above 0.
+/// Returns one check for every quasi-identifier whose level is known and above 0.
 pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, known: &[Known]) -> Result<Vec<Check>> {
     let mut checks = vec![];
     for known in known {
@@ -63,7 +66,7 @@ pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, kn
             }
             None => continue,
         };
-        // Folders are counted once: one with a raw name gives that value away however few rows it has.
+        // A folder counts as one, because a folder with a raw name reveals the value however few rows it has.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
         let foreign = rows
             .zip(is_label)
@@ -80,26 +83,26 @@ async fn has_column(session: &SessionContext, table: &str, column: &str) -> Resu
     Ok(table.schema().has_column_with_unqualified_name(column))
 }
 
-/// The distinct labels that are released, with their rows.
+/// Returns the distinct labels that are released, with their row counts.
 async fn labels(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<(StringArray, Vec<u64>)> {
     let text = text_of(&known.column);
     let (labels, rows) = distinct_values(session, &text, &released.released()).await?;
     Ok((labels.as_string::<i32>().clone(), rows))
 }
 
-/// The distinct values of a column as text.
+/// Returns the distinct values of a column as text.
 async fn texts(session: &SessionContext, table: &str, column: &str) -> Result<HashSet<String>> {
     let (values, _) = distinct_values(session, &text_of(column), &quote(table)).await?;
     let values = values.as_string::<i32>();
     Ok(values.iter().flatten().map(str::to_string).collect())
 }
 
-/// A column as text, in SQL.
+/// Returns the SQL expression of a column as text.
 fn text_of(column: &str) -> String {
     format!("arrow_cast({}, 'Utf8')", quote(column))
 }
 
-/// The labels of the source's values at these levels.
+/// Returns the labels of the source's values at these levels.
 async fn source_labels(
     session: &SessionContext,
     column: &str,
@@ -115,7 +118,7 @@ async fn source_labels(
     Ok(found)
 }
 
-/// Says of each label whether it is one of these levels.
+/// Returns for each label whether it is a label of these levels.
 fn of_levels(
     hierarchy: &Hierarchy,
     (low, high): (u8, u8),
@@ -123,14 +126,14 @@ fn of_levels(
     source: Option<HashSet<String>>,
     is_csv: bool,
 ) -> Result<Vec<bool>> {
-    // NULL stays NULL below the top, unless the hierarchy sends it there. In CSV it may be an empty text, which is a label
-    // where it is one of the source's, or may be.
+    // NULL remains NULL below the top, unless the hierarchy sends it there. In CSV, NULL may be an empty text, which is
+    // a label if the source has it or may have it.
     let may_be_empty = match &source {
         Some(labels) => labels.contains(""),
         None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
     };
     let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
-    // Suppressed rows were set aside: what else is at the top has to have a reason to be there.
+    // Suppressed rows are excluded already, so any other label of the top needs a reason.
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
     let below_top = low..=high.min(hierarchy.height() - 1);
@@ -150,7 +153,7 @@ fn of_levels(
     let is_label: Vec<bool> = match listed {
         Some(listed) => labels.iter().map(|l| l.is_some_and(|l| listed.contains(l))).collect(),
         None => {
-            // A value of the source that is `*` itself would stay too: only AGAINST tells it from a label of the top.
+            // A source value `*` would remain unchanged too: only AGAINST can tell it from a label of the top.
             let (mut stays, mut stars) = (vec![false; labels.len()], false);
             for level in below_top {
                 let stay = unchanged(hierarchy, level, &texts)?;
@@ -174,7 +177,7 @@ fn of_levels(
         .collect())
 }
 
-/// Whether the rule leaves nothing of a text of one character at `level`, so that its label there looks like the top.
+/// Returns true if the rule masks a text of one character completely at `level`, so that its label looks like the top.
 fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
     let rule = hierarchy.rule();
     if rule.accepts(&DataType::Utf8).is_err() {
@@ -186,8 +189,9 @@ fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
     Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
 }
 
-/// Says of each text whether the rule leaves it as it is at `level`, or cannot read it as a value at all. A text is read
-/// as every type that the rule takes, since a label of whole numbers is written otherwise than one of fractions.
+/// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a value. Each text is
+/// parsed as every type that the rule accepts, because labels of integers are printed differently from labels of
+/// floats.
 fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
     let types = [
         DataType::Utf8,
@@ -205,7 +209,7 @@ fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<b
         }
         let labels = rule.labels(&cast(texts, &data_type)?)?;
         let Some(labels) = labels.get(usize::from(level) - 1) else {
-            // A rule without levels of its own has nothing but the top.
+            // A rule without levels of its own has only the top.
             return Ok(vec![false; texts.len()]);
         };
         for (i, label) in labels.iter().enumerate().filter(|(_, l)| l.is_some()) {

@@ -1,17 +1,18 @@
-//! The auditor: promises recounted on any table, released by anonsql or not, and what else gives a release away.
+//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else gives a release away.
 //!
-//! Every row of what is found is one check:
-//! - every privacy model, recounted on the rows; NULL is a value like any other, suppressed rows are no class;
-//! - what the manifest says ([`evidence`]): rows, classes, the smallest class, columns, and what is in its folder and in
-//!   its files ([`files`]);
+//! Every row of the result is one check:
+//! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class;
+//! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
+//!   and of its files ([`files`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
-//!   not true of the source ([`cover`]), and rows left in its order ([`order`]).
+//!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
 //!
-//! What a release says of itself and nothing that is there can confirm (no manifest, no source, a hierarchy that is not the
-//! release's) is named too, and is no failure.
+//! Entries of a release that cannot be confirmed (no manifest, no source, another hierarchy than the release's) are
+//! listed too, and do not count as failures.
 //!
-//! It takes all of this as values ([`Claim`]), shares no code with the search, and knows no session.
+//! The auditor takes its input as a value ([`Claim`]), shares no code with the search, and does not depend on the
+//! session.
 
 mod against;
 mod check;

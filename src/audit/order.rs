@@ -1,12 +1,13 @@
-//! Rows that are left in the order of their source, which tells whoever has the source which row is whose.
+//! Checks that rows are not left in the order of their source: someone with the source could then tell which row is
+//! whose.
 //!
-//! The order is kept if and only if the released rows, in the columns that both have unchanged, are a subsequence of the
-//! source's rows as both are read, and neither of two harmless reasons explains it:
-//! - chance: rows put in any order need about the sum of 1 / p(row) rows of the source to be found one after the other,
-//!   p being the share of rows like it there. Only when the source is shorter than that by five standard deviations is
-//!   it evidence, which tables that are tiny, or constant in those columns, never reach;
-//! - sorting: rows of one class stand together and ascend within it, as a release's do. That order follows from the
-//!   released values alone and says nothing more.
+//! The order counts as kept if and only if the released rows, in the columns that both have unchanged, are a
+//! subsequence of the source's rows in stored order, and neither of two harmless reasons explains it:
+//! - chance: to find randomly ordered rows one after the other takes about the sum of 1 / p(row) rows of the source, where
+//!   p is the share of equal rows in the source. The subsequence is evidence only if the source is shorter than that by five
+//!   standard deviations. Tables that are tiny, or constant in those columns, never reach this;
+//! - sorting: rows of one class are contiguous and ascend within it, as in a release. That order follows from the released
+//!   values alone and reveals nothing more.
 
 use super::against::Unchanged;
 use super::check::none_of;
@@ -26,7 +27,7 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Counts the released rows that stand in the source's order: all or none. `session` reads rows as they are stored.
+/// Counts the released rows that are in the source's order: all or none. `session` must read rows in stored order.
 pub(super) async fn check(
     session: &SessionContext,
     known: &[Known],
@@ -52,7 +53,7 @@ pub(super) async fn check(
     Ok(Some(none_of("rows in the order of the source".into(), kept)))
 }
 
-/// The rows of `released` when each is found in `whole` after the one before it.
+/// Returns the number of rows of `released` if they are a subsequence of `whole`; `None` otherwise.
 async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -> Result<Option<u64>> {
     let mut released = Hashes::of(session, released).await?;
     let mut whole = Hashes::of(session, whole).await?;
@@ -70,11 +71,11 @@ async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -
     Ok(Some(found))
 }
 
-/// Whether a subsequence is more than chance.
+/// Returns true if a subsequence is unlikely to be chance.
 async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> Result<bool> {
     let counts = Hashes::of(session, whole).await?.counts().await?;
     let all = counts.values().sum::<u64>() as f64;
-    // By what they add, so that the sum does not depend on the order of the map.
+    // Sorted by their terms, so that the rounding of the sum does not depend on the order of the map.
     let mut waits: Vec<(f64, f64)> = vec![];
     for (row, n) in Hashes::of(session, released).await?.counts().await? {
         let share = counts.get(&row).map_or(1.0, |c| *c as f64 / all);
@@ -85,7 +86,7 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
     Ok(all < mean - 5.0 * f64::sqrt(variance))
 }
 
-/// Whether the released rows of one class, in one partition, stand together and ascend.
+/// Returns true if the released rows of each class are contiguous in a partition and ascend.
 async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]) -> Result<bool> {
     let table = session.table(CHECKED).await?;
     let is_quasi = |c: &&String| folders.contains(c) || known.iter().any(|k| k.column == **c);
@@ -124,7 +125,7 @@ async fn is_sorted(session: &SessionContext, known: &[Known], folders: &[String]
     Ok(true)
 }
 
-/// Rows as bytes that compare as a release sorts them.
+/// Returns a converter to bytes that compare in the sort order of a release.
 fn ascending(fields: &[FieldRef]) -> Result<RowConverter> {
     let options = SortOptions {
         descending: false,
@@ -134,7 +135,7 @@ fn ascending(fields: &[FieldRef]) -> Result<RowConverter> {
     Ok(RowConverter::new(fields.iter().map(field).collect())?)
 }
 
-/// The rows of a query, one after the other, as hashes.
+/// The rows of a query as hashes, one after the other.
 struct Hashes {
     stream: SendableRecordBatchStream,
     converter: RowConverter,

@@ -1,4 +1,4 @@
-//! The checks of a claim, one after the other.
+//! Runs the checks of a claim one after the other.
 
 use super::claim::Claim;
 use super::columns::known;
@@ -15,7 +15,7 @@ use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use std::sync::Arc;
 
-/// Checks what is claimed.
+/// Runs all checks of a claim.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
     let mut found = Verification::default();
     let known = known(claim, &mut found)?;
@@ -86,7 +86,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     Ok(found)
 }
 
-/// The checked rows as a table of the session: with the columns of the manifest, or else those that are named.
+/// Describes the checked rows as a released table, with the columns of the manifest, or else those of the statement.
 fn released(claim: &Claim) -> Result<ReleasedTable> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
@@ -116,7 +116,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
     })
 }
 
-/// The models of a claim, to be recounted.
+/// Returns the models of a claim as promises to recount.
 fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
     let promises = claim.constraints.iter().map(|c| {
         let hierarchy = attribute_hierarchy(claim, c)?;
@@ -125,7 +125,7 @@ fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
     promises.collect()
 }
 
-/// The hierarchy of the attribute that a model is about, where it reads one.
+/// Returns the hierarchy of a model's sensitive attribute; `None` if the model reads no hierarchy.
 fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Option<Arc<Hierarchy>>> {
     let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
         return Ok(None);

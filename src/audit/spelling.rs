@@ -1,4 +1,4 @@
-//! How values are spelled: files know fewer types than memory, and CSV only text.
+//! How values are written in files: files have fewer types than memory, and CSV only text.
 
 use super::tables::{WHOLE, released_type};
 use crate::error::Result;
@@ -9,14 +9,15 @@ use datafusion::functions::encoding::expr_fn::encode;
 use datafusion::logical_expr::{cast, ident, lit};
 use datafusion::prelude::{Expr, SessionContext};
 
-/// Texts are compared as they are.
+/// The form in which texts are compared as they are.
 pub(super) const TEXT: &str = "Utf8";
 
-/// The empty text and NULL are one, as in a CSV file.
+/// The form in which the empty text and NULL are equal, as in a CSV file.
 pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
-/// The source's sensitive columns as the release's files spell them, in the table of the session; a model then compares
-/// like with like. Returns the columns that SQL spells otherwise than files do.
+/// Converts the source's sensitive columns in the session's table to the form of the release's files, so that models
+/// compare like with like. Returns the columns that cannot be converted, because SQL writes their values differently
+/// from files.
 pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: &'static str) -> Result<Vec<String>> {
     let whole = session.table(WHOLE).await?;
     let (mut unlike, mut columns, mut is_changed) = (vec![], vec![], false);
@@ -45,7 +46,8 @@ pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: 
     Ok(unlike)
 }
 
-/// A column of type `other` as a release has it whose type is `released`; `None` where SQL cannot say it.
+/// Returns a column of type `other` in the form of a released column of type `released`; `None` if SQL cannot convert
+/// it.
 fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static str) -> Option<Expr> {
     let (released, other) = (plain_type(released), plain_type(other));
     if !is_text(released) {
@@ -61,7 +63,7 @@ fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static s
         other if other.is_nested() => return None,
         other if other.is_binary() => encode(cast(column, DataType::Binary), lit("hex")),
         other if text == TEXT && is_text(other) => return Some(column),
-        // The two zeros are released as one.
+        // -0.0 is released as 0.0.
         other if other.is_floating() => {
             let one_zero = cast(column, DataType::Float64) + lit(0.0);
             cast(cast(one_zero, other.clone()), DataType::Utf8)
@@ -78,19 +80,19 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// How a column of the release and one of another table are written to be compared; `None` when their types say
-/// different things of the same value, as after a detour over CSV.
+/// Returns the form in which a column of the release and a column of another table are compared; `None` if values of
+/// the two types cannot be compared, as after a detour over CSV.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {
-        // Text that SQL writes otherwise than files do.
+        // SQL writes the text of these types differently from files.
         (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
         (released, other) if is_text(released) && (other.is_binary() || other.is_nested()) => None,
         (released, _) if is_text(released) => Some(text),
         (DataType::UInt64, DataType::UInt64) => Some("UInt64"),
         (DataType::UInt64, _) | (_, DataType::UInt64) => None,
         (a, b) if a.is_integer() && (b.is_integer() || matches!(b, DataType::Duration(_))) => Some("Int64"),
-        // Parquet has no seconds and one date, and says of a time zone only that there is one.
+        // Parquet has no seconds and one date type, and stores of a time zone only whether there is one.
         (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => Some(match a.max(b) {
             TimeUnit::Second | TimeUnit::Millisecond => "Timestamp(Millisecond, Some(\"UTC\"))",
             TimeUnit::Microsecond => "Timestamp(Microsecond, Some(\"UTC\"))",
@@ -107,11 +109,11 @@ pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str
     }
 }
 
-/// `expression` in the type that [`compared`] names.
+/// Returns the SQL of `expression` in the form that [`compared`] returned.
 pub(super) fn converted(expression: &str, data_type: &str) -> String {
     match data_type {
         "" => expression.to_string(),
-        // The two zeros are one value.
+        // -0.0 and 0.0 are one value.
         "Float64" => format!("arrow_cast({expression}, 'Float64') + 0.0"),
         CSV_TEXT => format!("nullif(arrow_cast({expression}, 'Utf8'), '')"),
         name => format!("arrow_cast({expression}, '{name}')"),

@@ -1,4 +1,4 @@
-//! The tables of the session that recounts.
+//! The tables of the session in which the auditor recounts.
 
 use crate::engine::recounting_session;
 use crate::error::Result;
@@ -10,16 +10,16 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// The name of the checked rows.
+/// The table of the checked rows.
 pub(super) const CHECKED: &str = "checked";
-/// The name of the rows that they were made from, where those are given.
+/// The table of the source's rows, if given.
 pub(super) const WHOLE: &str = "whole";
-/// The name of the population's rows.
+/// The table of the population's rows.
 pub(super) const PEOPLE: &str = "people";
-/// The name of the population's rows generalized as the release is.
+/// The table of the population's rows, generalized like the release.
 pub(super) const POPULATION: &str = "population";
 
-/// A session of its own with these rows under these names, which tells how many it has read.
+/// Creates a separate session with these rows under these names; `progress` counts the rows that it reads.
 pub(super) fn session(
     state: &SessionState,
     views: &[(&str, LogicalPlan)],
@@ -32,12 +32,12 @@ pub(super) fn session(
     Ok(own)
 }
 
-/// The type of a column of the checked rows.
+/// Returns the type of a column of the checked rows.
 pub(super) async fn released_type(session: &SessionContext, column: &str) -> Result<DataType> {
     type_of(session, CHECKED, column).await
 }
 
-/// The type of a column of a table of the session.
+/// Returns the type of a column of a table of the session.
 pub(super) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
     let table = session.table(table).await?;
     let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;

@@ -1,4 +1,4 @@
-//! What VERIFY found, and what it could not check.
+//! The result of VERIFY.
 
 use super::check::says;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::folder::{Check, Manifest};
 use crate::hierarchy::Hierarchy;
 use std::sync::Arc;
 
-/// What VERIFY found.
+/// The result of VERIFY: its checks, and what could not be checked.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -25,17 +25,17 @@ use std::sync::Arc;
 pub struct Verification {
     /// Every check, in the order of VERIFY's rows.
     pub checks: Vec<Check>,
-    /// What could not be checked, and why.
+    /// What could not be checked, with the reason.
     pub unchecked: Vec<String>,
 }
 
 impl Verification {
-    /// Whether every check holds. What could not be checked is no failure.
+    /// Returns true if every check holds. What could not be checked does not count as a failure.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
     }
 
-    /// The hierarchy that is named for a column, where it is the manifest's; else a failed check.
+    /// Adds a check that the hierarchy of a column is the one of the manifest. Returns the hierarchy if it is.
     pub(super) fn same(
         &mut self,
         manifest: &Manifest,

@@ -1,4 +1,4 @@
-//! What stands on the command line.
+//! The command line arguments.
 
 use super::output::Format;
 use crate::error::{Error, Result};
@@ -119,7 +119,7 @@ pub struct Generate {
     pub threads: Option<NonZeroUsize>,
 }
 
-/// A text of statements, and where it comes from.
+/// A text of statements, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// The argument of `-c`.
@@ -131,7 +131,7 @@ pub enum Input {
 }
 
 impl Args {
-    /// Reads the command line of this process. `Err` is help, the version or a usage error, ready to print.
+    /// Parses the command line. The error is the help, the version or a usage error, ready to be printed.
     pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<Input>), clap::Error> {
         let matches = Self::command().try_get_matches_from(line)?;
         let args = Self::from_arg_matches(&matches)?;
@@ -139,7 +139,7 @@ impl Args {
         Ok((args, inputs))
     }
 
-    /// `-c` and `-f` in the order in which they were given.
+    /// Returns the arguments of `-c` and `-f` in the order in which they were given.
     fn inputs(&self, matches: &ArgMatches) -> Vec<Input> {
         let indices = |id: &str| matches.indices_of(id).into_iter().flatten();
         let commands = self.command.iter().cloned().map(Input::Command);
@@ -154,7 +154,7 @@ impl Args {
     }
 }
 
-/// A number of threads: more than [`MOST_THREADS`] take longer to start than they save.
+/// Parses a number of threads, at most [`MOST_THREADS`]: more take longer to start than they save.
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads: NonZeroUsize = text.parse().map_err(|e: ParseIntError| e.to_string())?;
     match threads.get() <= MOST_THREADS {
@@ -165,7 +165,7 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 const MOST_THREADS: usize = 1024;
 
-/// A size in bytes: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
+/// Parses a size in bytes of at least 1 MB: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
 pub fn size(text: &str) -> Result<usize> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -187,7 +187,7 @@ pub fn size(text: &str) -> Result<usize> {
         }
     };
     let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |n| n * factor);
-    // A pool of a few bytes can run nothing; the comparison is false for what is no number.
+    // A pool of a few bytes can run nothing. The comparison is also false for NaN.
     if bytes >= 1e6 && bytes < usize::MAX as f64 {
         Ok(bytes as usize)
     } else {

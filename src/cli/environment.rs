@@ -1,4 +1,4 @@
-//! The session and the runtime that the arguments ask for.
+//! Creates the session and the runtime that the arguments describe.
 
 use super::args::Args;
 use crate::engine::with_unnamed_files;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use tokio::runtime::{Builder, Runtime};
 
-/// Consumers that an error about memory names.
+/// The number of memory consumers that an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
-/// A runtime with as many workers as threads were asked for. The session's pool, as large, computes while they wait.
+/// Creates a runtime with the requested number of workers. The session's pool, which is as large, computes while they
+/// wait.
 pub fn runtime(args: &Args) -> Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(threads(args).get())
@@ -26,7 +27,7 @@ pub fn runtime(args: &Args) -> Result<Runtime> {
         .map_err(|e| Error::io("cannot start threads", e))
 }
 
-/// A DataFusion session with the limits that were asked for.
+/// Creates a DataFusion session with the requested limits.
 pub fn session(args: &Args) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
         .with_target_partitions(threads(args).get())
@@ -41,8 +42,8 @@ pub fn session(args: &Args) -> Result<SessionContext> {
         )));
     }
     if let Some(limit) = args.memory_limit.or_else(memory) {
-        // Every sort gets an even share of what the base frequency set leaves: first come, first served would let the
-        // first sort starve the others.
+        // Every sort gets an equal share of what the base frequency set leaves. If memory were granted first come,
+        // first served, the first sort could starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
@@ -59,33 +60,33 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     let environment = environment.build()?;
     let environment = with_unnamed_files(&environment, &mut config)?.unwrap_or(environment);
     let context = SessionContext::new_with_config_rt(config, Arc::new(environment));
-    // A file's path in quotes can stand where a table's name can.
+    // A quoted file path can be used as a table name.
     Ok(enable_path_tables(context))
 }
 
-/// Bytes that the process has before any query: pages of the program, and what its threads start with.
+/// The memory in bytes of the process before any query: pages of the program, and the initial memory of its threads.
 const OWN: usize = 72_000_000;
-/// The least limit that leaves something to work with.
+/// The smallest memory limit, in bytes, that leaves enough for a job.
 const LEAST: usize = 100_000_000;
 
-/// What is handed out of a memory limit to whoever asks for memory. The rest is for what nobody asks for: the program
-/// itself, batches on their way, columns that are decoded and encoded, and what the allocator keeps.
+/// Returns the part of a memory limit that the pool hands out. The rest is for memory that nobody reserves: the program
+/// itself, batches in transit, columns that are decoded and encoded, and what the allocator retains.
 fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// The memory that the machine, or the container, has: a request that needs more ends in an error that says so, and not
-/// with the process killed. `None` where the system does not tell.
+/// Returns the memory in bytes of the machine, or of the container. With this limit, a request that needs more fails
+/// with an error, and the process is not killed. Returns `None` if the system does not report it.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
-    // Asked of a system that does not tell, sysinfo panics.
+    // For a system that does not report its memory, `cgroup_limits` of sysinfo panics.
     let machine = Some(system.total_memory()).filter(|b| *b > 0)?;
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
     let bytes = container.filter(|b| *b > 0).map_or(machine, |c| c.min(machine));
     usize::try_from(bytes).ok()
 }
 
-/// The threads that were asked for, or one per core.
+/// Returns the requested number of threads, or one per core.
 pub fn threads(args: &Args) -> NonZeroUsize {
     args.threads
         .or_else(|| std::thread::available_parallelism().ok())

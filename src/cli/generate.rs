@@ -4,10 +4,10 @@ use super::args::Generate;
 use crate::error::{Error, Result};
 use crate::generate::{self, BenchShape, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS, Table};
 
-/// The columns of a bench table that was not given a number of them: those of the Adult table.
+/// The default number of columns of a bench table: those of the Adult table.
 const BENCH_COLUMNS: usize = 9;
 
-/// Writes what was asked for.
+/// Writes the requested table or the samples.
 pub fn run(args: &Generate) -> Result<()> {
     if args.table.eq_ignore_ascii_case("sample") {
         let given = args.rows.is_some() || args.seed.is_some() || args.columns.is_some() || args.combinations.is_some();

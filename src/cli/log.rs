@@ -1,23 +1,23 @@
-//! Events for machines: one JSON object a line on standard error, never a data value.
+//! Events for machines: one JSON object per line on standard error, without data values.
 
 use crate::plain;
 use chrono::{SecondsFormat, Utc};
 use serde_json::{Map, Value};
 use std::io::Write;
 
-/// Writes events, or drops them.
+/// A log of events that is written or discarded.
 #[derive(Debug, Clone, Copy)]
 pub struct Log {
     enabled: bool,
 }
 
 impl Log {
-    /// A log that writes if `enabled`.
+    /// Creates a log that writes if `enabled`.
     pub fn new(enabled: bool) -> Self {
         Self { enabled }
     }
 
-    /// Whether events are written.
+    /// Returns true if events are written.
     pub fn enabled(self) -> bool {
         self.enabled
     }
@@ -25,7 +25,7 @@ impl Log {
     /// Writes one event with its fields.
     pub fn event<const N: usize>(self, name: &str, fields: [(&str, Value); N]) {
         if self.enabled {
-            // Whoever closed standard error does not want to know.
+            // A failed write is ignored: nobody reads a closed standard error.
             let _ = writeln!(std::io::stderr(), "{}", line(name, fields));
         }
     }
@@ -36,7 +36,7 @@ fn line<const N: usize>(name: &str, fields: [(&str, Value); N]) -> String {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     object.insert("time".into(), now.into());
     object.insert("event".into(), name.into());
-    // What does not apply to an event is left out.
+    // Fields that do not apply to an event are omitted.
     object.extend(
         fields
             .into_iter()

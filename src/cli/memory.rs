@@ -1,8 +1,8 @@
-//! Holds the process to its memory limit.
+//! Keeps the process within its memory limit.
 //!
-//! DataFusion's pool counts what operators ask for. What nobody asks for (pages of the program, columns that are decoded
-//! and encoded, what the allocator keeps) is measured instead: the resident memory of the process is read while a
-//! statement runs, and a statement that takes more than the limit is ended with an error that says so.
+//! DataFusion's pool counts the memory that operators reserve. Memory that nobody reserves (pages of the program,
+//! columns that are decoded and encoded, what the allocator retains) is measured instead: the resident memory of the
+//! process is read while a statement runs, and a statement that exceeds the limit is ended with an error.
 
 use super::args::Args;
 use super::environment::threads;
@@ -10,12 +10,13 @@ use crate::error::{Error, ErrorKind};
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often resident memory is read.
+/// The interval at which resident memory is read.
 const TICK: Duration = Duration::from_millis(4);
-/// What a statement may take beyond the limit before it is ended: memory is asked for in pieces, and given back late.
+/// The bytes by which a statement may exceed the limit before it is ended: memory is allocated in pieces, and freed
+/// late.
 const SLACK: usize = 16 << 20;
-/// What one that was ended may take beyond the limit while it is waited for: a thread that computes goes on until it next
-/// waits for something.
+/// The bytes by which a statement that was ended may exceed the limit while the program waits for it: a thread that
+/// computes continues until it next waits for something.
 const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.
@@ -25,12 +26,12 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The guard of this limit; of none when it is `None`.
+    /// Creates a guard for this limit; with `None`, memory is unlimited.
     pub fn new(limit: Option<usize>) -> Self {
         Self { limit }
     }
 
-    /// Waits until the process takes more than the limit, and returns the error that says so.
+    /// Waits until the process exceeds the limit, and returns the error for that.
     pub async fn exceeded(self) -> Error {
         self.passed(SLACK).await;
         Error::new(
@@ -43,12 +44,12 @@ impl Guard {
         )
     }
 
-    /// Waits until the process takes so much more than the limit that a statement which was ended is waited for no longer.
+    /// Waits until the process exceeds the limit so far that a statement which was ended is no longer waited for.
     pub async fn far_exceeded(self) {
         self.passed(MORE_SLACK).await;
     }
 
-    /// Whether [`Self::far_exceeded`] would not wait.
+    /// Returns true if [`Self::far_exceeded`] would return at once.
     pub fn is_far_exceeded(self) -> bool {
         self.has_passed(MORE_SLACK)
     }
@@ -70,9 +71,9 @@ impl Guard {
     }
 }
 
-/// Starts the program again, where memory is limited, with an allocator that keeps one arena per thread. glibc gives
-/// every thread eight, and each keeps what was freed in it, which nobody counts: a third less memory is resident so. It
-/// reads the number when a program starts. Whatever fails here, the program goes on as it is.
+/// Restarts the program with one allocator arena per thread if memory is limited. By default glibc gives every thread
+/// eight arenas, and each retains freed memory that nobody counts; with one per thread, a third less memory is
+/// resident. glibc reads the number only when a program starts. If the restart fails, the program continues unchanged.
 pub fn restart_with_fewer_arenas(args: &Args) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {
@@ -87,11 +88,11 @@ pub fn restart_with_fewer_arenas(args: &Args) {
     }
 }
 
-/// What glibc calls the number of its arenas.
+/// The environment variable with glibc's number of arenas.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 
-/// The bytes of memory that the process has; `None` where the system does not tell.
+/// Returns the resident memory of the process in bytes; `None` if the system does not report it.
 fn resident() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

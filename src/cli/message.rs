@@ -1,4 +1,4 @@
-//! What an error says to a person.
+//! Error messages for people.
 
 use super::log::Log;
 use super::output;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::plain;
 use std::io::Write;
 
-/// Prefixes by which DataFusion names the part of it that failed, which is of no help to who typed the SQL.
+/// Prefixes with which DataFusion names its part that failed; they do not help the author of the SQL.
 const PREFIXES: &[&str] = &[
     "Error during planning: ",
     "SQL error: ",
@@ -21,10 +21,10 @@ const PREFIXES: &[&str] = &[
     "Diagnostics: ",
 ];
 
-/// The message of `error` without the debug notation of other crates, its first letter in lower case.
+/// Returns the message of `error` without the debug notation of other crates, and with its first letter in lower case.
 pub fn readable(error: &Error) -> String {
     let mut text = error.message();
-    // A chain of contexts ends in the cause, which is what can be mended.
+    // A chain of contexts ends with the cause, which is what the user can fix.
     if let Some((_, cause)) = text.rsplit_once("\ncaused by\n") {
         text = cause;
     }
@@ -41,7 +41,7 @@ pub fn readable(error: &Error) -> String {
     lower_first(text.trim())
 }
 
-/// The text with its first letter in lower case, unless it starts with an abbreviation, a keyword or a name.
+/// Returns the text with its first letter in lower case, unless it starts with an abbreviation, a keyword or a name.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -54,7 +54,7 @@ fn lower_first(text: &str) -> String {
     }
 }
 
-/// Says what went wrong on standard error.
+/// Reports an error on standard error, or as an event of the log.
 pub fn report(error: &Error, log: Log) {
     if output::reader_gone() {
         return;
@@ -72,7 +72,7 @@ pub fn report(error: &Error, log: Log) {
         return;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    // Whoever closed standard error does not want to know.
+    // A failed write is ignored: nobody reads a closed standard error.
     let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 

@@ -29,18 +29,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use watch::Watch;
 
-/// Rows of a table that are printed on a terminal unless asked otherwise.
+/// The default number of rows of a table that are printed on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
-/// How long a thread that still computes may hold up the end.
+/// The time that the program waits at its end for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Runs the command of this process.
+/// Runs the command of this process, and returns its exit code.
 pub fn main() -> ExitCode {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(std::env::args_os()) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version are what was asked for; everything else is wrong usage, which repeats what was typed.
+            // Help and version were requested; everything else is wrong usage, whose message repeats the arguments.
             let told = match e.use_stderr() {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
                 false => e.print().and(Ok(0)),
@@ -81,7 +81,7 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
     let runtime = environment::runtime(args)?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
     let watch = Arc::new(Watch::new(bars, log));
-    // Some parts of DataFusion start tasks while they are set up.
+    // Some parts of DataFusion start tasks when they are created.
     let context = {
         let _inside = runtime.enter();
         AnonContext::new(environment::session(args)?)

@@ -1,13 +1,13 @@
-//! A fault of anonsql ends as an error with its place in the source. What a panic says is withheld: it may quote data.
+//! Turns a panic into an error with its source location. The panic's message is withheld, because it may quote data.
 
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
-/// Where the last panic happened.
+/// The source location of the last panic.
 static PLACE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Replaces the report that Rust prints, unless a backtrace was asked for.
+/// Replaces the message that Rust prints on a panic, unless a backtrace was requested.
 pub fn keep_quiet() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0") {
         return;
@@ -17,13 +17,13 @@ pub fn keep_quiet() {
     }));
 }
 
-/// The error that a panic ends as.
+/// Returns the error for the last panic.
 pub fn error() -> Error {
     let place = PLACE.lock().take().unwrap_or_else(|| "an unknown place".into());
     Error::internal(format!("stopped at {place}; RUST_BACKTRACE=1 shows more"))
 }
 
-/// Runs `f`, and turns a panic into an error.
+/// Runs `f`, and converts a panic to an error.
 pub fn caught<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| Err(error()))
 }

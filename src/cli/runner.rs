@@ -18,7 +18,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 pub struct Runner {
     context: AnonContext,
     runtime: Runtime,
-    /// Waits for statements and Ctrl-C on the main thread: the workers may all be computing, and would not notice.
+    /// The runtime that waits for statements and Ctrl-C on the main thread. The workers may all be computing, and would
+    /// not notice Ctrl-C.
     supervisor: Runtime,
     watch: Arc<Watch>,
     guard: Guard,
@@ -27,17 +28,18 @@ pub struct Runner {
     quiet: bool,
 }
 
-/// How long a cancelled statement may take to clean up.
+/// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a statement did.
+/// The result of a statement.
 struct Done {
     rows: u64,
     verified: Result<()>,
 }
 
 impl Runner {
-    /// Runs statements of `context`, which `watch` follows, on `runtime`, in the memory that `guard` allows.
+    /// Creates a runner of statements in `context` on `runtime`. `watch` follows the runs, and `guard` limits their
+    /// memory.
     pub fn new(
         context: AnonContext,
         runtime: Runtime,
@@ -60,54 +62,54 @@ impl Runner {
         })
     }
 
-    /// The session.
+    /// Returns the session.
     pub fn context(&self) -> &AnonContext {
         &self.context
     }
 
-    /// The runtime, to ask the session something.
+    /// Returns the handle of the runtime, for lookups in the session.
     pub fn handle(&self) -> &Handle {
         self.runtime.handle()
     }
 
-    /// The log.
+    /// Returns the log.
     pub fn log(&self) -> Log {
         self.log
     }
 
-    /// The format of results.
+    /// Returns the format of results, which can be changed.
     pub fn format(&mut self) -> &mut Format {
         &mut self.printing.format
     }
 
-    /// Rows of a table that are printed, at most.
+    /// Returns the largest number of rows of a table that are printed, which can be changed.
     pub fn max_rows(&mut self) -> &mut Option<usize> {
         &mut self.printing.max_rows
     }
 
-    /// The columns of the terminal, if there is one.
+    /// Returns the width of the terminal in columns, if there is a terminal.
     pub fn width(&self) -> Option<usize> {
         self.printing.width
     }
 
-    /// The columns of the terminal, which may have changed.
+    /// Sets the width of the terminal in columns, which may have changed.
     pub fn set_width(&mut self, width: Option<usize>) {
         self.printing.width = width;
     }
 
-    /// Says something that is no result, unless the user wants quiet.
+    /// Prints a note on standard error, unless the user wants quiet or a log.
     pub fn note(&self, text: &str) {
         if !self.quiet && !self.log.enabled() {
             self.watch.note(text);
         }
     }
 
-    /// Runs all statements of a text, up to the first error.
+    /// Runs all statements of a text up to the first error.
     pub fn run_text(&self, text: &str) -> Result<()> {
         let statements = self.context.parse(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.into_iter().enumerate() {
-            // What does not parse says at which line and column; what fails later is found by its number.
+            // A parse error names its line and column; a later error gets the number of the statement.
             self.run(statement?)
                 .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {
                     true => e.context(format!("statement {}", index + 1)),
@@ -117,7 +119,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs one statement.
+    /// Runs one statement, prints its rows and logs its outcome.
     pub fn run(&self, statement: Statement) -> Result<()> {
         let kind = statement.kind();
         self.log
@@ -148,12 +150,12 @@ impl Runner {
         done?.verified
     }
 
-    /// Prints a text that was asked for, which is a result like any other.
+    /// Prints a requested text on standard output, like a result.
     pub fn say(&self, text: &str) -> Result<()> {
         writeln!(std::io::stdout(), "{}", plain::lines(text)).map_err(|e| Error::io("standard output", e))
     }
 
-    /// Runs a job of the session to its end, until Ctrl-C, or until it takes more memory than it may.
+    /// Runs a job of the session until it ends, until Ctrl-C, or until it exceeds the memory limit.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         self.watch.start();
         let mut task = self.runtime.spawn(job);
@@ -166,10 +168,11 @@ impl Runner {
                     Ok(()) = tokio::signal::ctrl_c() => None,
                     excess = &mut exceeded => Some(excess),
                 };
-                // The first Ctrl-C ends a search with its best node; anything else, or the second, is cancelled.
+                // The first Ctrl-C makes a search return its best node. Any other job, and a second Ctrl-C, is
+                // cancelled.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
-                    // A thread that computes ends when it next waits for something; the user does not wait for that.
+                    // A computing thread stops when it next waits for something; the user does not wait for that.
                     let done = tokio::select! {
                         done = task => outcome(done),
                         () = tokio::time::sleep(PATIENCE) => Err(interruption()),
@@ -188,8 +191,8 @@ impl Runner {
         done
     }
 
-    /// Ends the session; threads that still compute are waited for no longer than `patience`, and not at all where they
-    /// take far more memory than they may.
+    /// Ends the session. Threads that still compute are waited for no longer than `patience`, and not at all if they
+    /// exceed the memory limit by far.
     pub fn shutdown(self, patience: Duration) {
         drop(self.context);
         let patience = if self.guard.is_far_exceeded() {

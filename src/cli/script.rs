@@ -1,10 +1,10 @@
-//! Scripts: statements in a file.
+//! Runs scripts: statements in a file.
 
 use super::runner::Runner;
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
 
-/// Runs one script.
+/// Runs one script file.
 pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
     let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
     runner
@@ -15,7 +15,7 @@ pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
         })
 }
 
-/// The text of a script.
+/// Returns the text of a script. Fails with a usage error if it is not UTF-8.
 pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|e| {
         Error::usage(format!(
@@ -23,7 +23,7 @@ pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
             e.utf8_error().valid_up_to() + 1
         ))
     })?;
-    // A byte order mark, which some editors write, is no part of the SQL.
+    // Some editors write a byte order mark, which is not part of the SQL.
     Ok(text
         .strip_prefix('\u{feff}')
         .map_or_else(|| text.clone(), str::to_string))

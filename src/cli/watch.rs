@@ -1,4 +1,4 @@
-//! Follows the runs of a session: progress on a terminal, events in the log, and the flag that ends a search.
+//! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that ends a search.
 
 use super::log::Log;
 use crate::engine::{Observer, Phase};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is shown of a run.
+/// The observer of the command: it shows progress bars, logs phases and has the flag that ends a search.
 pub struct Watch {
     bars: bool,
     log: Log,
@@ -25,7 +25,7 @@ struct State {
     active: Option<Active>,
 }
 
-/// The phase that runs.
+/// The phase that is running.
 struct Active {
     phase: Phase,
     started: Instant,
@@ -33,7 +33,7 @@ struct Active {
     bar: Option<ProgressBar>,
 }
 
-/// The counters of a phase, shared with the bar that redraws itself.
+/// The counters of a phase, shared with its progress bar.
 #[derive(Clone, Default)]
 struct Facts {
     rows: Arc<AtomicU64>,
@@ -41,7 +41,7 @@ struct Facts {
 }
 
 impl Watch {
-    /// Shows progress bars if `bars`, and writes to `log`.
+    /// Creates an observer that shows progress bars if `bars`, and writes to `log`.
     pub fn new(bars: bool, log: Log) -> Self {
         Self {
             bars,
@@ -50,19 +50,19 @@ impl Watch {
         }
     }
 
-    /// A statement begins: nothing is interrupted yet.
+    /// Resets the state at the beginning of a statement: nothing is interrupted.
     pub fn start(&self) {
         *self.state.lock() = State::default();
     }
 
-    /// A statement has ended, however it did.
+    /// Removes the progress bar at the end of a statement, whatever its outcome.
     pub fn finish(&self) {
         if let Some(bar) = self.state.lock().active.take().and_then(|a| a.bar) {
             bar.finish_and_clear();
         }
     }
 
-    /// Raises the flag that ends a search. Whether one runs, and so an answer will follow.
+    /// Sets the flag that ends a search. Returns true if a search is running, which will then return its best node.
     pub fn interrupt_search(&self) -> bool {
         let state = self.state.lock();
         state.interrupt.store(true, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Watch {
     pub fn note(&self, text: &str) {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
-            // Whoever closed standard error does not want to know.
+            // A failed write is ignored: nobody reads a closed standard error.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", plain::lines(text)));
         };
         match bar {
@@ -158,7 +158,7 @@ fn bar(phase: Phase, facts: Facts) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg:<9} {elapsed:>4}  {facts}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
         .with_key("facts", move |_: &ProgressState, out: &mut dyn Write| {
-            // A bar that cannot be drawn is not worth an error.
+            // A failure to draw the bar is ignored.
             let _ = out.write_str(&describe(&facts));
         });
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
@@ -167,7 +167,7 @@ fn bar(phase: Phase, facts: Facts) -> ProgressBar {
     bar
 }
 
-/// Rows read or written, or nodes done and the best so far.
+/// Describes the progress of a phase: rows read or written, or nodes assessed and the best value so far.
 fn describe(facts: &Facts) -> String {
     let rows = facts.rows.load(Ordering::Relaxed);
     match &*facts.search.lock() {

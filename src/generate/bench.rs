@@ -1,12 +1,13 @@
-//! The bench table: quasi-identifiers as strings and nothing else, with exactly as many distinct combinations as asked.
+//! The bench table: only quasi-identifiers, as strings, with exactly the requested number of distinct combinations.
 //!
-//! The combinations are a sample of the population that never takes the same one twice. `n` combinations are shared out
-//! over the values of the first column in proportion to their weights (systematic sampling: cumulative weights times n,
-//! rounded with one random offset), each value's share over the next column, and so on; a value never gets more than
-//! the columns after it can tell apart. So combination p of n is found from p alone, and nothing is stored.
+//! The combinations are a sample of the population without repetition. `n` combinations are divided among the values of
+//! the first column in proportion to their weights (systematic sampling: cumulative weights times n, rounded with one
+//! random offset), each value's share among the values of the next column, and so on; a value never gets more
+//! combinations than the later columns can tell apart. Combination p of n is therefore computed from p alone, and
+//! nothing is stored.
 //!
-//! Every combination has one row; the other rows are people drawn column by column from the population, who take only
-//! values that some combination has. So a few combinations are common and most are rare, as in real tables.
+//! Every combination has one row. The other rows are people generated column by column from the population, restricted
+//! to values that some combination has. So a few combinations are common and most are rare, as in real tables.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -20,7 +21,7 @@ use rand::Rng;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// What the bench table looks like.
+/// The number of columns and of distinct combinations of the bench table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BenchShape {
     columns: usize,
@@ -28,7 +29,7 @@ pub struct BenchShape {
 }
 
 impl Default for BenchShape {
-    /// The nine columns of the Adult table and as many combinations as a population of that size has.
+    /// Returns the nine columns of the Adult table, with as many combinations as a population of the table's size has.
     fn default() -> Self {
         Self {
             columns: ADULT.len(),
@@ -38,11 +39,12 @@ impl Default for BenchShape {
 }
 
 impl BenchShape {
-    /// How many columns there can be.
+    /// The possible numbers of columns.
     pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
 
-    /// The first `columns` columns; without `combinations`, as many as a population of the table's size has (10 million
-    /// rows and more: 800,000), or as the columns can tell apart.
+    /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as many as a
+    /// population of its size (800,000 for 10 million rows and more), but at most as many as the columns can tell
+    /// apart. Fails with a usage error if the number of columns is not in [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
             let (low, high) = (Self::COLUMNS.start(), Self::COLUMNS.end());
@@ -54,7 +56,7 @@ impl BenchShape {
     }
 }
 
-/// The columns of the Adult table: name and vocabulary (ages have none).
+/// The columns of the Adult table: name and vocabulary (empty for ages).
 const ADULT: [(&str, &[Value]); 9] = [
     ("sex", words::SEX),
     ("age", &[]),
@@ -90,7 +92,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// Distinct combinations of a table by its rows: as in Adult at its size, 800,000 from ten million on.
+/// The number of distinct combinations by the number of rows: as in Adult at its size, 800,000 from ten million rows
+/// on.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),
@@ -101,7 +104,7 @@ const NATURAL: [(u64, u64); 7] = [
     (10_000_000, 800_000),
 ];
 
-/// More combinations than this would not be shared out exactly in 64 bits.
+/// The largest number of combinations that can be divided exactly in 64 bits.
 const MOST: u64 = 1_000_000_000;
 
 pub(super) struct Bench {
@@ -115,9 +118,9 @@ pub(super) struct Bench {
 struct Column {
     name: &'static str,
     labels: Arc<StringArray>,
-    /// How many combinations of the later columns there are, at most u64::MAX.
+    /// The number of combinations of the later columns, at most u64::MAX.
     capacity: u64,
-    /// The shares of a column that depends on no other.
+    /// The weights of a column that depends on no other column.
     own: Weights,
 }
 
@@ -156,7 +159,7 @@ impl Bench {
         })
     }
 
-    /// The values of combination `p`, column by column.
+    /// Computes the values of combination `p`, column by column.
     fn combination(&self, mut p: u64, codes: &mut [usize]) {
         self.descend(codes, |_, split| {
             let value = split.find(p);
@@ -165,7 +168,7 @@ impl Bench {
         });
     }
 
-    /// The values of someone drawn from the population, as far as the combinations allow.
+    /// Generates the values of a person from the population, restricted to existing combinations.
     fn person(&self, rng: &mut impl Rng, codes: &mut [usize]) {
         self.descend(codes, |weights, split| {
             if split.n > 1 {
@@ -180,7 +183,8 @@ impl Bench {
         });
     }
 
-    /// Goes from column to column, with the combinations shared out over the values `choose` takes.
+    /// Descends from column to column: divides the combinations among a column's values and continues with the value
+    /// that `choose` returns.
     fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
         let mut n = self.combinations;
         let mut state = mix(self.seed);
@@ -194,7 +198,7 @@ impl Bench {
         }
     }
 
-    /// The shares of column `i`'s values, given the values of the columns before it.
+    /// Returns the weights of column `i`'s values, given the values of the columns before it.
     fn weights(&self, i: usize, codes: &[usize]) -> &Weights {
         let people = &self.population;
         match i {
@@ -212,7 +216,7 @@ impl Bench {
     }
 }
 
-/// How often a value that no combination has is drawn again before any that one has is taken.
+/// The number of attempts at a value from the population before any value of an existing combination is taken.
 const TRIES: usize = 8;
 
 fn column(i: usize) -> Column {
@@ -243,17 +247,17 @@ fn natural(rows: u64) -> u64 {
     NATURAL[NATURAL.len() - 1].1
 }
 
-/// `n` combinations shared out over the values of a column.
+/// `n` combinations divided among the values of a column.
 struct Split<'a> {
     weights: &'a Weights,
     n: u64,
     offset: u64,
-    /// How many the values up to each have, where the proportional share of some value is more than it may have.
+    /// The running shares of the values, if some value's proportional share exceeds its capacity.
     capped: Option<Vec<u64>>,
 }
 
 impl<'a> Split<'a> {
-    /// Shares in proportion to `weights`, none above `capacity`, rounded as `state` says.
+    /// Divides `n` in proportion to `weights`, with no share above `capacity`; `state` decides the rounding.
     fn new(weights: &'a Weights, n: u64, capacity: u64, state: u64) -> Self {
         let offset = scale(state, weights.total());
         let mut split = Self {
@@ -268,7 +272,7 @@ impl<'a> Split<'a> {
         split
     }
 
-    /// What a value cannot take goes to the others, from a random one on.
+    /// Gives what exceeds the capacity of a value to the other values, starting at a random one.
     fn cap(&self, capacity: u64, state: u64) -> Vec<u64> {
         let values = self.weights.len();
         let mut shares: Vec<u64> = (0..values).map(|value| self.share(value).min(capacity)).collect();
@@ -302,7 +306,7 @@ impl<'a> Split<'a> {
         self.up_to(value) - self.before(value)
     }
 
-    /// The value that has combination `p`: the first whose running share passes it.
+    /// Returns the value of combination `p`: the first value whose running share exceeds `p`.
     fn find(&self, p: u64) -> usize {
         let (mut low, mut high) = (0, self.weights.len() - 1);
         while low < high {
@@ -329,7 +333,7 @@ impl Rows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            // The rows of the first few places, which are anywhere in the table, see to it that no combination lacks.
+            // The rows of the first places, scattered over the table, ensure that no combination is missing.
             match self.places.at(row) {
                 place if place < self.combinations => self.combination(place, &mut codes),
                 _ => self.person(rng, &mut codes),
@@ -371,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_combinations_are_as_many_as_asked() -> Result<()> {
-        // 148 is every combination of the first two columns, 20,720 of the first five is 1/4 of all.
+        // 148 is every combination of the first two columns, and 20,720 of the first five is 1/4 of all.
         for (columns, combinations) in [(2, 1), (2, 148), (5, 20_720), (9, 1_000), (24, 30_000)] {
             let counts = counts(BenchShape::new(columns, Some(combinations))?, 40_000)?;
             assert_eq!(counts.len() as u64, combinations, "{columns} columns");
@@ -385,7 +389,7 @@ mod tests {
         let counts = counts(BenchShape::default(), 200_000)?;
         let mut sizes: Vec<u64> = counts.into_values().collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        // Were all equally common, the top tenth of the combinations would have about a sixth of the rows.
+        // If all were equally common, the top tenth of the combinations would have about a sixth of the rows.
         let top: u64 = sizes[..sizes.len() / 10].iter().sum();
         assert!(top > 55_000, "the top tenth has {top} of 200,000 rows");
         let alone = sizes.iter().filter(|n| **n == 1).count();

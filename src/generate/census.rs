@@ -1,4 +1,4 @@
-//! A census-like table: one row a person, with identifiers, quasi-identifiers and sensitive columns.
+//! A census-like table: one row per person, with identifiers, quasi-identifiers and sensitive columns.
 
 use super::draw::{Scatter, bell, below, chance, low, stream};
 use super::names::full_name;
@@ -16,9 +16,9 @@ use rand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ages are as on the first day of this year.
+/// The year on whose first day the ages are computed.
 const YEAR: i32 = 2026;
-/// Numbers that begin with a 9 are not given out as social security numbers, so none of these is anyone's.
+/// The number of social security numbers that begin with 9. Such numbers are never issued, so none belongs to a person.
 const NUMBERS: u64 = 100_000_000;
 
 pub(super) struct Census {
@@ -39,21 +39,22 @@ impl Census {
     }
 }
 
-/// Five-digit codes of two dozen areas; few areas and few codes of each hold most people.
+/// Five-digit codes of two dozen areas; a few areas, and a few codes of each, have most people.
 pub(super) struct ZipCodes;
 
 impl ZipCodes {
-    /// A code into `out`, which is emptied first.
+    /// Writes a random code to `out`, which is cleared first.
     pub(super) fn draw(&self, rng: &mut impl Rng, out: &mut String) {
         let area = low(rng, 24).min(low(rng, 24));
-        // Areas share their first two digits by sixes, so that two, three and four digits mean something.
+        // Groups of six areas share their first two digits, so that prefixes of two, three and four digits are
+        // meaningful.
         let prefix = 100 * (area / 6 * 2 + 1) + 10 * (area % 6) + area % 3;
         let code = low(rng, 40).min(low(rng, 40));
         push_digits(out, prefix * 100 + code * 2 + area % 2, 5);
     }
 }
 
-/// The last `digits` digits of `number` into `out`, which is emptied first.
+/// Writes the last `digits` digits of `number` to `out`, which is cleared first.
 pub(super) fn push_digits(out: &mut String, number: u32, digits: u32) {
     out.clear();
     for place in (0..digits).rev() {
@@ -61,7 +62,7 @@ pub(super) fn push_digits(out: &mut String, number: u32, digits: u32) {
     }
 }
 
-/// Codes of a column of categories, written as strings.
+/// The codes of a categorical column, which is written as strings.
 pub(super) struct Codes(Int32Builder);
 
 impl Codes {
@@ -90,12 +91,12 @@ impl Codes {
     }
 }
 
-/// The type of a column made by [`Codes`].
+/// Returns the type of a column made by [`Codes`].
 pub(super) fn category() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// Days from 1970 to a date.
+/// Returns the number of days from 1970-01-01 to a date.
 pub(super) fn days(year: i32, month: u32, day: u32) -> Result<i32> {
     let date = NaiveDate::from_ymd_opt(year, month, day).ok_or_else(|| Error::internal("no such date"))?;
     Ok(date.to_epoch_days())
@@ -149,7 +150,7 @@ impl Rows for Census {
             sexes.push(sex);
             self.zips.draw(rng, &mut text);
             zip.append_value(&text);
-            // Born in the year that ends on the day this age began.
+            // The birth date is in the year that ends on the day on which this age began.
             let first = year_starts[120 - age - YOUNGEST] - below(rng, 365) as i32;
             birth.append_option((!chance(rng, 1)).then_some(first));
             educations.push(education);
@@ -165,7 +166,7 @@ impl Rows for Census {
                 people.workclass(age).draw(rng),
                 people.occupation(education, sex).draw(rng),
             );
-            // Who gave no class of work gave no occupation either.
+            // A missing class of work implies a missing occupation.
             if chance(rng, 5) {
                 workclasses.push_null();
                 occupations.push_null();
@@ -203,7 +204,8 @@ fn push_ssn(out: &mut String, number: u32) {
     out.insert(3, '-');
 }
 
-/// A yearly income in cents, on the side of 50,000 that the salary class says, mostly in steps of 100 dollars.
+/// Returns a yearly income in cents, above or below 50,000 dollars as the salary class says, mostly in steps of 100
+/// dollars.
 fn income_cents(rng: &mut impl Rng, over: usize) -> u32 {
     let dollars = match over {
         0 => 4_000 + bell(rng, 46_000),

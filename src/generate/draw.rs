@@ -1,43 +1,43 @@
-//! Seeded draws in integer arithmetic, so that a table has the same bytes on every machine.
+//! Seeded random numbers in integer arithmetic, so that a table has the same bytes on every machine.
 
 use crate::arithmetic::gcd;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The generator of random numbers for part `index` of the table with this seed.
+/// Returns the random number generator for part `index` of the table with this seed.
 pub(super) fn stream(seed: u64, index: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(index);
     rng
 }
 
-/// A number below `bound`, all (to within 2^-32) equally likely; 0 for a bound of 0.
+/// Returns a number below `bound`, uniform to within 2^-32; 0 for a bound of 0.
 pub(super) fn below(rng: &mut impl Rng, bound: u32) -> u32 {
     scale(u64::from(rng.next_u32()) << 32, u64::from(bound)) as u32
 }
 
-/// `part` of 2^64 of `whole`.
+/// Returns `whole * part / 2^64`, rounded down.
 pub(super) fn scale(part: u64, whole: u64) -> u64 {
     ((u128::from(part) * u128::from(whole)) >> 64) as u64
 }
 
-/// True in `percent` of 100 draws.
+/// Returns true with a probability of `percent` percent.
 pub(super) fn chance(rng: &mut impl Rng, percent: u32) -> bool {
     below(rng, 100) < percent
 }
 
-/// A bell-shaped number below `bound`: the mean of four even ones.
+/// Returns a number below `bound` with a bell-shaped distribution: the mean of four uniform numbers.
 pub(super) fn bell(rng: &mut impl Rng, bound: u32) -> u32 {
     let sum: u64 = (0..4).map(|_| u64::from(below(rng, bound))).sum();
     (sum / 4) as u32
 }
 
-/// A number below `bound` that is more often low than high: the least of two even ones.
+/// Returns a number below `bound` that is more often low than high: the lesser of two uniform numbers.
 pub(super) fn low(rng: &mut impl Rng, bound: u32) -> u32 {
     below(rng, bound).min(below(rng, bound))
 }
 
-/// A well-mixed function of `x` (the finalizer of SplitMix64).
+/// Returns a well-mixed function of `x` (the finalizer of SplitMix64).
 pub(super) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -45,7 +45,7 @@ pub(super) fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A one-to-one map of 0..n onto itself that scatters neighbours.
+/// A permutation of 0..n that scatters neighbours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scatter {
     n: u64,
@@ -54,10 +54,10 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// A map of 0..`n`, another for every seed.
+    /// Creates a permutation of 0..`n` that depends on the seed.
     pub(super) fn new(n: u64, seed: u64) -> Self {
         let n = n.max(1);
-        // Near the golden section of n, neighbours land far apart.
+        // With a factor near the golden section of n, neighbours land far apart.
         let mut factor = scale(0x9e37_79b9_7f4a_7c15, n).max(1);
         while gcd(factor, n) != 1 {
             factor += 1;
@@ -69,13 +69,13 @@ impl Scatter {
         }
     }
 
-    /// Where `i` goes.
+    /// Returns the image of `i`.
     pub(super) fn at(&self, i: u64) -> u64 {
         ((u128::from(i) * u128::from(self.factor) + u128::from(self.offset)) % u128::from(self.n)) as u64
     }
 }
 
-/// A distribution over 0..len by whole weights.
+/// A distribution over 0..len with integer weights.
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
     cumulative: Vec<u64>,
@@ -83,7 +83,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// A distribution in which value i weighs `weights[i]`, and at least 1.
+    /// Creates a distribution in which value i has weight `weights[i]`, but at least 1.
     pub(super) fn new(weights: impl IntoIterator<Item = u32>) -> Self {
         let mut total = 0;
         let mut largest = 0;
@@ -99,27 +99,27 @@ impl Weights {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.cumulative.len()
     }
 
-    /// The sum of the weights.
+    /// Returns the sum of the weights.
     pub(super) fn total(&self) -> u64 {
         self.cumulative.last().copied().unwrap_or(0)
     }
 
-    /// The largest weight.
+    /// Returns the largest weight.
     pub(super) fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// The weight of all values up to and with `value`.
+    /// Returns the total weight of all values up to and including `value`.
     pub(super) fn up_to(&self, value: usize) -> u64 {
         self.cumulative[value]
     }
 
-    /// A value, drawn by weight.
+    /// Returns a random value by weight.
     pub(super) fn draw(&self, rng: &mut impl Rng) -> usize {
         let at = scale(rng.next_u64(), self.total());
         self.cumulative.partition_point(|c| *c <= at)

@@ -1,14 +1,14 @@
-//! Hierarchies as ARX writes them: no header, `;` between levels, the ground value first, `*` last.
+//! Writes hierarchies in the format of ARX: no header, `;` between levels, the ground value first, `*` last.
 
 use super::medical::{CHAPTERS, diagnoses};
 use super::vocabulary::{self as words, Value};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// The oldest age in `age.csv`, older than anyone in the tables.
+/// The oldest age in `age.csv`, which exceeds every age in the tables.
 const LAST_AGE: u32 = 119;
 
-/// Writes one CSV file per category column into the folder `dir`, which is made if need be.
+/// Writes one CSV file per categorical column into the folder `dir`, which is created if needed.
 pub fn write_hierarchies(dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(|e| Error::io(dir.display(), e))?;
     for (name, text) in all() {
@@ -53,7 +53,7 @@ fn diagnosis() -> impl Iterator<Item = Vec<String>> {
         .map(|d| vec![d.code, d.block, CHAPTERS[d.chapter].title.to_string()])
 }
 
-/// One line per ground value; the top is added.
+/// Returns one line per ground value, with the top added.
 fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     rows.into_iter().map(|levels| levels.join(";") + ";*\n").collect()
 }

@@ -1,4 +1,4 @@
-//! Diagnoses with codes shaped like those of the ICD (letter, two digits), blocks and chapters; all of them invented.
+//! Invented diagnoses with codes in the form of the ICD (letter, two digits), blocks and chapters.
 
 use super::draw::Weights;
 
@@ -6,11 +6,11 @@ use super::draw::Weights;
 pub(super) struct Chapter {
     letter: char,
     pub(super) title: &'static str,
-    /// The ward that mostly treats it, as a position in [`WARDS`].
+    /// The ward that treats most of the chapter's diagnoses, as an index into [`WARDS`].
     pub(super) ward: usize,
-    /// What a visit costs on the whole, in dollars.
+    /// The typical cost of a visit, in dollars.
     pub(super) cost: u32,
-    /// Its blocks: the first code and how many codes are in use from there on.
+    /// The blocks of the chapter: the first code, and the number of consecutive codes in use.
     blocks: &'static [(u32, u32)],
 }
 
@@ -52,14 +52,14 @@ const fn chapter(letter: char, title: &'static str, ward: usize, cost: u32, bloc
     }
 }
 
-/// One diagnosis: its code, its block and its chapter.
+/// A diagnosis: its code, its block and the index of its chapter.
 pub(super) struct Diagnosis {
     pub(super) code: String,
     pub(super) block: String,
     pub(super) chapter: usize,
 }
 
-/// All diagnoses in the order of the chapters.
+/// Returns all diagnoses in the order of the chapters.
 pub(super) fn diagnoses() -> Vec<Diagnosis> {
     let in_chapter = |(at, chapter): (usize, &'static Chapter)| {
         let letter = chapter.letter;
@@ -74,7 +74,7 @@ pub(super) fn diagnoses() -> Vec<Diagnosis> {
     CHAPTERS.iter().enumerate().flat_map(in_chapter).collect()
 }
 
-/// Shares of the chapters by age and sex.
+/// Returns the shares of the chapters by age and sex.
 pub(super) fn chapter_weights(age: usize, female: bool) -> Weights {
     let band = match age {
         0..=15 => 0,

@@ -1,8 +1,8 @@
 //! Invented tables of any size, for the quickstart, the tests and the benches.
 //!
-//! The same table, rows and seed give the same bytes, whatever the number of threads: every row group draws from a
-//! ChaCha stream of its own, numbered by its position, and only integer arithmetic decides a value. Row groups are
-//! drawn and encoded in parallel and written in order, so that memory does not grow with the rows.
+//! The same table, rows and seed give the same bytes, whatever the number of threads: every row group has its own
+//! ChaCha stream, numbered by its position, and values depend only on integer arithmetic. Row groups are generated and
+//! encoded in parallel and written in order, so that memory does not grow with the number of rows.
 //!
 //! Every person, name and number is made up; the categories are ordinary words with rough, skewed shares.
 
@@ -27,24 +27,24 @@ use std::str::FromStr;
 
 /// The seed of the tables in `data/`.
 pub const SAMPLE_SEED: u64 = 42;
-/// The people in `data/census.parquet`.
+/// The number of people in `data/census.parquet`.
 pub const SAMPLE_PEOPLE: u64 = 30_000;
-/// The visits in `data/patients.parquet`, of 3 patients to every 8 visits.
+/// The number of visits in `data/patients.parquet`; 3 patients share 8 visits.
 pub const SAMPLE_VISITS: u64 = 8_000;
 
 /// A table that can be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// One row a person: identifiers, demographic quasi-identifiers, work and income.
+    /// One row per person: identifiers, demographic quasi-identifiers, work and income.
     Census,
-    /// One row a visit to a hospital, several a patient.
+    /// One row per hospital visit, several per patient.
     Patients,
-    /// Categorical quasi-identifiers as strings and nothing else, with a set number of distinct combinations.
+    /// Only categorical quasi-identifiers, as strings, with a set number of distinct combinations.
     Bench(BenchShape),
 }
 
 impl Table {
-    /// The names [`Table::from_str`] knows.
+    /// The names that [`Table::from_str`] accepts.
     pub const NAMES: [&'static str; 3] = ["census", "patients", "bench"];
 }
 
@@ -72,7 +72,7 @@ pub fn generate(kind: Table, rows: u64, seed: u64, out: &Path) -> Result<()> {
     )
 }
 
-/// [`generate`] on a given number of threads, which changes the time taken and the memory, not the bytes.
+/// Writes like [`generate`], on a given number of threads, which affects the time and the memory, but not the bytes.
 pub fn generate_with_threads(kind: Table, rows: u64, seed: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
     match kind {
         Table::Census => write::write(&census::Census::new(seed), rows, threads, out),
@@ -81,7 +81,7 @@ pub fn generate_with_threads(kind: Table, rows: u64, seed: u64, threads: NonZero
     }
 }
 
-/// Writes what `data/` holds into the folder `dir`, which must exist: both small tables and `hierarchies/`.
+/// Writes the content of `data/` into the folder `dir`, which must exist: both sample tables and `hierarchies/`.
 pub fn write_samples(dir: &Path) -> Result<()> {
     generate(Table::Census, SAMPLE_PEOPLE, SAMPLE_SEED, &dir.join("census.parquet"))?;
     generate(

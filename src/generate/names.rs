@@ -1,4 +1,4 @@
-//! Names put together from syllables; nobody is meant.
+//! Names composed of syllables; any resemblance to a person is accidental.
 
 use super::draw::below;
 use rand::Rng;
@@ -29,7 +29,7 @@ fn one<'a>(rng: &mut impl Rng, from: &[&'a str]) -> &'a str {
     from[below(rng, from.len() as u32) as usize]
 }
 
-/// A full name into `out`, which is emptied first.
+/// Writes a random full name to `out`, which is cleared first.
 pub(super) fn full_name(rng: &mut impl Rng, female: bool, out: &mut String) {
     out.clear();
     out.push_str(one(rng, if female { FEMALE } else { MALE }));

@@ -1,7 +1,7 @@
-//! A hospital table: one row a visit, several a patient, who keeps name, sex, year of birth, zip and insurer.
+//! A hospital table: one row per visit, several per patient; a patient keeps name, sex, year of birth, zip and insurer.
 //!
-//! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so that a block needs
-//! nothing from the others.
+//! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so that each block can be
+//! generated without the others.
 
 use super::census::{Codes, ZipCodes, category, days};
 use super::draw::{Weights, below, chance, low, stream};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const BLOCK_VISITS: u64 = 64;
 const BLOCK_PATIENTS: u64 = 24;
-/// The visits are in this year and the next.
+/// The first of the two years of the visits.
 const FIRST_YEAR: i32 = 2024;
 const EMERGENCY: usize = 0;
 const CHILDREN: usize = 3;
@@ -28,10 +28,10 @@ pub(super) struct Patients {
     seed: u64,
     sex: Weights,
     age: Weights,
-    /// Chapters of diagnoses by decade of age and sex (male, female).
+    /// The shares of the chapters of diagnoses by decade of age and sex (male, female).
     chapters: Vec<[Weights; 2]>,
     diagnoses: Vec<Diagnosis>,
-    /// Positions in `diagnoses` and shares, by chapter.
+    /// For each chapter, the index of its first diagnosis and the shares of its diagnoses.
     in_chapter: Vec<(usize, Weights)>,
     zips: ZipCodes,
 }
@@ -43,7 +43,7 @@ struct Patient {
     sex: usize,
     zip: String,
     insurer: usize,
-    /// The diagnosis most visits are for.
+    /// The diagnosis of most of the patient's visits.
     lasting: usize,
 }
 
@@ -53,7 +53,7 @@ impl Patients {
         let in_chapter = (0..CHAPTERS.len()).map(|chapter| {
             let first = diagnoses.iter().take_while(|d| d.chapter < chapter).count();
             let count = diagnoses.iter().filter(|d| d.chapter == chapter).count() as u32;
-            // Shares fall as one over the rank; the rank goes round the chapter so that blocks differ.
+            // Shares fall as one over the rank; ranks are scattered over the chapter so that its blocks differ.
             (first, Weights::new((0..count).map(|i| 1_000 / (1 + i * 5 % count))))
         });
         Self {
@@ -86,7 +86,7 @@ impl Patients {
             _ => [0, 0, 0, 2][below(rng, 4) as usize],
         };
         let lasting = self.diagnosis(rng, age, sex);
-        // Born before the first visit, whatever the age drawn.
+        // The year of birth precedes the first visit for every age.
         let birth_year = FIRST_YEAR - 1 - age as i32;
         Patient {
             id: format!("P{number:07}"),
@@ -109,7 +109,7 @@ impl Patients {
     }
 }
 
-/// Which of a block's patients each of its visits belongs to: one for everyone, then more for some than for others.
+/// Returns the patient of each visit of a block: one visit for each patient, and the rest unevenly.
 fn owners(rng: &mut impl Rng) -> Vec<usize> {
     let mut owners: Vec<usize> = (0..BLOCK_PATIENTS as usize).collect();
     owners.extend((BLOCK_PATIENTS..BLOCK_VISITS).map(|_| low(rng, BLOCK_PATIENTS as u32) as usize));
@@ -171,7 +171,7 @@ impl Rows for Patients {
                 zip.append_value(&patient.zip);
                 visited_at.append_value((i64::from(day) * 24 * 60 + i64::from(minute)) * 60_000_000);
                 wards.push(ward);
-                // Not coded yet.
+                // Some visits have no code yet.
                 if chance(rng, 2) {
                     codes.push_null();
                 } else {

@@ -1,38 +1,38 @@
-//! How the columns of a person go together: shares that depend on age, sex, education and origin.
+//! The dependencies between the columns of a person: shares that depend on age, sex, education and origin.
 //!
-//! Both the census and the bench table read these, by the position of a value in its vocabulary.
+//! Both the census and the bench table use these shares, by the index of a value in its vocabulary.
 
 use super::draw::Weights;
 use super::vocabulary::{self as words, Value};
 
-/// The youngest person.
+/// The lowest age.
 pub(super) const YOUNGEST: usize = 17;
-/// The oldest person; as old as this or older.
+/// The highest age, which stands for this age and above.
 pub(super) const OLDEST: usize = 90;
 
-/// Shares by what is known already of a person.
+/// The shares of each column's values, given other columns of a person.
 pub(super) struct Population {
     pub(super) sex: Weights,
-    /// Over the ages from [`YOUNGEST`] on.
+    /// The shares of the ages from [`YOUNGEST`] on.
     pub(super) age: Weights,
     pub(super) race: Weights,
-    /// By stage of life and sex.
+    /// The shares of marital statuses by stage of life and sex.
     marital: Vec<Weights>,
-    /// By stage of life.
+    /// The shares of educations by stage of life.
     education: Vec<Weights>,
-    /// By race.
+    /// The shares of native countries by race.
     country: Vec<Weights>,
-    /// By stage of life.
+    /// The shares of classes of work by stage of life.
     workclass: Vec<Weights>,
-    /// By tier of education and sex.
+    /// The shares of occupations by tier of education and sex.
     occupation: Vec<Weights>,
-    /// By tier of education, stage of life and sex.
+    /// The shares of salary classes by tier of education, stage of life and sex.
     salary: Vec<Weights>,
 }
 
-/// Stages of life: student, early, middle, late working age, retired.
+/// The number of stages of life: student, early, middle, late working age, retired.
 const STAGES: usize = 5;
-/// Tiers of education: school, further, higher.
+/// The number of tiers of education: school, further, higher.
 const TIERS: usize = 3;
 const SEXES: usize = 2;
 
@@ -54,7 +54,7 @@ impl Population {
         }
     }
 
-    /// Shares of the marital statuses at an age (as its position in `age`).
+    /// Returns the shares of the marital statuses at an age (as its index in `age`) and sex.
     pub(super) fn marital(&self, age: usize, sex: usize) -> &Weights {
         &self.marital[stage(age) * SEXES + sex]
     }
@@ -84,7 +84,7 @@ fn plain(values: &[Value]) -> Weights {
     Weights::new(values.iter().map(|v| v.weight))
 }
 
-/// The base shares, each times a factor.
+/// Returns the base shares, each multiplied by a factor.
 fn scaled(values: &[Value], factor: impl Fn(&Value) -> u32) -> Weights {
     Weights::new(values.iter().map(|v| v.weight * factor(v)))
 }

@@ -1,13 +1,13 @@
-//! The categories of the census, with rough shares and the groups they belong to.
+//! The categories of the census, with rough shares and their groups.
 
-/// One value of a category column.
+/// A value of a categorical column.
 #[derive(Debug)]
 pub(super) struct Value {
-    /// The value itself.
+    /// The text of the value.
     pub(super) label: &'static str,
-    /// Its share before anything else is known of the person.
+    /// The share of the value over all people.
     pub(super) weight: u32,
-    /// The groups it belongs to, smallest first, without the top `*`.
+    /// The groups of the value, smallest first, without the top `*`.
     pub(super) groups: &'static [&'static str],
 }
 
@@ -16,7 +16,8 @@ impl Value {
         Self { label, weight, groups }
     }
 
-    /// The widest named group: what the conditional shares of [`super::population`] go by.
+    /// Returns the widest group, on which the conditional shares of [`super::population`] depend; the label if there is
+    /// none.
     pub(super) fn kind(&self) -> &'static str {
         self.groups.last().copied().unwrap_or(self.label)
     }
@@ -91,7 +92,7 @@ pub(super) const OCCUPATION: &[Value] = &[
 
 pub(super) const SALARY_CLASS: &[Value] = &[Value::new("up to 50k", 750, &[]), Value::new("over 50k", 250, &[])];
 
-/// The country most of the people were born in.
+/// The native country of most people.
 pub(super) const HOME: &str = "United States";
 
 pub(super) const NATIVE_COUNTRY: &[Value] = &[

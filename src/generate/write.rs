@@ -1,4 +1,4 @@
-//! Row groups drawn and encoded side by side, written in order.
+//! Generates and encodes row groups in parallel, and writes them in order.
 
 use crate::error::{Error, Result};
 use crate::pool::{Pool, map};
@@ -14,25 +14,26 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 
-/// Rows in a row group: small enough that a few of them in work are no burden, large enough that dictionaries pay.
-/// A multiple of every block size a table draws in.
+/// The number of rows in a row group: small enough to hold several in memory, large enough for dictionaries to pay off.
+/// A multiple of the block sizes of all tables.
 pub(super) const GROUP_ROWS: u64 = 1 << 18;
 
-/// A table whose rows can be made from their numbers.
+/// A table whose rows are generated from their numbers.
 pub(super) trait Rows: Sync {
-    /// The columns.
+    /// Returns the columns of the table.
     fn schema(&self) -> SchemaRef;
 
-    /// The rows with these numbers, drawn from the random stream `group`.
+    /// Returns the rows with these numbers, generated from the random stream `group`.
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch>;
 }
 
-/// Writes the first `total` rows of `table` to the file `out`; a file that could not be finished is removed.
+/// Writes the first `total` rows of `table` to the file `out`; an incomplete file is removed.
 pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
-        // The first error is the one to tell; without its footer what is left would not be read as data anyway.
+        // The first error is reported, not that of the removal; a remaining file has no footer and cannot be read
+        // anyway.
         let _ = std::fs::remove_file(out);
     }
     written.map_err(|e| e.context(out.display()))
@@ -43,7 +44,7 @@ fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> 
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by("anonsql generate".into())
         .build();
-    // Dictionary arrays are only a quick way to write: without Arrow's own metadata they are read as plain strings.
+    // Dictionary arrays only make writing faster: without Arrow's metadata they are read as plain strings.
     let options = ArrowWriterOptions::new()
         .with_properties(properties)
         .with_skip_arrow_metadata(true);

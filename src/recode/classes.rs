@@ -1,7 +1,7 @@
-//! A release that is known without reading the source again.
+//! A release that is made without reading the source again.
 //!
-//! Where only quasi-identifiers are released, the rows of a class are all alike: its labels, as often as it has rows.
-//! The classes of the chosen node are then the release, and writing them in order is the whole second scan.
+//! If only quasi-identifiers are released, all rows of a class are equal: the class's labels, repeated by its row
+//! count. The classes of the chosen node are then the release, and writing them in order replaces the second scan.
 
 use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
@@ -22,18 +22,18 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Classes {
     recoding: Arc<RecodingPlan>,
-    /// For each released column the places of its labels by class; classes in order, with their rows.
+    /// For each released column, the index of each class's label. Classes are in release order, with their row counts.
     codes: Arc<Vec<Vec<u32>>>,
     rows: Arc<Vec<u64>>,
-    /// The order keys of the classes, where they are asked for.
+    /// The order keys of the classes, if requested.
     keys: Option<Arc<Vec<Vec<u64>>>>,
     schema: SchemaRef,
 }
 
 impl Classes {
-    /// Those of `classes`, of which `kept` are released, ordered by the columns `first` and then by all
-    /// quasi-identifiers. `None` when the classes do not tell the release: other columns are in it, or suppressed rows.
-    /// With `keys` the columns of the order key come after the released ones.
+    /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all quasi-identifiers.
+    /// Returns `None` if the classes do not determine the release, because it has other columns or starred rows. If
+    /// `keys` is true, the columns of the order key follow the released ones.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,
@@ -89,7 +89,7 @@ impl Classes {
         }))
     }
 
-    /// The plan that returns the rows.
+    /// Returns the plan that produces the rows.
     pub fn into_plan(self) -> Arc<dyn ExecutionPlan> {
         let schema = Arc::clone(&self.schema);
         Arc::new(OperatorExec::source(Arc::new(self), schema))
@@ -125,7 +125,7 @@ impl Operator for Classes {
     }
 }
 
-/// Where a stream is: `done` rows of class `class` were handed out.
+/// The position of a stream: `done` rows of class `class` were returned.
 struct Place {
     recoding: Arc<RecodingPlan>,
     codes: Arc<Vec<Vec<u32>>>,

@@ -1,7 +1,7 @@
-//! The operator that spells out what the order key says.
+//! The operator that restores quasi-identifiers from the order key.
 //!
-//! The order key of a row tells every label of its quasi-identifiers. So rows are sorted without those columns, which
-//! are most of what a row holds, and get them when they are in order.
+//! The order key of a row determines every label of its quasi-identifiers. Rows are therefore sorted without those
+//! columns, which are most of a row's data, and get them back after the sort.
 
 use super::order_key::ORDER_PREFIX;
 use super::{ColumnTreatment, RecodingPlan};
@@ -18,15 +18,15 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows without the columns that [`RecodingPlan::is_in_order_key`] names, to rows with them.
+/// Adds the columns for which [`RecodingPlan::is_in_order_key`] is true to rows that lack them.
 #[derive(Debug)]
 pub struct Decode(Arc<RecodingPlan>);
 
-/// `Decode` as an operator.
+/// [`Decode`] as an operator.
 pub type DecodeExec = OperatorExec<Decode>;
 
 impl DecodeExec {
-    /// Makes the columns of `schema` that `input` lacks from the order key. Whoever takes the rows may rely on `order`.
+    /// Restores the columns of `schema` that `input` lacks from the order key. The output is declared to have `order`.
     pub fn over_sorted(
         input: Arc<dyn ExecutionPlan>,
         recoding: Arc<RecodingPlan>,
@@ -59,7 +59,7 @@ impl Operator for Decode {
 
 fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
     let words = recoding.order_words();
-    // The order key has its most significant word first, and the layout its least.
+    // The order key has its most significant word first, and the packed layout its least significant.
     let key = (0..words).rev().map(|word| {
         let name = format!("{ORDER_PREFIX}{word}");
         let column = batch.column_by_name(&name);
@@ -98,7 +98,7 @@ fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> R
     )?)
 }
 
-/// The values at `indices`: as labels and indices where that is the column's type, and else one by one.
+/// Returns the values at `indices`, as a dictionary if `data_type` is one, else as plain values.
 fn spell(values: &ArrayRef, indices: impl Iterator<Item = u32>, data_type: &DataType) -> Result<ArrayRef> {
     if !matches!(data_type, DataType::Dictionary(..)) {
         return Ok(cast(

@@ -1,5 +1,5 @@
-//! Combinations of values of any types to dense numbers: each column's values are codes, and a combination is a key of
-//! them.
+//! Numbers combinations of values of any types densely: the values of each column become codes, and a combination is a
+//! packed key of these codes.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Grouper, Interner, ranked};
@@ -12,25 +12,25 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DistinctRows {
     columns: Vec<Column>,
-    /// The combinations; the only column of values numbers them by itself.
+    /// The keys of the combinations; `None` for a single column of values, whose codes are the numbers.
     rows: Option<Grouper>,
 }
 
 #[derive(Debug)]
 enum Column {
-    /// Numbers that are their own code.
+    /// A column of numbers that are their own codes.
     Word,
     Values(Interner),
 }
 
 impl DistinctRows {
-    /// For columns of these types.
+    /// Creates an empty set for columns of these types.
     pub(crate) fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> Result<Self> {
         let columns = types.into_iter().map(|t| Ok(Column::Values(Interner::new(t)?)));
         Ok(Self::over(columns.collect::<Result<_>>()?))
     }
 
-    /// For columns like `fields`.
+    /// Creates an empty set for columns like `fields`.
     pub(crate) fn of_fields<'a>(fields: impl IntoIterator<Item = &'a Arc<Field>>) -> Result<Self> {
         let columns = fields.into_iter().map(|f| match f.data_type() {
             DataType::UInt64 if !f.is_nullable() => Ok(Column::Word),
@@ -49,7 +49,7 @@ impl DistinctRows {
         }
     }
 
-    /// The number of every row.
+    /// Returns the number of each row's combination, and adds combinations that are new.
     pub(crate) fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let Some(rows) = &mut self.rows else {
             return match (&mut self.columns[..], columns) {
@@ -82,7 +82,7 @@ impl DistinctRows {
         Ok(numbers)
     }
 
-    /// How many there are.
+    /// Returns the number of distinct combinations.
     pub(crate) fn len(&self) -> usize {
         match (&self.rows, &self.columns[..]) {
             (Some(rows), _) => rows.len(),
@@ -91,7 +91,7 @@ impl DistinctRows {
         }
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of_columns = self.columns.iter().map(|c| match c {
             Column::Word => 0,
@@ -100,7 +100,7 @@ impl DistinctRows {
         of_columns.sum::<usize>() + self.rows.as_ref().map_or(0, Grouper::bytes)
     }
 
-    /// The combinations by their numbers.
+    /// Returns the combinations as columns, in the order of their numbers.
     pub(crate) fn into_values(self) -> Result<Vec<ArrayRef>> {
         let mut halves = Places::new(&self.columns);
         let mut values = vec![];
@@ -122,13 +122,13 @@ impl DistinctRows {
         Ok(values)
     }
 
-    /// The combinations in ascending order, NULL last, and the rank of each number.
+    /// Returns the combinations in ascending order with NULL last, and the rank of each number.
     pub(crate) fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
         ranked(&self.into_values()?)
     }
 }
 
-/// Where the columns lie in a key: whole words first, and then two codes a word.
+/// The positions of the columns in a key: first whole words, then codes, two per word.
 struct Places {
     word: usize,
     half: usize,
@@ -143,7 +143,7 @@ impl Places {
         }
     }
 
-    /// The word of the next column, and its shift in it.
+    /// Returns the word of the next column, and its shift in the word.
     fn next_of(&mut self, column: &Column) -> (usize, u32) {
         match column {
             Column::Word => {
@@ -172,7 +172,7 @@ mod tests {
         format!("value {value}")
     }
 
-    /// A dictionary whose values no row needs to have, in no order.
+    /// Returns a dictionary with unused values and without order.
     fn dictionary(rows: &[Row], offset: i32) -> ArrayRef {
         let values = (0..10).map(|v| text(((v + offset) % 10) as u8));
         let values: ArrayRef = Arc::new(StringArray::from_iter_values(values));
@@ -182,8 +182,8 @@ mod tests {
     }
 
     proptest! {
-        /// Combinations of a dictionary, a flat column and a word are told apart as a map does it, whichever of them
-        /// there are, and come back as they were.
+        /// Combinations of a dictionary, a flat column and a word are numbered as by a map, whichever of the columns
+        /// are present, and are returned unchanged.
         #[test]
         fn combinations_are_numbered_like_a_map(
             rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),
@@ -206,7 +206,7 @@ mod tests {
             let mut map: HashMap<Row, u32> = HashMap::new();
             for (batch, rows) in rows.chunks(40).enumerate() {
                 let columns: [ArrayRef; 3] = [
-                    // Every other batch has a dictionary of its own.
+                    // Every other batch has a different dictionary.
                     dictionary(rows, (offset + batch as i32 / 2) % 10),
                     Arc::new(rows.iter().map(|r| r.1.map(i32::from)).collect::<Int32Array>()),
                     Arc::new(rows.iter().map(|r| r.2).collect::<UInt64Array>()),

@@ -16,16 +16,16 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows of the source to released rows, with the order key.
+/// Turns rows of the source into released rows, with the order key.
 #[derive(Debug)]
 pub struct Recode(Arc<RecodingPlan>);
 
-/// `Recode` as an operator.
+/// [`Recode`] as an operator.
 pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
-    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`], to rows of `schema`: one of
-    /// `RecodingPlan::ordered_schema`, or the same with columns that are kept as they are read.
+    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`]. The output has `schema`: that
+    /// of `RecodingPlan::ordered_schema`, or the same with kept columns in the types in which they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Recode(recoding), schema)
     }
@@ -108,7 +108,8 @@ impl Recoder {
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
     }
 
-    /// Holds the labels of every released row against its values, whatever chose them.
+    /// Checks that the labels of every released row cover its values, independently of how the labels were chosen.
+    /// Fails with [`ErrorKind::Verification`] otherwise.
     fn prove(&mut self, codes: &[Vec<u32>], labels: &[Vec<u32>], suppressed: &[bool]) -> Result<()> {
         for (i, ((codes, labels), proven)) in codes.iter().zip(labels).zip(&mut self.proven).enumerate() {
             let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
@@ -130,7 +131,7 @@ impl Recoder {
         Ok(())
     }
 
-    /// For each row whether it has a value that suppresses it.
+    /// Returns for each row whether it has an unmapped value that suppresses it.
     fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
         let mut unmapped = vec![false; rows];
         let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;
@@ -142,7 +143,7 @@ impl Recoder {
         unmapped
     }
 
-    /// The labels of a quasi-identifier.
+    /// Returns the labels of a quasi-identifier as a dictionary.
     fn labels(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
         let released = &self.recoding.labels[i];
         let labels = &released.values;
@@ -159,7 +160,7 @@ impl Recoder {
         )?))
     }
 
-    /// The words of the order key, most significant first.
+    /// Returns the words of the order key, most significant first.
     fn order_key(&self, labels: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
         let recoding = &self.recoding;
         let words = recoding.order.words();

@@ -1,10 +1,10 @@
-//! The operators around the sort of a release that let equal rows be sorted once.
+//! The operators around the sort of a release that sort equal rows only once.
 //!
-//! Equal rows of a release cannot be told apart, and there are many: they have their class in common, and what is kept
-//! beside the quasi-identifiers mostly has few values. [`FoldExec`] counts them before the sort, which then compares,
-//! moves and spills a row once, and [`RepeatExec`] puts them back where they are in order. Folding is a shortcut and no
-//! promise: equal rows that were not folded into one are sorted next to each other, so a stream counts what fits in a
-//! small table, hands that on and begins anew, and where rows seldom repeat it stops.
+//! Equal rows of a release are interchangeable, and there are many: they share their class, and the other columns
+//! mostly have few values. [`FoldExec`] counts equal rows before the sort, which then compares, moves and spills each
+//! distinct row once, and [`RepeatExec`] repeats them after it. Folding is an optimization without a guarantee: equal
+//! rows that were not folded into one are sorted next to each other. A stream therefore counts what fits in a small
+//! table, passes the table on and starts a new one, and stops folding if rows seldom repeat.
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
@@ -20,15 +20,15 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The last column of folded rows: how many each stands for.
+/// The last column of folded rows: the number of rows that each row stands for.
 pub const ROWS: &str = "__anonsql_rows";
 
-/// The bytes of a stream's table where memory has no limit: some hundred thousand rows.
+/// The size in bytes of a stream's table if memory has no limit: some hundred thousand rows.
 const TABLE: usize = 1 << 26;
-/// The part of a memory limit that a stream's table may take.
+/// The divisor of the memory limit that gives the largest size of a stream's table.
 const PART: usize = 16;
 
-/// The memory that every stream of a [`FoldExec`] sets aside in `pool`.
+/// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
 fn table_bytes(pool: &dyn MemoryPool) -> usize {
     match pool.memory_limit() {
         MemoryLimit::Finite(limit) => TABLE.min(limit / PART),
@@ -36,7 +36,7 @@ fn table_bytes(pool: &dyn MemoryPool) -> usize {
     }
 }
 
-/// The memory that the folding in `plan` sets aside in `pool` when it is executed.
+/// Returns the memory in bytes that all folding in `plan` reserves in `pool` when it is executed.
 pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
     let own = match plan.is::<FoldExec>() {
         true => plan.output_partitioning().partition_count() * table_bytes(pool),
@@ -46,34 +46,35 @@ pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
     own + below.sum::<usize>()
 }
 
-/// Rows to distinct rows with their numbers.
+/// Turns rows into distinct rows with their counts.
 #[derive(Debug)]
 pub struct Fold;
 
-/// `Fold` as an operator.
+/// [`Fold`] as an operator.
 pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
-    /// Folds the rows of `input`, whose columns [`is_foldable`], to rows of `schema`: the same columns, though what comes
-    /// as a dictionary may be plain there.
+    /// Folds the rows of `input`, whose columns are all foldable ([`is_foldable`]). The output has the columns of
+    /// `schema` and [`ROWS`]; a dictionary column of `input` may be plain in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
         Self::over(input, Fold, with_rows(schema))
     }
 }
 
-/// Whether rows of `schema` can be folded: not where a column has values that grouping does not keep as they are.
+/// Returns true if rows of `schema` can be folded, which requires that grouping returns the values of all columns
+/// unchanged.
 pub fn is_foldable(schema: &Schema) -> bool {
     schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()))
 }
 
-/// `schema` with the column that says how many rows a row stands for.
+/// Returns `schema` with the column [`ROWS`] at the end.
 pub fn with_rows(schema: &Schema) -> SchemaRef {
     let rows = Arc::new(Field::new(ROWS, DataType::UInt64, false));
     let fields = schema.fields().iter().cloned().chain([rows]);
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Whether values are equal only when they are the same: floating-point numbers have two zeros and many NaNs.
+/// Returns true if equal values are always identical: floats have two zeros and many NaNs.
 fn is_kept_by_grouping(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_kept_by_grouping(values),
@@ -98,7 +99,7 @@ impl Operator for Fold {
             MemoryConsumer::new("anonsql equal rows").register(pool),
             table_bytes(pool.as_ref()),
         );
-        // Without that memory rows are handed on as they are.
+        // Without this memory, rows are passed on unfolded.
         let table = match held.try_grow(room) {
             Ok(()) => Some(Table::new(Arc::clone(&schema), room)?),
             Err(_) => None,
@@ -120,7 +121,7 @@ impl Operator for Fold {
     }
 }
 
-/// Distinct rows, and how many there are of each.
+/// Distinct rows with their counts.
 struct Table {
     schema: SchemaRef,
     distinct: DistinctRows,
@@ -152,12 +153,12 @@ impl Table {
         self.distinct.bytes() + self.counts.capacity() * 8 >= self.room
     }
 
-    /// Whether so few rows were equal that sorting them all costs no more than finding these.
+    /// Returns true if so few rows were equal that sorting them all costs no more than folding.
     fn is_idle(&self) -> bool {
         self.rows - self.counts.len() < self.rows / 5
     }
 
-    /// What is in the table, which is empty then.
+    /// Returns the content of the table as a batch and empties the table.
     fn take(&mut self) -> Result<RecordBatch> {
         let empty = Self::new(Arc::clone(&self.schema), self.room)?;
         let full = std::mem::replace(self, empty);
@@ -167,7 +168,7 @@ impl Table {
     }
 }
 
-/// The columns in the types of `schema`.
+/// Casts the columns to the types of `schema`.
 fn typed(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
     let typed = columns.iter().zip(schema.fields()).map(|(c, f)| cast(c, f.data_type()));
     Ok(RecordBatch::try_new(
@@ -183,7 +184,7 @@ struct Folding {
     table: Option<Table>,
     held: MemoryReservation,
     size: usize,
-    /// What is handed on, and its rows that were.
+    /// The batch that is passed on, and the number of its rows that already were.
     ready: Option<(RecordBatch, usize)>,
 }
 
@@ -216,7 +217,8 @@ impl Folding {
         }
     }
 
-    /// The next rows of what is handed on: a copy, so that each batch holds on to its own rows alone.
+    /// Returns the next rows of the batch that is passed on, as a copy, so that no output batch holds the memory of all
+    /// rows.
     fn part(&mut self) -> Result<Option<RecordBatch>> {
         let Some((batch, done)) = self.ready.as_mut().filter(|(b, done)| *done < b.num_rows()) else {
             self.ready = None;
@@ -232,22 +234,23 @@ impl Folding {
     }
 }
 
-/// Rows as they are, each for itself.
+/// Returns the rows unfolded, each with count 1.
 fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let ones: ArrayRef = Arc::new(UInt64Array::from(vec![1; batch.num_rows()]));
     let columns: Vec<ArrayRef> = batch.columns().iter().cloned().chain([ones]).collect();
     typed(&columns, schema)
 }
 
-/// Folded rows to as many rows as they stand for.
+/// Turns folded rows back into as many rows as they stand for.
 #[derive(Debug)]
 pub struct Repeat;
 
-/// `Repeat` as an operator.
+/// [`Repeat`] as an operator.
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Over folded rows in the order of the release, to rows of `schema`, which lacks nothing but [`ROWS`].
+    /// Repeats the folded rows of `input`, in the order of the release. The output has `schema`, which is the input's
+    /// without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)
     }
@@ -274,12 +277,12 @@ impl Operator for Repeat {
     }
 }
 
-/// What becomes of one batch of folded rows: batches of `size` rows.
+/// The output of one batch of folded rows: batches of `size` rows.
 struct Repeated {
     distinct: RecordBatch,
     counts: UInt64Array,
     size: usize,
-    /// The row that is handed out, and how often it was.
+    /// The current row, and how often it was returned.
     row: usize,
     done: u64,
 }

@@ -1,4 +1,4 @@
-//! Which labels a row gets: by the node of the lattice, or by the group that its combination is in.
+//! Chooses the labels of a row: by the node of the lattice, or by the group of its combination.
 
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeyIndex, KeySchema};
@@ -7,11 +7,11 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// The choice that a recoding plan applies.
+/// The choice that a recoding plan applies: a node or a partition.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and every class by its key, those that are released first: a class that is not known never
-    /// leaves.
+    /// One level per column, and every class by its key, released classes first. A class that is not known fails the
+    /// scan, so it is never released.
     Node {
         node: Node,
         classes: KeyIndex,
@@ -24,21 +24,21 @@ pub(super) enum Labelling {
 /// A partition to apply.
 #[derive(Debug)]
 pub struct Grouped {
-    /// The node at which combinations are distinct.
+    /// The node whose classes are the distinct combinations.
     pub bottom: Node,
-    /// Their numbers by key.
+    /// The numbers of the combinations, by key.
     pub combinations: Arc<KeyIndex>,
-    /// Their groups.
+    /// The groups of the combinations.
     pub partition: Arc<Partition>,
-    /// The groups that are not suppressed.
+    /// Whether each group is released rather than suppressed.
     pub kept: Vec<bool>,
 }
 
 /// The labels of a batch of rows.
 pub(super) struct Labelled {
-    /// For each quasi-identifier the index of each row's label.
+    /// For each quasi-identifier, the index of each row's label.
     pub(super) labels: Vec<Vec<u32>>,
-    /// For each row whether it is suppressed.
+    /// For each row, whether it is suppressed.
     pub(super) suppressed: Vec<bool>,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Labelling {
 }
 
 impl Labelling {
-    /// By the node of `classes`, of which only those that are `kept` are released.
+    /// Labels rows by the node of `classes`, of which only those that are `kept` are released.
     pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
         let all = 0..classes.len();
         let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);
@@ -63,7 +63,7 @@ impl Labelling {
         }
     }
 
-    /// The label of class `class` of `classes` in a column.
+    /// Returns the index of the label of class `class` of `classes` in a column.
     pub(super) fn of_class(&self, key_schema: &KeySchema, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
             Labelling::Node { node, .. } => {
@@ -74,7 +74,8 @@ impl Labelling {
         }
     }
 
-    /// The labels of rows with these ground codes by column. Rows that `unmapped` says have no combination are suppressed.
+    /// Returns the labels of rows with these ground codes, given by column. Rows for which `unmapped` is true are
+    /// suppressed. Fails with a data error if a combination is not known from the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
         let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];
@@ -120,7 +121,7 @@ impl Labelling {
                     *suppressed = !kept[own as usize];
                     *group = Some(own);
                 }
-                // The label of a row without a group is never shown.
+                // A row without a group is suppressed, so its label is never shown.
                 let label = |column: usize| {
                     let cells = partition.cells(column);
                     groups.iter().map(|g| g.map_or(0, |g| cells[g as usize])).collect()

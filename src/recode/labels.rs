@@ -1,7 +1,7 @@
-//! The values that a release has in one quasi-identifier, in the order of the release.
+//! The released values of one quasi-identifier, in the order of the release.
 //!
-//! Rows are ordered by what is released of them. The order of labels is therefore that of their texts, and not that of
-//! the values under them: an order that knows more than the labels tells more than they do.
+//! Rows are ordered by their released values. Labels are therefore ordered by their texts and not by the values that
+//! they cover: an order that depended on more than the labels would reveal more than the labels.
 
 use crate::error::Result;
 use crate::hierarchy::{Cover, Lookup, TOP};
@@ -13,18 +13,19 @@ use std::sync::Arc;
 /// The released values of one quasi-identifier.
 #[derive(Debug)]
 pub(super) struct Labels {
-    /// Ascending: texts by their bytes, other values as their type orders them, NULL last.
+    /// The values in ascending order: texts by their bytes, other values in the order of their type, NULL last.
     pub(super) values: ArrayRef,
-    /// Whether they are released as labels and indices, and not as the column's own values.
+    /// Whether the values are released as a dictionary of texts, and not in the column's own type.
     pub(super) is_text: bool,
-    /// By number of a label its place among the values; `None` where that is the same.
+    /// The position of each label among the values, by the label's number; `None` if the two are equal.
     places: Option<Vec<u32>>,
-    /// The place of `*`, where suppressed rows stay.
+    /// The position of `*`, if suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 
 impl Labels {
-    /// Those of a level. Text is released as labels and indices at level 0 too: it is copied once a value, not once a row.
+    /// Returns the labels of a level. Text is released as a dictionary at level 0 too, so that it is copied once per
+    /// value and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
         if level > 0 || starred || super::plain_type::plain(labels.data_type()) == DataType::Utf8 {
@@ -38,7 +39,7 @@ impl Labels {
         })
     }
 
-    /// Those of a partition's column, and `*` where suppressed rows stay.
+    /// Returns the labels of a partition's column, with `*` if suppressed rows are starred.
     pub(super) fn of_texts(texts: &StringArray, starred: bool) -> Self {
         let star = starred.then_some(Some(TOP));
         let mut sorted: Vec<Option<&str>> = texts.iter().chain(star).collect();
@@ -54,23 +55,23 @@ impl Labels {
         }
     }
 
-    /// What holds labels against the values of the column; nothing where these are released themselves.
+    /// Returns the check that a label covers a value of the column; `None` if the values themselves are released.
     pub(super) fn cover(&self, lookup: &Arc<Lookup>) -> Result<Option<Arc<Cover>>> {
         let texts = self.values.as_string_opt().filter(|_| self.is_text);
         let cover = texts.map(|texts| Cover::new(Arc::clone(lookup), texts.clone()));
         Ok(cover.transpose()?.map(Arc::new))
     }
 
-    /// The place of label number `label`.
+    /// Returns the position of label number `label`.
     pub(super) fn place(&self, label: u32) -> u32 {
         match &self.places {
-            // Rows that are not released have a number too where there are no labels.
+            // Rows that are not released have label number 0 even if there are no labels.
             Some(places) => places.get(label as usize).copied().unwrap_or(0),
             None => label,
         }
     }
 
-    /// The same for a batch of rows.
+    /// Replaces the label numbers of a batch of rows by positions.
     pub(super) fn place_all(&self, labels: &mut [u32]) {
         if self.places.is_some() {
             labels.iter_mut().for_each(|label| *label = self.place(*label));
@@ -91,7 +92,7 @@ mod tests {
         let mut all = [0, 1, 2, 3];
         labels.place_all(&mut all);
         assert_eq!((all, labels.star), ([2, 4, 3, 1], Some(0)));
-        // A label that reads `*` is the same to a reader.
+        // A label whose text is `*` is the same label to a reader.
         let top = Labels::of_texts(&StringArray::from(vec!["*"]), true);
         assert_eq!((top.place(0), top.star, top.values.len()), (0, Some(0), 1));
     }

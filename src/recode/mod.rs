@@ -1,8 +1,8 @@
-//! Applying a choice: from the source's rows to released rows.
+//! Applies a decision: turns rows of the source into released rows.
 //!
-//! A [`RecodingPlan`] says for every released column what becomes of it; [`RecodeExec`] applies it batch by batch inside a
-//! DataFusion plan, so that the second scan streams like the first. Which label a row gets is said by the node of the
-//! lattice, or by the group of a partition that the row's combination is in.
+//! A [`RecodingPlan`] contains a treatment for every released column. [`RecodeExec`] applies the plan batch by batch
+//! inside a DataFusion plan, so that the second scan streams like the first. The labels of a row follow from the node
+//! of the lattice, or from the group of a partition that contains the row's combination.
 
 mod classes;
 mod decode;

@@ -1,9 +1,9 @@
-//! The types that released columns are made in.
+//! The types of released columns.
 
 use arrow::datatypes::DataType;
 
-/// The type without a dictionary, whose values outlive the rows they were filtered with, and without views: sorted rows
-/// would each hold on to the whole buffers of the batches that they came in.
+/// Returns the type without dictionaries and views. The values of a dictionary outlive the rows that were filtered out,
+/// and with views each sorted row would hold the whole buffers of its original batch.
 pub(super) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),

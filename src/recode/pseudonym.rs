@@ -1,7 +1,8 @@
 //! Keyed hashes of identifiers.
 //!
-//! HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret a hash can be neither computed nor guessed by
-//! trying values, and with it equal identifiers stay equal, across tables too. NULL stays NULL.
+//! A hash is the HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret, a hash can be neither computed
+//! nor guessed by trying values. With the same secret, equal identifiers have equal hashes, across tables too. NULL
+//! stays NULL.
 
 use crate::error::{Error, Result};
 use crate::frequency::one_zero;
@@ -13,7 +14,7 @@ use sha2::Sha256;
 use std::fmt;
 use std::sync::Arc;
 
-/// A secret that identifiers are hashed with.
+/// The secret with which identifiers are hashed.
 #[derive(Clone)]
 pub struct Pseudonym {
     keyed: Hmac<Sha256>,
@@ -26,13 +27,13 @@ impl fmt::Debug for Pseudonym {
 }
 
 impl Pseudonym {
-    /// Hashes with this secret.
+    /// Creates a pseudonym with this secret. Fails with a usage error if the secret is empty.
     pub fn new(secret: &[u8]) -> Result<Self> {
         let keyed = Hmac::new_from_slice(secret).map_err(|_| Error::usage("the secret of a hash is empty"))?;
         Ok(Self { keyed })
     }
 
-    /// The hash of every value; values that are equal have one.
+    /// Returns the hash of every value; equal values have equal hashes.
     pub fn hash(&self, values: &ArrayRef) -> Result<ArrayRef> {
         let values = cast(values, &super::plain_type::plain(values.data_type()))?;
         let text = cast(&one_zero(&values)?, &DataType::Utf8)?;

@@ -1,4 +1,4 @@
-//! What becomes of every released column, and the label that each row gets.
+//! The treatment of every released column, and the labels of each row.
 
 use super::labelling::{Grouped, Labelling};
 use super::labels::Labels;
@@ -11,29 +11,29 @@ use crate::hierarchy::{Cover, OnUnmapped};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// What becomes of one released column.
+/// The treatment of one released column.
 #[derive(Debug, Clone)]
 pub enum ColumnTreatment {
-    /// Quasi-identifier number `.0`, as its label.
+    /// The column is quasi-identifier number `.0`, and released as its label.
     Generalize(usize),
-    /// Replaced by a keyed hash.
+    /// The value is replaced by a keyed hash.
     Hash(Arc<Pseudonym>),
-    /// As it is, but NULL in a suppressed row that stays.
+    /// The value is kept, but NULL in a starred row.
     Protect,
-    /// As it is.
+    /// The value is kept.
     Keep,
 }
 
 /// A column that is released.
 #[derive(Debug, Clone)]
 pub struct Released {
-    /// Its name in the source and in the release.
+    /// The name of the column in the source and in the release.
     pub name: String,
-    /// What becomes of it.
+    /// The treatment of the column.
     pub treatment: ColumnTreatment,
 }
 
-/// Everything needed to make the release from the source's rows.
+/// Everything needed to turn the source's rows into the release.
 #[derive(Debug)]
 pub struct RecodingPlan {
     pub(super) key_schema: Arc<KeySchema>,
@@ -44,14 +44,15 @@ pub struct RecodingPlan {
     pub(super) columns: Vec<Released>,
     /// The released values of each quasi-identifier.
     pub(super) labels: Vec<Labels>,
-    /// What says of those that are labels whether they cover a row's own value.
+    /// For each quasi-identifier that is released as labels, the check that a label covers a value.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
-    /// The layout of the order key: the first quasi-identifier in the highest bits.
+    /// The packed layout of the order key: the first quasi-identifier in the highest bits.
     pub(super) order: PackedLayout,
 }
 
 impl RecodingPlan {
-    /// The recoding plan that generalizes to the node of `classes` and suppresses those that are not `kept`.
+    /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the classes that are not
+    /// `kept`.
     pub fn new(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
@@ -67,7 +68,8 @@ impl RecodingPlan {
         Self::assemble(key_schema, quasi_identifiers, labelling, labels, starred, columns)
     }
 
-    /// The recoding plan that gives each row the labels of its group. Every quasi-identifier is released as a string.
+    /// Creates the recoding plan that gives each row the labels of its group. Every quasi-identifier is released as a
+    /// string.
     pub fn partitioned(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<(String, OnUnmapped)>,
@@ -114,7 +116,7 @@ impl RecodingPlan {
         })
     }
 
-    /// The columns that have to be read from the source.
+    /// Returns the columns that must be read from the source.
     pub fn reads(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.quasi_identifiers.iter().map(String::as_str).collect();
         names.extend(
@@ -126,8 +128,8 @@ impl RecodingPlan {
         names
     }
 
-    /// The schema of the release: a column kept at level 0 keeps its type, a generalized one is a string (strings are kept
-    /// as labels and indices), and where suppressed rows stay as `*` every quasi-identifier is a string.
+    /// Returns the schema of the release. A column kept at level 0 keeps its type, and a generalized one is a string;
+    /// strings are dictionaries. If suppressed rows are starred, every quasi-identifier is a string.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {
@@ -143,19 +145,19 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Whether the order key tells the value of a released column: it tells those of quasi-identifiers.
+    /// Returns true if the order key determines the value of a released column, which holds for quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
         released.is_some_and(|c| matches!(c.treatment, ColumnTreatment::Generalize(_)))
     }
 
-    /// The place of the released value of class `class` in a column among that column's.
+    /// Returns the index of the released value of class `class` among the values of a column.
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         let label = self.labelling.of_class(&self.key_schema, classes, class, column);
         self.labels[column].place(label)
     }
 
-    /// The words of the order key of the rows of class `class`, most significant first.
+    /// Returns the words of the order key of class `class`, most significant first.
     pub(crate) fn order_key(&self, classes: &FrequencySet, class: usize) -> Vec<u64> {
         let words = self.order.words();
         let mut key = vec![0u64; words];
@@ -168,12 +170,13 @@ impl RecodingPlan {
         key
     }
 
-    /// The words of an order key.
+    /// Returns the number of words of an order key.
     pub(crate) fn order_words(&self) -> usize {
         self.order.words()
     }
 
-    /// The released columns with those of the order key after them, and whether a row is suppressed where such rows stay.
+    /// Returns the schema of the released columns followed by those of the order key, and by [`SUPPRESSED`] if
+    /// suppressed rows are starred.
     pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = self.schema(source)?.fields().to_vec();
         for word in 0..self.order.words() {
@@ -189,7 +192,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// `recoded` with the columns that are kept as `read` has them: as dictionaries, which are counted by their values.
+    /// Returns `recoded` with kept columns in the types of `read` if these are dictionaries, whose values are cheaper
+    /// to count.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
         let is_kept = |name: &str| {
             let mut kept = self
@@ -207,7 +211,7 @@ impl RecodingPlan {
         Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
     }
 
-    /// One encoder per quasi-identifier and stream.
+    /// Creates one encoder per quasi-identifier, for one stream.
     pub(super) fn encoders(&self) -> Result<Vec<Encoder>> {
         let named = self.quasi_identifiers.iter().zip(self.key_schema.lookups());
         named

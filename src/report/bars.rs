@@ -6,14 +6,14 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// Where bars begin and how long the longest is.
+/// Where bars begin, and the length of the longest bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
 const BAR: i32 = 11;
 
 /// How the values of a group are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One bar below the other.
+    /// One bar per value, one below the other.
     Grouped,
     /// One bar, whose parts are the values.
     Stacked,
@@ -23,15 +23,15 @@ pub(super) enum Layout {
 pub(super) struct Bars<'a> {
     pub(super) title: String,
     pub(super) layout: Layout,
-    /// The names of the series.
+    /// The names of the two series.
     pub(super) series: [&'a str; 2],
-    /// A label and a value of each series; none where nothing could be measured.
+    /// The groups: a label and one value per series; `None` if a value was not measured.
     pub(super) groups: Vec<(String, [Option<f64>; 2])>,
     /// The value of the longest possible bar.
     pub(super) most: f64,
-    /// How a value is written beside its bar.
+    /// Formats a value for the text beside its bar.
     pub(super) format: fn(f64) -> String,
-    /// A line above a group, with what it says.
+    /// A line above the group of this index, with its text.
     pub(super) line: Option<(usize, String)>,
 }
 
@@ -78,7 +78,7 @@ impl Bars<'_> {
         })
     }
 
-    /// One bar of one or more parts, and what they add up to. The last part is of `color`.
+    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part is of `color`.
     fn bar(&self, area: &Area, top: i32, parts: &[Option<f64>], color: RGBColor) -> Drawn {
         let total: f64 = parts.iter().flatten().sum();
         let known = parts.iter().any(Option::is_some);
@@ -86,7 +86,7 @@ impl Bars<'_> {
         for (i, part) in parts.iter().enumerate() {
             sum += part.unwrap_or(0.0);
             let mut to = BARS.0 + self.length(sum);
-            // What is not nothing can be seen.
+            // A value above zero is at least one pixel wide.
             if part.is_some_and(|p| p > 0.0) && to == from {
                 to += 1;
             }
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The widths of the bars, in drawing order; the first two are the legend's.
+    /// Returns the widths of the bars in drawing order; the first two are the legend's.
     fn widths(svg: &str) -> Vec<i32> {
         let rectangles = svg.split("<rect ").skip(1);
         let width = |r: &str| r.split("width=\"").nth(1)?.split('"').next()?.parse().ok();

@@ -1,15 +1,15 @@
-//! What a page is made of, before it is HTML or Markdown: headings, lines of text, terms, tables, pictures.
+//! The parts of a page, independent of HTML and Markdown: headings, lines of text, terms, tables, pictures.
 
 use crate::plain;
 
 /// A piece of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Span {
-    /// Words.
+    /// Plain text.
     Text(String),
-    /// A name that somebody gave: of a column, a hierarchy, a file, a model.
+    /// A name that a user chose: of a column, a hierarchy, a file, a model.
     Name(String),
-    /// Words that matter.
+    /// Emphasised text.
     Strong(String),
 }
 
@@ -33,7 +33,7 @@ impl Line {
         self
     }
 
-    /// Names with commas between them.
+    /// Appends names separated by commas.
     pub(super) fn names<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         for (i, name) in names.into_iter().enumerate() {
             if i > 0 {
@@ -57,30 +57,30 @@ impl From<String> for Line {
     }
 }
 
-/// How much of a question is settled.
+/// How far a question is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// What was measured answers it with no.
+    /// The measurements answer the question with no.
     Good,
-    /// Reduced, and not excluded.
+    /// The risk is reduced, but not excluded.
     Partial,
-    /// Open: it is possible, or it was not looked at.
+    /// The question is open: the risk exists, or was not examined.
     Open,
 }
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Table {
-    /// What it shows, for those who do not see it.
+    /// A description of the table, also for screen readers.
     pub(super) caption: String,
-    /// The heading of each column, and whether it holds numbers.
+    /// The heading of each column, and whether the column contains numbers.
     pub(super) columns: Vec<(String, bool)>,
-    /// The cells.
+    /// The cells, row by row.
     pub(super) rows: Vec<Vec<Line>>,
 }
 
 impl Table {
-    /// A table with these columns; a `#` before a heading marks numbers.
+    /// Creates an empty table with these columns; a `#` before a heading marks a column of numbers.
     pub(super) fn new(caption: &str, columns: &[&str]) -> Self {
         let column = |c: &&str| match c.strip_prefix('#') {
             Some(heading) => (heading.to_string(), true),
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Whether its rows are cards where there is no room for its columns: words need more of it than numbers.
+    /// Returns true if the rows become cards on a narrow page: columns of words need more room than columns of numbers.
     pub(super) fn is_wide(&self) -> bool {
         let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
         words > 2 || (words > 1 && self.columns.len() > 4)
@@ -104,10 +104,10 @@ impl Table {
     }
 }
 
-/// A picture. Everything it shows is in a table beside it.
+/// A picture. Everything that it shows is also in a table beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figure {
-    /// The title, which is also read to those who do not see it.
+    /// The title, which is also read by screen readers.
     pub(super) title: String,
     /// The `svg` element.
     pub(super) svg: String,
@@ -120,35 +120,35 @@ pub(super) enum Block {
     Paragraph(Line),
     /// The short answer to a section's question.
     Answer(Answer),
-    /// Terms and what is said of them.
+    /// Terms with their descriptions.
     Terms(Vec<(Line, Line)>),
     /// A table.
     Table(Table),
-    /// A picture, with the table of what it shows.
+    /// A picture, with the table of its values.
     Evidence(Figure, Table),
 }
 
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Section {
-    /// A name for links, of letters and hyphens.
+    /// The name of the section for links, of letters and hyphens.
     pub(super) id: &'static str,
-    /// The heading.
+    /// The heading of the section.
     pub(super) heading: &'static str,
-    /// What is under it.
+    /// The content of the section.
     pub(super) blocks: Vec<Block>,
 }
 
-/// A short answer.
+/// The short answer to a section's question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) tone: Tone,
-    /// A few words.
+    /// The answer in a few words.
     pub(super) verdict: &'static str,
     pub(super) text: Line,
 }
 
-/// A question, its short answer, and the section that has the long one.
+/// A question with its short answer and a link to the section with the details.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tile {
     pub(super) section: &'static str,
@@ -161,14 +161,14 @@ pub(super) struct Tile {
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) lead: Line,
-    /// The figures that come first: a number and what it counts.
+    /// The figures at the top of the page: a number and what it counts.
     pub(super) figures: Vec<(String, String)>,
     pub(super) tiles: Vec<Tile>,
     pub(super) sections: Vec<Section>,
     pub(super) footer: Line,
 }
 
-/// `text` with every character as `put` writes it, and a space for what no page shows.
+/// Returns `text` with every character written by `put`; characters that no page shows become spaces.
 pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,13 +1,14 @@
-//! Class sizes and risks of the source beside those of the release.
+//! Compares class sizes and risks of the source with those of the release.
 
 use super::{Attacker, Bin, Classes, Measure, Risk};
 use crate::risk::{self, Histogram};
 use std::collections::BTreeSet;
 
-/// Where bins of class sizes begin.
+/// The class sizes at which bins begin.
 const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
 
-/// Both histograms in bins, up to the largest class. One bin begins at `required`, so that what is below it is seen.
+/// Returns both histograms in bins, up to the largest class. One bin begins at `required`, so that smaller classes are
+/// visible.
 pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
     let mut starts: BTreeSet<u64> = BINS.into();
     starts.extend(required.filter(|k| *k > 0));
@@ -43,7 +44,7 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// The risks by attacker. Nothing is measured where there is no class, nor of a journalist without a population.
+/// Returns the risks by attacker. A risk is `None` if there is no class; a journalist's also without a population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<Risk> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

@@ -1,33 +1,33 @@
-//! What every picture of a report is drawn with.
+//! The drawing of every picture of a report.
 //!
-//! A picture is as wide as a phone, so that its letters are never scaled down to nothing there. Marks have two greys of
-//! blue that stand out on white and on black; lines and letters take the colour of the text around them, so one picture
-//! serves a light page, a dark one and paper.
+//! A picture is as wide as a phone's screen, so that its letters are never scaled down until they are illegible. Marks
+//! have two bluish colours that stand out on white and on black. Lines and letters take the colour of the text around
+//! them, so that one picture serves a light page, a dark page and paper.
 
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The width of a picture on a page.
+/// The width of a picture on a page, in pixels.
 pub(super) const WIDTH: u32 = 380;
-/// Stands for the colour of the text; no other colour is close to it.
+/// The placeholder for the colour of the text; no other colour is close to it.
 pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
-/// What the first of two series is drawn in.
+/// The colour of the first of two series.
 pub(super) const FIRST: RGBColor = RGBColor(0x8a, 0x94, 0xa6);
-/// What the second is drawn in, or what stands out.
+/// The colour of the second series, or of marked values.
 pub(super) const SECOND: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
-/// Letters of a label; the table beside a picture has all of them.
+/// The number of characters of a label that are drawn; the table beside a picture has the whole label.
 const LABEL: usize = 18;
-/// The backend divides the size of a font by this.
+/// The divisor that the backend applies to the size of a font.
 const FONT_SCALE: f64 = 1.24;
 
-/// What is drawn on.
+/// The area that is drawn on.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// What drawing returns.
+/// The result of drawing.
 pub(super) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// An `svg` element for a page: it fits its column and is read out as `title`.
+/// Returns an `svg` element for a page: it fits the width of its column and has `title` for screen readers.
 pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
     let drawn = svg((WIDTH, height), "currentColor", draw)?;
     let body = drawn.split_once('>').map_or("", |(_, body)| body);
@@ -38,7 +38,7 @@ pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Draw
     ))
 }
 
-/// A drawing of this size as SVG, with `ink` for the colour of the text.
+/// Draws an SVG of this size, with `ink` as the colour of the text.
 pub(super) fn svg(size: (u32, u32), ink: &str, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
     let mut drawn = String::new();
     {
@@ -51,7 +51,7 @@ pub(super) fn svg(size: (u32, u32), ink: &str, draw: impl FnOnce(&Area) -> Drawn
     Ok(drawn.replace(&own, ink))
 }
 
-/// Says what each colour means.
+/// Draws the name of each series beside its colour.
 pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     let mut left = 8;
     for (name, color) in series {
@@ -66,7 +66,7 @@ pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     Ok(())
 }
 
-/// Letters of so many pixels, anchored at this side.
+/// Returns a font of that many pixels, anchored at these sides.
 pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> {
     ("sans-serif", pixels * FONT_SCALE)
         .into_font()
@@ -74,7 +74,7 @@ pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> 
         .pos(Pos::new(across, down))
 }
 
-/// A label that has room beside a picture.
+/// Returns the label, shortened to fit beside a picture.
 pub(super) fn shortened(label: &str) -> String {
     match label.chars().count() > LABEL {
         true => label.chars().take(LABEL - 1).chain(['…']).collect(),

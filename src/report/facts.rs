@@ -1,106 +1,106 @@
-//! The measured facts of a report: its JSON form is their serialisation.
+//! The measured facts of a report; its JSON form is their serialisation.
 
 use serde::{Deserialize, Serialize};
 
-/// What the JSON form looks like; it grows by one when a field changes its meaning.
+/// The version of the JSON form; it grows by one when a field changes its meaning.
 pub const VERSION: u32 = 1;
 
 /// The evidence of one release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Report {
-    /// [`VERSION`].
+    /// The version of the report: [`VERSION`].
     pub report_version: u32,
-    /// The program that made it.
+    /// The program that made the report.
     pub software: String,
-    /// What was read and what was released.
+    /// The source and the release.
     pub release: Released,
-    /// Every column of the source, in its order.
+    /// All columns of the source, in its order.
     pub columns: Vec<Column>,
-    /// The privacy models, recounted on what was released.
+    /// The privacy models, recounted on the release.
     pub promises: Vec<Promise>,
-    /// Re-identification risk of the source and of the release.
+    /// The re-identification risks of the source and of the release.
     pub risks: Vec<Risk>,
-    /// Equivalence classes by size, in the source and in the release.
+    /// The equivalence classes by size, in the source and in the release.
     pub class_sizes: Vec<Bin>,
-    /// What a class tells of the sensitive attributes of those in it.
+    /// What a class reveals of the sensitive attributes of its members.
     pub disclosure: Vec<Disclosure>,
-    /// What was left out.
+    /// The suppressed rows.
     pub suppression: Suppression,
     /// How the generalization was chosen.
     pub choice: Choice,
-    /// The alternatives, where several metrics were minimised together.
+    /// The alternatives, if several metrics were minimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<Front>,
-    /// What this report says nothing about.
+    /// What this report does not cover.
     pub not_covered: Vec<Gap>,
 }
 
-/// What was read and what was released.
+/// The source and the release: their names, rows, classes and files.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Released {
     /// The source: a table's name, a path, or "a query".
     pub source: String,
-    /// The folder of the release; none where rows were answered.
+    /// The folder of the release; `None` if the statement returned the rows.
     pub target: Option<String>,
-    /// Rows read.
+    /// The number of rows read.
     pub rows_in: u64,
-    /// Rows written, suppressed ones that are kept as `*` included.
+    /// The number of rows written, including suppressed rows that are kept as `*`.
     pub rows_out: u64,
-    /// Equivalence classes released.
+    /// The number of equivalence classes released.
     pub classes: u64,
-    /// The smallest of them, recounted; in persons where `entity` is named.
+    /// The size of the smallest released class, recounted; in persons if `entity` is named.
     pub smallest_class: Option<u64>,
-    /// The smallest that the models allow, where they say.
+    /// The smallest class size that the models allow, if they define one.
     pub required_class_size: Option<u64>,
-    /// The column whose distinct values are the persons; without one a row is a person.
+    /// The column whose distinct values are the persons; if `None`, each row is a person.
     pub entity: Option<String>,
-    /// The population table that classes were counted in.
+    /// The population table in which classes were counted.
     pub population: Option<String>,
-    /// The files written.
+    /// The files of the release, if any were written.
     pub files: Option<Files>,
 }
 
 /// The files of a release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Files {
-    /// How many there are, the manifest not counted.
+    /// The number of files, without the manifest.
     pub count: u64,
-    /// Their bytes.
+    /// The total size of the files, in bytes.
     pub bytes: u64,
-    /// SHA-256 of the manifest, which has the checksums of all others.
+    /// The SHA-256 of the manifest, which contains the checksums of all other files.
     pub manifest_sha256: String,
 }
 
-/// What a column is.
+/// The role of a column.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It says who someone is.
+    /// The column identifies a person by itself.
     DirectIdentifier,
-    /// Together with others it can say so.
+    /// The column can identify a person together with others.
     QuasiIdentifier,
-    /// What the data is for, and what nobody should learn of a person.
+    /// The column is what the data is about, and nobody should learn its value of a person.
     Sensitive,
-    /// What a classifier is to learn.
+    /// The column is the target of a classifier.
     ClassLabel,
-    /// Released as it is.
+    /// The column is released as it is.
     Kept,
-    /// Its distinct values are the persons.
+    /// The distinct values of the column are the persons.
     Entity,
 }
 
-/// A column, and what became of it.
+/// A column of the source with its treatment.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Its role.
+    /// The role of the column.
     pub role: Role,
-    /// Whether it is in the release.
+    /// Whether the column is in the release.
     pub released: bool,
-    /// What was done to it, in the words of ISO/IEC 20889.
+    /// The treatment of the column, in the terms of ISO/IEC 20889.
     pub technique: String,
-    /// How it was generalized.
+    /// The generalization of the column, if it is a quasi-identifier.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generalization: Option<Generalization>,
 }
@@ -108,234 +108,234 @@ pub struct Column {
 /// How a quasi-identifier was generalized.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Generalization {
-    /// The hierarchy's name, where it has one.
+    /// The name of the hierarchy, if it has one.
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; none where every class has labels of its own (local recoding).
+    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding).
     pub level: Option<u8>,
-    /// The highest level, at which all values are one.
+    /// The highest level, at which all values have the same label.
     pub top: u8,
-    /// What the level does.
+    /// A description of the labels at the level.
     pub rule: String,
-    /// What is lost by generalizing: the mean share of the hierarchy that a released value spans, over all rows.
+    /// The loss by generalizing: the mean share of the hierarchy that a released value spans, over all rows.
     pub loss_by_generalization: f64,
-    /// What is lost by suppressing: the share of the rows, each of which loses its value whole.
+    /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
     pub loss_by_suppression: f64,
 }
 
 impl Generalization {
-    /// The column's share of the general loss metric (Iyengar), from 0 to 1.
+    /// Returns the column's general loss metric (Iyengar), from 0 to 1.
     pub fn loss(&self) -> f64 {
         self.loss_by_generalization + self.loss_by_suppression
     }
 }
 
-/// How what is reached has to compare with what is required.
+/// How the reached value must compare with the required value.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
-    /// No less.
+    /// The reached value must be at least the required one.
     AtLeast,
-    /// No more.
+    /// The reached value must be at most the required one.
     AtMost,
-    /// Less.
+    /// The reached value must be below the required one.
     Below,
 }
 
-/// A privacy model that was required, recounted on what was released.
+/// A required privacy model, recounted on the release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Promise {
-    /// The model as the statement has it.
+    /// The model as written in the statement.
     pub model: String,
-    /// What it says.
+    /// A description of the model's guarantee.
     pub meaning: String,
-    /// The sensitive attribute it is about.
+    /// The sensitive attribute of the model, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attribute: Option<String>,
-    /// The quasi-identifiers that it is about, where those are not all.
+    /// The quasi-identifiers of the model, if those are not all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quasi_identifiers: Option<Vec<String>>,
-    /// How it compares.
+    /// How `reached` must compare with `required`.
     pub comparison: Comparison,
-    /// What it requires.
+    /// The value that the model requires.
     pub required: f64,
-    /// The worst that any class reaches; none where there is no class.
+    /// The worst value of any class; `None` if there is no class.
     pub reached: Option<f64>,
-    /// Whether it holds.
+    /// Whether the model holds.
     pub holds: bool,
 }
 
-/// Who attacks, by what they know.
+/// An attacker, characterised by prior knowledge.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Attacker {
     /// Knows that a certain person is in the data, and looks for that person.
     Prosecutor,
-    /// Looks for some person in the data, and does not know who is in it.
+    /// Looks for any person in the data, without knowing who is in it.
     Journalist,
-    /// Wants as many as possible, and does not mind some mistakes.
+    /// Wants to identify as many persons as possible, and accepts some mistakes.
     Marketer,
 }
 
-/// What is measured of an attack.
+/// The measure of an attack.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// The chance of success with the record that is easiest.
+    /// The highest chance of success of any record.
     Highest,
     /// The mean chance of success over all records.
     Mean,
-    /// The share of records whose chance is above this.
+    /// The share of records whose chance of success is above this threshold.
     ShareAbove(f64),
 }
 
-/// A re-identification risk, from 0 to 1, before and after.
+/// A re-identification risk, from 0 to 1, before and after the release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Risk {
-    /// The attacker.
+    /// The attacker whose risk is measured.
     pub attacker: Attacker,
-    /// What is measured.
+    /// The measure of the risk.
     pub measure: Measure,
-    /// In the source; none where it cannot be measured.
+    /// The risk in the source; `None` if it cannot be measured.
     pub before: Option<f64>,
-    /// In the release; none where it cannot be measured.
+    /// The risk in the release; `None` if it cannot be measured.
     pub after: Option<f64>,
 }
 
-/// Equivalence classes of some sizes.
+/// The equivalence classes of a range of sizes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Bin {
-    /// The smallest size.
+    /// The smallest size of the range.
     pub from: u64,
-    /// The largest size; none for the last bin.
+    /// The largest size of the range; `None` for the last bin.
     pub to: Option<u64>,
-    /// In the source.
+    /// The classes of the source.
     pub before: Classes,
-    /// In the release, suppressed records left out.
+    /// The classes of the release, without suppressed records.
     pub after: Classes,
 }
 
-/// A number of classes.
+/// A number of classes with the number of their members.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Classes {
-    /// The classes.
+    /// The number of classes.
     pub classes: u64,
-    /// The records in them, or the persons where those are counted (a person in two classes counts in both).
+    /// The number of records in them, or of persons if those are counted (a person in two classes counts in both).
     pub members: u64,
 }
 
-/// What classes tell of a sensitive attribute.
+/// What classes reveal of a sensitive attribute.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Disclosure {
     /// The sensitive attribute.
     pub attribute: String,
-    /// The models in force that constrain it.
+    /// The models of the request that constrain the attribute.
     pub models: Vec<String>,
-    /// The fewest distinct values in a class of the release (NULL is a value); none where there is no class.
+    /// The fewest distinct values in a class of the release (NULL is a value); `None` if there is no class.
     pub least_distinct: Option<u64>,
-    /// Rows of the release in classes with a single value.
+    /// The number of released rows in classes with a single value.
     pub rows_in_uniform_classes: u64,
-    /// The greatest distance of a class's values from those of the whole source: half the sum of all differences of
-    /// shares (t of categorical t-closeness).
+    /// The greatest distance between the values of a class and those of the whole source: half the sum of all absolute
+    /// differences of shares (t of categorical t-closeness).
     pub greatest_distance: Option<f64>,
 }
 
-/// What was left out.
+/// The suppressed rows of a release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Suppression {
-    /// Rows that were suppressed.
+    /// The number of suppressed rows.
     pub rows: u64,
-    /// The most rows that might have been.
+    /// The largest number of rows that was allowed to be suppressed.
     pub limit: u64,
-    /// The classes they were in.
+    /// The number of classes of the suppressed rows.
     pub classes: u64,
-    /// Of the rows, those with a value that its hierarchy does not know.
+    /// The number of suppressed rows with a value that its hierarchy does not map.
     pub unmapped_rows: u64,
-    /// Whether they are in the release with every quasi-identifier as `*` and every sensitive value empty.
+    /// Whether suppressed rows are released with every quasi-identifier as `*` and every sensitive value empty.
     pub starred: bool,
 }
 
 /// How the generalization was chosen.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Choice {
-    /// The search as the statement has it; none where the levels were given.
+    /// The search as written in the statement; `None` if the levels were given.
     pub search: Option<String>,
-    /// What was minimised.
+    /// The metric that was minimised.
     pub metric: String,
-    /// Its value.
+    /// The value of the metric.
     pub value: f64,
-    /// What is known of the alternatives.
+    /// What the search proves about the alternatives.
     pub proof: String,
-    /// The combinations of levels there are, as decimal digits (they may not fit 64 bits); none for local recoding, which
-    /// chooses no levels.
+    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits); `None` for local recoding,
+    /// which chooses no levels.
     pub alternatives: Option<String>,
-    /// Those that were assessed.
+    /// The number of combinations that were assessed.
     pub assessed: u64,
     /// The seed of everything random.
     pub seed: u64,
 }
 
-/// Which of two values of an objective is better.
+/// Whether lower or higher values of an objective are better.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
-    /// The lower one.
+    /// Lower values are better.
     Lower,
-    /// The higher one.
+    /// Higher values are better.
     Higher,
 }
 
-/// Something that was minimised or maximised.
+/// A property that was minimised or maximised.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Objective {
-    /// As the statement has it: `k`, `l ON occupation`, `glm`.
+    /// The objective as written in the statement: `k`, `l ON occupation`, `glm`.
     pub name: String,
     /// Which values are better.
     pub better: Better,
 }
 
-/// A combination of levels that no other that was assessed beats in every objective.
+/// A combination of levels that no other assessed combination beats in every objective.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Point {
-    /// The level by quasi-identifier, as `age 1, zip 2`.
+    /// The level of each quasi-identifier, such as `age 1, zip 2`.
     pub node: String,
     /// One value per objective.
     pub values: Vec<f64>,
-    /// Whether it is the knee: where giving up a little of one objective no longer buys much of another.
+    /// Whether the point is the knee: where giving up a little of one objective no longer buys much of another.
     pub knee: bool,
-    /// Whether it is the one that was released.
+    /// Whether the point was released.
     pub released: bool,
 }
 
-/// A Pareto front: of the combinations of levels that were assessed, those that no other of them beats.
+/// A Pareto front: the assessed combinations of levels that no other assessed combination beats.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Front {
-    /// What was weighed against each other.
+    /// The objectives of the front.
     pub objectives: Vec<Objective>,
-    /// Its points.
+    /// The points of the front.
     pub points: Vec<Point>,
 }
 
-/// Something that the figures do not speak of.
+/// A topic that the figures of a report do not cover.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Gap {
-    /// In a few words.
+    /// The topic in a few words.
     pub topic: String,
-    /// What it means here.
+    /// The meaning of the gap for this release.
     pub detail: String,
-    /// The columns it is about.
+    /// The columns that are affected.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub columns: Vec<String>,
 }
 
 impl Report {
-    /// The columns with a role.
+    /// Returns the columns with this role.
     pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(move |c| c.role == role)
     }
 
-    /// The rows in classes: those written, without suppressed ones.
+    /// Returns the number of rows in released classes: those read, without suppressed rows.
     pub(super) fn rows_in_classes(&self) -> u64 {
         self.release.rows_in - self.suppression.rows
     }
@@ -355,7 +355,7 @@ impl Report {
         })
     }
 
-    /// The risk by attacker and measure.
+    /// Returns the risk of this attacker and measure, if the report has it.
     pub(super) fn risk(&self, attacker: Attacker, measure: Measure) -> Option<&Risk> {
         let mut risks = self.risks.iter();
         risks.find(|r| r.attacker == attacker && r.measure == measure)

@@ -1,7 +1,7 @@
-//! A Pareto front as a drawing: a panel for a pair of objectives, the knee and the released node marked.
+//! Draws a Pareto front: one panel per pair of objectives, with the knee and the released node marked.
 //!
-//! The file that PARETO FRONT OF writes has every pair of objectives, the page of a report the first; the terminal draws
-//! points of its own at the places that an [`Axis`] says.
+//! The file that PARETO FRONT OF writes contains every pair of objectives, and the page of a report the first pair. The
+//! terminal draws its own points, at the places of an [`Axis`].
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
@@ -12,34 +12,34 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// The width and height of a panel.
+/// The width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (420, 340);
-/// Ratio of the greatest to the least value from which an axis is logarithmic.
+/// The ratio of the greatest to the least value from which an axis is logarithmic.
 const LOGARITHMIC: f64 = 1000.0;
 
-/// The values of a front.
+/// The values of a Pareto front, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontChart {
     /// Each objective: whether it is maximised, and its name.
     pub axes: Vec<(bool, String)>,
     /// Each node: one value per objective.
     pub points: Vec<Vec<f64>>,
-    /// The node of the knee.
+    /// The index of the knee among the points.
     pub knee: Option<usize>,
-    /// The node that was released.
+    /// The index of the released node among the points.
     pub released: Option<usize>,
-    /// What stands above.
+    /// The text above the drawing.
     pub note: String,
 }
 
 /// The values of one objective, as they are placed on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// The objective.
+    /// The name of the objective.
     pub name: String,
-    /// Which values are better, and how they are placed.
+    /// Whether more or less is better, and whether the axis is logarithmic.
     pub better: String,
-    /// The place of each node: its value, or its logarithm.
+    /// The place of each node on the axis: its value, or the logarithm of its value.
     pub places: Vec<f64>,
     /// The first and the last place on the axis.
     pub range: (f64, f64),
@@ -48,10 +48,10 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The value at a place, as it is written.
+    /// Returns the value at a place as text.
     pub fn tick(&self, place: f64) -> String {
         let value = if self.logarithmic { 10f64.powf(place) } else { place };
-        // Four significant digits are enough to read off a drawing.
+        // Four significant digits suffice to read a drawing.
         let digits = 3 - value.abs().max(1e-12).log10().floor() as i32;
         match value.abs() {
             size if size >= 1e7 => format!("{value:.2e}"),
@@ -65,12 +65,12 @@ impl Axis {
         }
     }
 
-    /// What stands beside it.
+    /// Returns the text beside the axis.
     pub fn label(&self) -> String {
         format!("{} ({})", self.name, self.better)
     }
 
-    /// The outermost value of a node at this end of the axis, as it is written.
+    /// Returns the node's value that is nearest to this end of the axis, as text.
     pub fn end(&self, place: f64) -> String {
         let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
         self.tick(self.places.iter().fold(f64::INFINITY, inside))
@@ -78,7 +78,7 @@ impl Axis {
 }
 
 impl FrontChart {
-    /// The axis of an objective.
+    /// Returns the axis of the objective with this index.
     pub fn axis(&self, objective: usize) -> Axis {
         let (max, name) = &self.axes[objective];
         let values = || {
@@ -110,7 +110,7 @@ impl FrontChart {
         }
     }
 
-    /// The drawing as a file of its own: one panel for each pair of objectives.
+    /// Returns the drawing as an SVG file: one panel for each pair of objectives.
     pub fn svg(&self) -> Result<String> {
         let width = self.axes.len();
         let pairs: Vec<(usize, usize)> = (0..width).flat_map(|x| (x + 1..width).map(move |y| (x, y))).collect();
@@ -126,7 +126,7 @@ impl FrontChart {
         })
     }
 
-    /// The first two objectives against each other, for a page; `None` where there is nothing to draw.
+    /// Draws the first two objectives against each other for a page; `None` if there are fewer, or no points.
     pub(super) fn figure(&self) -> Result<Option<Figure>> {
         let [(_, x), (_, y), ..] = self.axes.as_slice() else {
             return Ok(None);
@@ -143,7 +143,7 @@ impl FrontChart {
         Ok(Some(Figure { title, svg }))
     }
 
-    /// One panel: a point for each node, the knee and the released one marked.
+    /// Draws one panel: a point for each node, with the knee and the released node marked.
     fn draw(&self, area: &Area, x: &Axis, y: &Axis) -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .margin_top(12)
@@ -167,7 +167,7 @@ impl FrontChart {
             .draw()?;
         let area = chart.plotting_area();
         let is_marked = |node: usize| [self.knee, self.released].contains(&Some(node));
-        // What is marked is drawn last, so that nothing covers it.
+        // Marked points are drawn last, so that nothing covers them.
         for marked in [false, true] {
             let nodes = places(x, y).filter(|(node, at)| is_marked(*node) == marked && is_finite(*at));
             for (node, at) in nodes {
@@ -177,7 +177,7 @@ impl FrontChart {
                     area.draw(&Circle::new(at, 7, SECOND.stroke_width(2)))?;
                 }
                 if self.knee == Some(node) {
-                    // The word stands on the side where there is room.
+                    // The word is placed on the side with more room.
                     let beside = if at.0 > (x.range.0 + x.range.1) / 2.0 { -40 } else { 9 };
                     let word = Text::new("knee", (beside, -14), font(12.0, HPos::Left, VPos::Top));
                     area.draw(&(EmptyElement::at(at) + word))?;
@@ -188,7 +188,7 @@ impl FrontChart {
     }
 }
 
-/// Each node with its place in a panel.
+/// Returns the index of each node with its place in a panel.
 fn places(x: &Axis, y: &Axis) -> impl Iterator<Item = (usize, (f64, f64))> {
     x.places.iter().copied().zip(y.places.iter().copied()).enumerate()
 }
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(FrontChart::from(&drawn).figure().unwrap(), None);
         drawn.points = vec![point(vec![2.0, 0.5], true), point(vec![2.0, 0.5], false)];
         let svg = FrontChart::from(&drawn).figure().unwrap().unwrap().svg;
-        // Two points, and the ring of the one that was released.
+        // Two points, and the ring of the released one.
         assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
     }
 }

@@ -1,9 +1,9 @@
-//! What the figures of a report do not speak of: for every release the same, and more by what its columns are.
+//! The topics that the figures of a report do not cover: some for every release, others depending on its columns.
 
 use super::{Column, Gap, Role};
 
-/// The gaps of a release with these columns. `free_text` names those that are released as the text they are; `entity`
-/// says whether persons were counted instead of records.
+/// Returns the gaps of a release with these columns. `free_text` names the text columns that are released as they are;
+/// `entity` is true if persons were counted instead of records.
 pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Vec<Gap> {
     let named = |keep: &dyn Fn(&Column) -> bool| -> Vec<String> {
         let released = columns.iter().filter(|c| c.released && keep(c));

@@ -1,4 +1,4 @@
-//! A page as one HTML file: its style inside, no script, nothing that is loaded from anywhere.
+//! A page as one HTML file: the style is embedded, and there is no script and nothing that is loaded.
 
 use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone, escaped};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page as a file.
+/// Returns the page as an HTML file.
 pub(super) fn render(page: &Page) -> Result<String> {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -92,7 +92,7 @@ fn figure(figure: &Figure) -> String {
     )
 }
 
-/// Where there is no room for the columns of a table, each of its rows becomes a card that repeats the headings.
+/// Renders a table. On a narrow page, each row of a wide table becomes a card that repeats the headings.
 fn table(table: &Table) -> String {
     let wide = if table.is_wide() { " class=\"wide\"" } else { "" };
     let mut out = format!(
@@ -130,7 +130,7 @@ fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// Text in which nothing is markup, also inside a quoted attribute.
+/// Escapes text so that it contains no markup, also inside a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     escaped(text, |c, out| match c {
         '&' => out.push_str("&amp;"),

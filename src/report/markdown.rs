@@ -1,9 +1,9 @@
-//! A page as Markdown. Pictures are left out: the tables beside them have every figure they show.
+//! A page as Markdown. Pictures are omitted: the tables beside them contain all their figures.
 
 use super::block::{Answer, Block, Line, Page, Section, Span, Table, escaped};
 use crate::plain;
 
-/// The page as text.
+/// Returns the page as Markdown text.
 pub(super) fn render(page: &Page) -> String {
     let mut out = format!("# {}\n\n{}\n\n", escape(&page.title), line(&page.lead));
     for (value, what) in &page.figures {
@@ -64,7 +64,7 @@ fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// A name as code, where code can hold it: a table ends its cell at a bar even there.
+/// Renders a name as code if code can contain it: a bar ends the cell of a table even inside code.
 fn name(name: &str) -> String {
     match name.is_empty() || name.trim() != name || name.contains(['`', '|', '\\']) || name.contains(plain::acts) {
         true => format!("**{}**", escape(name)),
@@ -72,7 +72,7 @@ fn name(name: &str) -> String {
     }
 }
 
-/// Text in which nothing is markup.
+/// Escapes text so that it contains no markup.
 fn escape(text: &str) -> String {
     escaped(text, |c, out| {
         if "\\`*_[]<>|#~&$".contains(c) {

@@ -1,9 +1,9 @@
 //! The report of a release: the evidence that a data protection officer reads.
 //!
-//! A [`Report`] holds measured facts: counts, levels, the names of columns and hierarchies, and no value of any row,
-//! raw or generalized. Its JSON form is its serialisation. For people it is put into words once (`page`), under the
-//! three questions of Opinion 05/2014 (WP216) and in the terms of ISO/IEC 20889, and those words are printed as HTML
-//! or as Markdown. The HTML is one file: no script, nothing loaded, pictures drawn as SVG. The same facts give the
+//! A [`Report`] contains measured facts: counts, levels, the names of columns and hierarchies, and no value of any row,
+//! raw or generalized. Its JSON form is its serialisation. For people, the report is put into words once (`page`),
+//! under the three questions of Opinion 05/2014 (WP216) and in the terms of ISO/IEC 20889, and rendered as HTML or as
+//! Markdown. The HTML is one file without scripts or loaded resources, with pictures as SVG. The same facts give the
 //! same bytes.
 //!
 //! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques, 0829/14/EN WP216;
@@ -37,19 +37,19 @@ pub use gaps::not_covered;
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// What a report is printed as.
+/// The file format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One self-contained page.
+    /// One self-contained HTML page.
     Html,
-    /// Text for a repository or a wiki.
+    /// Markdown for a repository or a wiki.
     Markdown,
-    /// Every figure, for programs.
+    /// JSON with every figure, for programs.
     Json,
 }
 
 impl Format {
-    /// The format that a file's name asks for.
+    /// Returns the format for a file's extension. Fails with a usage error if the extension is unknown.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
@@ -65,7 +65,7 @@ impl Format {
 }
 
 impl Report {
-    /// The text of the report.
+    /// Renders the report in a format.
     pub fn render(&self, format: Format) -> Result<String> {
         match format {
             Format::Html => html::render(&page::page(self)?),

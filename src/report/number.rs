@@ -1,11 +1,11 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// A count, with a comma every three digits.
+/// Formats a count with a comma every three digits.
 pub(super) fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// Decimal digits with a comma every three.
+/// Inserts a comma every three digits into a string of decimal digits.
 pub(super) fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -17,12 +17,12 @@ pub(super) fn grouped(digits: &str) -> String {
     out
 }
 
-/// `1 record`, `2 records`.
+/// Formats a count with its unit: `1 record`, `2 records`.
 pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// A share of 1 in percent. What is not nothing and not everything never looks as if it were.
+/// Formats a share of 1 in percent. A share above 0 never reads 0%, and a share below 1 never reads 100%.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -33,12 +33,12 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// A share of counts in percent; nothing of nothing is nothing.
+/// Formats a share of counts in percent; 0 of 0 is 0%.
 pub(super) fn share(part: u64, whole: u64) -> String {
     percent(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
 }
 
-/// A number with at most four significant digits after whole ones, without trailing zeros.
+/// Formats a number to about four significant digits without trailing zeros; digits before the point are never dropped.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
@@ -63,7 +63,7 @@ fn rounded(value: f64, digits: usize) -> String {
     }
 }
 
-/// A size in bytes.
+/// Formats a size in bytes.
 pub(super) fn bytes(n: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if n < 1000 {

@@ -1,11 +1,11 @@
-//! A report in words: the page that is printed as HTML or Markdown.
+//! Puts a report into words: the page that is rendered as HTML or Markdown.
 
 use super::block::{Line, Page};
 use super::number::{count, counted, share};
 use super::{Report, section};
 use crate::error::Result;
 
-/// The page of a report.
+/// Returns the page of a report.
 pub(super) fn page(report: &Report) -> Result<Page> {
     Ok(Page {
         title: format!("De-identification report: {}", report.release.source),

@@ -1,8 +1,8 @@
-//! A report with something in every field, for tests.
+//! A report with a value in every field, for tests.
 
 use super::*;
 
-/// The report of an invented release; names hold what would be markup.
+/// Returns the report of an invented release; some names contain markup.
 pub(crate) fn report() -> Report {
     let quasi = |name: &str, level, loss| Column {
         name: name.into(),

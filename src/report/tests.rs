@@ -1,4 +1,4 @@
-//! Reports of an invented release: what is in them, and what can never be.
+//! Tests of the report of an invented release: what it contains, and what it must not contain.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a statement answers: a schema and a stream of record batches.
+//! The answer to a statement: a schema and a stream of record batches.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
@@ -28,21 +28,21 @@ use std::sync::Arc;
 #[must_use = "a VERIFY that fails says so in its answer: collect it, or ask `verified`"]
 #[non_exhaustive]
 pub struct Answer {
-    /// The columns.
+    /// The columns of the answer.
     pub schema: SchemaRef,
-    /// The rows.
+    /// The rows of the answer, as a stream of record batches.
     pub rows: SendableRecordBatchStream,
-    /// The checks of VERIFY that failed, as its rows name them.
+    /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty for other statements.
     pub failed: Vec<String>,
 }
 
 impl Answer {
-    /// One batch.
+    /// Returns an answer of one batch.
     pub(super) fn of(batch: RecordBatch) -> Result<Self> {
         Self::batches(batch.schema(), vec![batch])
     }
 
-    /// Batches at hand.
+    /// Returns an answer of batches that are already in memory.
     pub(super) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
         let stream = futures::stream::iter(batches.into_iter().map(Ok));
         let rows = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream));
@@ -53,13 +53,13 @@ impl Answer {
         })
     }
 
-    /// One row of a column `result` that says what was done.
+    /// Returns an answer of one row whose only column, `result`, contains `text`.
     pub(super) fn done(text: impl Into<String>) -> Result<Self> {
         let column: ArrayRef = Arc::new(StringArray::from(vec![text.into()]));
         Self::of(RecordBatch::try_from_iter([("result", column)])?)
     }
 
-    /// The rows of a query.
+    /// Executes a query and returns its rows as a stream.
     pub(super) async fn query(frame: DataFrame) -> Result<Self> {
         let schema = Arc::new(frame.schema().as_arrow().clone());
         let rows = reading(SOURCE, async { Ok(frame.execute_stream().await?) }).await?;
@@ -70,7 +70,7 @@ impl Answer {
         })
     }
 
-    /// An error of kind Verification where a check of VERIFY failed.
+    /// Fails with [`ErrorKind::Verification`] if a check of VERIFY does not hold.
     pub fn verified(&self) -> Result<()> {
         let message = match self.failed.as_slice() {
             [] => return Ok(()),
@@ -80,8 +80,8 @@ impl Answer {
         Err(Error::new(ErrorKind::Verification, message))
     }
 
-    /// All rows at once. A VERIFY that failed is an error here: its rows are for whoever reads them one by one and asks
-    /// [`Answer::verified`].
+    /// Collects all rows in memory. Fails with [`ErrorKind::Verification`] if a check of VERIFY does not hold; a caller
+    /// that wants the rows of a failed VERIFY reads [`Answer::rows`] and then calls [`Answer::verified`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         self.verified()?;
         let schema = self.schema;

@@ -1,4 +1,4 @@
-//! What a statement runs in: a DataFusion session, its hierarchies, and whoever watches.
+//! The context in which statements run: a DataFusion session, its hierarchies and an observer.
 
 use super::registry::Registry;
 use crate::engine::Observer;
@@ -14,10 +14,10 @@ use std::sync::atomic::AtomicU64;
 /// The hierarchies of a session, by name.
 pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 
-/// What names can stand for; replaced as a whole when something is registered.
+/// The registry of a context, shared by its clones; replaced as a whole when something is registered.
 pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 
-/// anonsql over a DataFusion session.
+/// Runs anonsql statements in a DataFusion session.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -40,7 +40,8 @@ pub struct AnonContext {
 }
 
 impl AnonContext {
-    /// A context with these hierarchies and names, in a session that has the functions.
+    /// Returns a context that shares these hierarchies and this registry. The functions of anonsql must already be
+    /// registered in `session`.
     pub(super) fn sharing(
         session: SessionContext,
         hierarchies: Catalog,
@@ -57,23 +58,23 @@ impl AnonContext {
         }
     }
 
-    /// The same context, whose runs are followed by `observer`.
+    /// Returns the context with `observer`, which is told about the progress of every run.
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The DataFusion session.
+    /// Returns the DataFusion session.
     pub fn session(&self) -> &SessionContext {
         &self.session
     }
 
-    /// The names of the hierarchies.
+    /// Returns the names of all hierarchies, in ascending order.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
     }
 
-    /// The hierarchy called `name`.
+    /// Returns the hierarchy called `name`, or an error that suggests similar names.
     pub(super) fn hierarchy(&self, name: &str) -> Result<Arc<Hierarchy>> {
         let hierarchies = self.hierarchies.read();
         let found = hierarchies.get(name).cloned();

@@ -1,5 +1,5 @@
-//! Statements that go deep run on threads of their own with room for it: DataFusion's walks over a tree of thousands of
-//! operators do not fit the stacks of whoever calls, or of its runtime.
+//! Statements with deeply nested plans run on separate threads with larger stacks, because DataFusion's walks over a
+//! tree of thousands of operators overflow the stack of the caller or of its runtime.
 
 use super::answer::Answer;
 use crate::error::{Error, Result};
@@ -9,10 +9,11 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Batches that wait for whoever takes them.
+/// The number of batches that are buffered for the reader of an answer.
 const WAITING: usize = 2;
 
-/// A runtime apart, which may be dropped where nothing may block, its tasks with it.
+/// A separate tokio runtime. It may be dropped in an async context, because dropping it aborts its tasks without
+/// blocking.
 pub(super) struct Apart {
     handle: Handle,
     runtime: Option<Runtime>,
@@ -26,7 +27,7 @@ impl Drop for Apart {
     }
 }
 
-/// Does some work on so many threads apart, which live as long as what comes with it.
+/// Runs `work` on a new runtime of that many threads. The threads live until the returned [`Apart`] is dropped.
 pub(super) async fn run<T: Send + 'static>(
     threads: usize,
     work: impl Future<Output = Result<T>> + Send + 'static,
@@ -47,7 +48,7 @@ pub(super) async fn run<T: Send + 'static>(
 }
 
 impl Apart {
-    /// The same answer, whose rows are computed on these threads.
+    /// Returns the same answer with rows that are computed on the threads of this runtime.
     pub(super) fn pass_on(self, answer: Answer) -> Answer {
         let mut passing = RecordBatchReceiverStreamBuilder::new(Arc::clone(&answer.schema), WAITING);
         let (sender, mut rows) = (passing.tx(), answer.rows);
@@ -60,7 +61,7 @@ impl Apart {
             Ok(())
         };
         passing.spawn_on(pass_on, &self.handle);
-        // The runtime lives as long as the rows.
+        // The closure owns the runtime, so that it lives as long as the rows.
         let rows = passing.build().inspect(move |_| {
             let _ = &self;
         });

@@ -1,4 +1,4 @@
-//! From the definition of a hierarchy to its rule.
+//! Builds the generalization rule of a hierarchy from its definition.
 
 use super::context::AnonContext;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// The rule of a definition: what it names is read, and its kind makes the rule.
+    /// Reads the queries and columns that a definition names, and builds its generalization rule.
     pub(super) async fn rule(&self, definition: &DefinitionClause) -> Result<Arc<dyn GeneralizationRule>> {
         let mut data = vec![];
         for (part, given) in &definition.given {
@@ -32,17 +32,17 @@ impl AnonContext {
         blocking("making a hierarchy", move || build(&arguments)).await
     }
 
-    /// All rows of a query as one batch.
+    /// Runs a query and returns all its rows as one batch.
     async fn rows(&self, query: &str) -> Result<RecordBatch> {
         let frame = self.session.sql(query).await?;
         let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
         let batches = frame.collect().await.map_err(Error::from_data)?;
-        // Strings may come as another type of strings than was planned.
+        // DataFusion may return another string type than it planned.
         let schema = batches.first().map_or(planned, RecordBatch::schema);
         Ok(concat_batches(&schema, &batches)?)
     }
 
-    /// The distinct values of a column, ascending and NULL last, with their rows.
+    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of each value.
     pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
         let schema = self.session.table(table.reference()).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {

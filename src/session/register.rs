@@ -1,4 +1,4 @@
-//! Registering models, metrics, searches and kinds of hierarchies of one's own.
+//! Registers user-defined models, metrics, searches and kinds of hierarchies.
 
 use super::context::AnonContext;
 use super::registry::Registry;
@@ -9,8 +9,8 @@ use crate::objective::OBJECTIVES;
 use crate::{metric, model, search};
 use std::sync::Arc;
 
-/// What is registered works like what this crate has: in statements, EXPLAIN, VERIFY, help and completion, in this
-/// context and its clones. A name that is taken is an error.
+/// A registered entry works like a built-in one: in statements, EXPLAIN, VERIFY, help and completion, in this context
+/// and its clones. A name that is already taken is an error.
 impl AnonContext {
     /// Adds a privacy model for SATISFYING.
     pub fn register_model(&self, entry: Entry<model::Build>) -> Result<()> {
@@ -19,7 +19,7 @@ impl AnonContext {
 
     /// Adds a metric for MINIMIZING and OPTIMIZING.
     pub fn register_metric(&self, entry: Entry<metric::Build>) -> Result<()> {
-        // OPTIMIZING names properties and metrics.
+        // OPTIMIZING names both properties and metrics.
         if OBJECTIVES.iter().any(|o| o.info.name == entry.info.name) {
             return Err(Error::usage(format!("objective {} is there already", entry.info.name)));
         }
@@ -34,7 +34,8 @@ impl AnonContext {
         })
     }
 
-    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause begins with `AS` and a word of its own.
+    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause must begin with `AS` and a keyword that no other kind
+    /// uses.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
         let word = start.strip_prefix("AS ").unwrap_or_default();
@@ -53,7 +54,7 @@ impl AnonContext {
         })
     }
 
-    /// What names can stand for in this context now.
+    /// Returns the registry of this context as it is now.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read())
     }
@@ -89,7 +90,7 @@ mod tests {
         assert!(said(anon.register_metric(metric)).contains("metric glm is there already"));
         metric.info.name = "k";
         assert!(said(anon.register_metric(metric)).contains("objective k is there already"));
-        // Searches and partitioning algorithms stand at the same place.
+        // Searches and partitioning algorithms share SEARCH USING, so they share names too.
         let mut search = SEARCHES[0];
         search.info.name = PARTITIONERS[0].info.name;
         assert!(said(anon.register_search(search)).contains("is there already"));

@@ -1,4 +1,5 @@
-//! What a name in a statement can stand for, in one context: what this crate has, and what its user registered.
+//! The registry of a context: the models, metrics, searches and kinds of hierarchies that a statement can name, both
+//! built-in and registered by the user.
 
 use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
 use crate::error::{Error, Result};
@@ -10,18 +11,18 @@ use crate::objective::OBJECTIVES;
 use crate::partition::{self, PARTITIONERS};
 use crate::search::{self, SEARCHES};
 
-/// The open sets of a context.
+/// Everything that a statement can name and that users can extend.
 #[derive(Debug, Clone)]
 pub struct Registry {
-    /// SATISFYING.
+    /// The privacy models of SATISFYING.
     pub models: Catalogue<Entry<model::Build>>,
-    /// MINIMIZING, and OPTIMIZING.
+    /// The metrics of MINIMIZING and OPTIMIZING.
     pub metrics: Catalogue<Entry<metric::Build>>,
-    /// SEARCH USING, over the lattice.
+    /// The lattice searches of SEARCH USING.
     pub searches: Catalogue<Entry<search::Build>>,
-    /// SEARCH USING, by local recoding.
+    /// The local recoding algorithms of SEARCH USING.
     pub partitioners: Catalogue<Entry<partition::Build>>,
-    /// CREATE HIERARCHY.
+    /// The kinds of hierarchies of CREATE HIERARCHY.
     pub hierarchy_kinds: Catalogue<Kind>,
 }
 
@@ -38,7 +39,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Everything that is described, by what it is, in the order of help.
+    /// Returns the descriptions of all entries under their headings, in the order of help.
     pub fn sections(&self) -> [(&'static str, Vec<Info>); 6] {
         [
             ("Privacy models", self.models.infos().collect()),
@@ -53,20 +54,20 @@ impl Registry {
         ]
     }
 
-    /// The model that a statement names, and what it promises in a line.
+    /// Builds the privacy model that a statement names, and returns it with its summary.
     pub(super) fn model(&self, call: &Call) -> Result<(Box<dyn PrivacyModel>, &'static str)> {
         let entry = self.models.find(&call.name)?;
         let model = (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?;
         Ok((model, entry.info.summary))
     }
 
-    /// The metric that a statement names.
+    /// Builds the metric that a statement names.
     pub(super) fn metric(&self, call: &Call) -> Result<Box<dyn Metric>> {
         let entry = self.metrics.find(&call.name)?;
         (entry.build)(&Arguments::bind(&entry.info, &call.args)?)
     }
 
-    /// A search over the lattice, or a partitioning algorithm: to a statement both are searches.
+    /// Builds the lattice search or partitioning algorithm that SEARCH USING names.
     pub(super) fn search(&self, call: &Call) -> Result<Choice> {
         if let Some(entry) = self.partitioners.get(&call.name) {
             return Ok(Choice::Partition {

@@ -1,4 +1,4 @@
-//! The entry point: what a text says is read, and run one statement after the other.
+//! The entry point: parses a text and runs its statements one after the other.
 
 use super::answer::Answer;
 use super::context::{AnonContext, Catalog, SharedRegistry};
@@ -17,7 +17,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// anonsql over this session. Clones share their hierarchies.
+    /// Creates a context over this session. Clones of the context share its hierarchies.
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
         answer_maxima_rightly(session.state_ref().write().config_mut());
@@ -29,8 +29,8 @@ impl AnonContext {
         Self::sharing(session, hierarchies, registry, Arc::new(Silent))
     }
 
-    /// Runs all statements of `text`, up to the first that fails, and answers the batches of the last. A VERIFY one of
-    /// whose checks does not hold is an error of kind [`crate::error::ErrorKind::Verification`].
+    /// Runs all statements of `text` up to the first that fails, and returns the batches of the last one. Fails with
+    /// [`crate::error::ErrorKind::Verification`] if a check of a VERIFY does not hold.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
         for statement in self.parse(text)? {
@@ -39,12 +39,12 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Each statement of a text with its own outcome. CREATE HIERARCHY may name the kinds that are registered.
+    /// Parses a text into its statements, each with its own result. CREATE HIERARCHY accepts every registered kind.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
         parse_each_with(text, self.registry().hierarchy_kinds.entries())
     }
 
-    /// Runs one statement. Whether the checks of a VERIFY hold is in its answer: [`Answer::verified`].
+    /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         let (text, context) = (statement.to_string(), self.clone());
         let (answer, apart) = self
@@ -56,7 +56,7 @@ impl AnonContext {
         })
     }
 
-    /// Runs what a statement asks for, on threads apart where the statement goes deep.
+    /// Runs `work` for a statement, on separate threads with larger stacks if the statement is deeply nested.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         statement: &str,

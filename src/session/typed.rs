@@ -1,4 +1,4 @@
-//! Statements whose outcome is a value of its own, besides the batches of [`AnonContext::sql`].
+//! Statements with a typed result, besides the batches of [`AnonContext::sql`].
 
 use super::context::AnonContext;
 use super::statements::anonymize::Anonymized;
@@ -10,7 +10,7 @@ use crate::audit::Verification;
 use crate::error::{Error, Result};
 
 impl AnonContext {
-    /// Runs one ANONYMIZE: its figures, and the manifest or the rows.
+    /// Runs one ANONYMIZE, and returns its figures with the manifest or the rows.
     pub async fn anonymize(&self, statement: &str) -> Result<Anonymized> {
         let asked: AnonymizeSpec = self.one(statement, "ANONYMIZE")?;
         let context = self.clone();
@@ -26,7 +26,7 @@ impl AnonContext {
         })
     }
 
-    /// Runs one VERIFY. A check that does not hold is no error here: ask [`Verification::holds`].
+    /// Runs one VERIFY. A check that does not hold is not an error here: call [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         let asked: Verify = self.one(statement, "VERIFY")?;
         let context = self.clone();
@@ -34,7 +34,7 @@ impl AnonContext {
         Ok(verified.await?.0)
     }
 
-    /// Runs one PARETO FRONT OF.
+    /// Runs one PARETO FRONT OF, and returns the front.
     pub async fn pareto_front(&self, statement: &str) -> Result<ParetoFront> {
         let asked: Pareto = self.one(statement, "PARETO FRONT OF")?;
         let context = self.clone();
@@ -42,7 +42,7 @@ impl AnonContext {
         Ok(searched.await?.0.1)
     }
 
-    /// The one statement that a text is, where it is of this kind.
+    /// Parses `text` as exactly one statement of type `T`. Fails with a usage error if it is anything else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<T> {
         let mut statements = self.parse(text)?;
         let only = statements.pop().filter(|_| statements.is_empty()).transpose()?;

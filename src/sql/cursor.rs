@@ -1,4 +1,4 @@
-//! A place in the tokens of one statement, which knows line and column of what it looks at.
+//! A cursor over the tokens of one statement. Its errors name the line and column at which it stands.
 
 use super::dialect::Bounded;
 use super::name::TableName;
@@ -12,7 +12,7 @@ use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
-/// What stands at a token, for an error. The content of a string is not repeated: it may be a value or a secret.
+/// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
 fn describe(token: Option<&TokenWithSpan>) -> String {
     match token.map(|t| &t.token) {
         None => "the end of the statement".to_string(),
@@ -37,7 +37,7 @@ fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<
         .map(|(_, w)| w)
 }
 
-/// A place in the tokens of one statement.
+/// A position in the tokens of one statement.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     script: &'a Script<'a>,
@@ -50,12 +50,12 @@ impl<'a> Cursor<'a> {
         Self { script, tokens, at: 0 }
     }
 
-    /// The words of the language that is read.
+    /// Returns the words of the language.
     pub(crate) fn words(&self) -> &'a Words {
         self.script.words()
     }
 
-    /// The kinds that CREATE HIERARCHY may name.
+    /// Returns the kinds of hierarchies that CREATE HIERARCHY accepts.
     pub(crate) fn kinds(&self) -> &'a [Kind] {
         &self.words().kinds
     }
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.tokens.len()
     }
 
-    /// How many tokens were read.
+    /// Returns the number of tokens before the cursor.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         self.tokens
     }
 
-    /// The same statement, only its tokens `range`.
+    /// Returns a cursor over the same statement that starts at `range.start` and ends at `range.end`.
     pub(crate) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
         Cursor {
             script: self.script,
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
         self.script.text(&self.tokens[range])
     }
 
-    /// The unquoted word `ahead` tokens further on, in upper case.
+    /// Returns the unquoted word `ahead` tokens after the cursor, in upper case.
     pub(crate) fn word_at(&self, ahead: usize) -> Option<String> {
         match &self.tokens.get(self.at + ahead)?.token {
             Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
@@ -105,7 +105,7 @@ impl<'a> Cursor<'a> {
             .all(|(i, w)| self.word_at(i).as_deref() == Some(w))
     }
 
-    /// Reads these keywords if they stand here.
+    /// Moves past these keywords if they are next; returns true if they were.
     pub(crate) fn take(&mut self, words: &str) -> bool {
         #[cfg(any(test, debug_assertions))]
         assert!(
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Reads these keywords, which must stand here.
+    /// Moves past these keywords. Fails if they are not next.
     pub(crate) fn need(&mut self, words: &str) -> Result<()> {
         for word in words.split(' ') {
             if !self.take(word) {
@@ -149,7 +149,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error at this place.
+    /// Returns a usage error with the line and column of the cursor.
     pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
         let at = match (self.peek(), self.tokens.last()) {
             (Some(t), _) => t.span.start,
@@ -159,7 +159,7 @@ impl<'a> Cursor<'a> {
         Error::usage(format!("{}: {message}", place(at)))
     }
 
-    /// The error that something else was expected here, with the nearest of `words`.
+    /// Returns the error that `what` was expected here, with the nearest of `words` as a suggestion.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         let hint = self.word_at(0).and_then(|found| nearest(&found, words));
         let hint = hint.map_or(String::new(), |w| format!("; did you mean {w}?"));
@@ -174,7 +174,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A name, folded to lower case unless quoted.
+    /// Parses a name, folded to lower case unless quoted.
     pub(crate) fn name(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Word(w)) if !w.value.is_empty() => {
@@ -206,7 +206,7 @@ impl<'a> Cursor<'a> {
         )
     }
 
-    /// The digits of an unsigned number as they are written.
+    /// Parses an unsigned number and returns its digits as written.
     pub(crate) fn digits(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Number(n, false)) => {
@@ -217,13 +217,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A whole number of at least 0.
+    /// Parses a whole number of at least 0.
     pub(crate) fn whole<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
         let before = self.clone();
         self.digits(what)?.parse().map_err(|_| before.expected(what, []))
     }
 
-    /// A number, with its sign.
+    /// Parses a number, which may have a minus sign.
     pub(crate) fn number(&mut self, what: &str) -> Result<Value> {
         let before = self.clone();
         let minus = self.take_token(&Token::Minus);
@@ -231,14 +231,14 @@ impl<'a> Cursor<'a> {
         if let Ok(v) = digits.parse::<i64>() {
             return Ok(Value::Integer(v));
         }
-        // A whole number beyond 64 bits would silently lose digits as a real one.
+        // A whole number beyond 64 bits would silently lose digits as a float.
         match digits.parse::<f64>() {
             Ok(v) if v.is_finite() && digits.contains(['.', 'e', 'E']) => Ok(Value::Real(v)),
             _ => Err(before.expected(&format!("{what} that fits 64 bits"), [])),
         }
     }
 
-    /// A finite number of at least 0 as a real.
+    /// Parses a finite number of at least 0 as a float.
     pub(crate) fn real(&mut self, what: &str) -> Result<f64> {
         let before = self.clone();
         match self.number(what)? {
@@ -248,7 +248,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A literal or a word.
+    /// Parses a literal or a word.
     pub(crate) fn value(&mut self, what: &str) -> Result<Value> {
         if self.looks_at_string() {
             return self.string(what).map(Value::Text);
@@ -265,7 +265,7 @@ impl<'a> Cursor<'a> {
         self.number(what)
     }
 
-    /// `( item, item, ... )`, at least one.
+    /// Parses `( item, item, ... )` with at least one item.
     pub(crate) fn list<T>(&mut self, what: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         self.need_token(&Token::LParen, &format!("({what}, ...)"))?;
         let mut items = vec![item(self)?];
@@ -280,7 +280,7 @@ impl<'a> Cursor<'a> {
         self.list("column", |c| c.name("a column"))
     }
 
-    /// `( column )`.
+    /// Parses `( column )`.
     pub(crate) fn column(&mut self) -> Result<String> {
         self.need_token(&Token::LParen, "(column)")?;
         let column = self.name("a column")?;
@@ -288,7 +288,7 @@ impl<'a> Cursor<'a> {
         Ok(column)
     }
 
-    /// `name`, `name(1, word)` or `name (option => value)`.
+    /// Parses `name`, `name(1, word)` or `name (option => value)`.
     pub(crate) fn call(&mut self, what: &str) -> Result<Call> {
         let mut call = Call::bare(self.name(what)?);
         if !self.looks_at_token(&Token::LParen) {
@@ -336,7 +336,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `table.column`.
+    /// Parses `table.column`.
     pub(crate) fn table_column(&mut self) -> Result<(TableName, String)> {
         let before = self.clone();
         let mut parts = self.parts("table.column")?;
@@ -346,7 +346,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The position of the `)` that closes the `(` at `open`.
+    /// Returns the index of the `)` that closes the `(` at index `open`.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (i, t) in self.tokens.iter().enumerate().skip(open) {
@@ -360,7 +360,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// `( query )`: the text of the query, which DataFusion's parser has accepted.
+    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has accepted.
     pub(crate) fn query_in_parens(&mut self) -> Result<String> {
         let open = self.at;
         let close = self
@@ -371,7 +371,7 @@ impl<'a> Cursor<'a> {
         Ok(query)
     }
 
-    /// The rest as one query.
+    /// Parses all remaining tokens as one query and returns its text.
     pub(crate) fn query(&self) -> Result<String> {
         let inner = &self.tokens[self.at..];
         if !matches!(
@@ -385,7 +385,7 @@ impl<'a> Cursor<'a> {
         Ok(self.script.text(inner))
     }
 
-    /// What DataFusion's parser makes of `tokens`, its errors told in our words.
+    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and positions of this parser.
     pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let dialect = Bounded::new(tokens.len());
         let parsed = DFParserBuilder::new(tokens.to_vec())

@@ -1,28 +1,30 @@
-//! How deep a statement goes: an expression is a tree, and what walks a tree in DataFusion and its parser calls itself.
+//! The nesting depth of a statement. DataFusion and its parser walk the tree of an expression recursively, so a deep
+//! statement needs a large stack.
 //!
-//! `a OR b OR c` is as deep as it has operators, without a parenthesis. Before anything is parsed, [`Depth::of`] bounds
-//! the depth of a statement by its tokens, one after the other: everything deepens but what a comma, WHEN or a clause
-//! sets apart, and what stands in different terms of an OR, an AND, a UNION or a JOIN. A statement that goes deep is read
-//! and run on threads with room for it, a deeper one is refused. The rest, nearly all there are, costs nothing.
+//! `a OR b OR c` is as deep as it has operators, without any parenthesis. Before anything is parsed, [`Depth::of`]
+//! computes an upper bound of the depth from the tokens in one pass. Every token adds to the depth, except that parts
+//! are counted separately if a comma, WHEN or a clause separates them, or if they stand in different terms of an OR, an
+//! AND, a UNION or a JOIN. A deep statement is parsed and run on threads with a larger stack; a statement beyond
+//! [`DEEPEST`] is refused. Nearly all statements are shallow and are handled on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
-/// What a thread of 2 MB has room for, in a build without optimization too.
+/// The depth for which the stack of a 2 MB thread suffices, even in a build without optimization.
 const SHALLOW: usize = 100;
-/// What a thread of [`ROOM`] has room for.
+/// The depth for which a stack of [`ROOM`] bytes suffices.
 const DEEPEST: usize = 2_000;
-/// The stack of a thread that reads or runs a deep statement. Only what is used of it takes memory.
+/// The stack size in bytes of a thread that parses or runs a deep statement. Only pages that are used take memory.
 pub const ROOM: usize = 256 << 20;
 
-/// A bound on the depth of a statement.
+/// An upper bound of the depth of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Depth(usize);
 
 impl Depth {
-    /// Of the statement that `tokens` are.
+    /// Computes the bound for the statement with these tokens.
     pub(super) fn of<'t>(tokens: impl IntoIterator<Item = &'t Token>) -> Self {
         let mut open = vec![];
         let mut level = Level::default();
@@ -31,7 +33,7 @@ impl Depth {
             match token {
                 Token::LParen | Token::LBracket | Token::LBrace => level = level.enter(&mut open, before, false),
                 Token::RParen | Token::RBracket | Token::RBrace => {
-                    // A CASE without an END ends with the bracket that it stands in.
+                    // A CASE without an END ends at the bracket around it.
                     while level.is_case {
                         level = level.leave(&mut open);
                     }
@@ -53,7 +55,7 @@ impl Depth {
         Self(level.depth())
     }
 
-    /// Reads something so deep, with room for it.
+    /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement is too deep.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.0 > DEEPEST {
             return Err(Error::usage(format!(
@@ -65,7 +67,7 @@ impl Depth {
         if self.0 <= SHALLOW {
             return read();
         }
-        // A thread for its stack and nothing else: whoever asks waits for it.
+        // The thread exists only for its larger stack: the caller waits for it.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(ROOM);
             let reading = thread.spawn_scoped(scope, read);
@@ -77,39 +79,40 @@ impl Depth {
     }
 }
 
-/// Whether `sql` is so deep that it needs threads with a stack of [`ROOM`].
+/// Returns true if `sql` is so deep that it needs threads with a stack of [`ROOM`] bytes.
 pub fn is_deep(sql: &str) -> bool {
-    // What has no tokens is refused wherever it is read.
+    // Text that cannot be tokenized counts as empty here; its parser reports the error.
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let tokens = tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)));
     Depth::of(tokens).0 > SHALLOW
 }
 
-/// How a chain is held together: by UNION and JOIN, by OR, by AND, by anything else. What binds weaker sets apart what binds
-/// stronger.
+/// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND, anything else. A weaker
+/// operator separates the chains of stronger ones.
 const SETS: usize = 0;
 const ORS: usize = 1;
 const ANDS: usize = 2;
 const TERM: usize = 3;
 
-/// What takes more of the stack than an operator counts for more: a query, a UNION or JOIN, an operator before its operand.
+/// The weights of tokens that use more stack than an operator: a query, a UNION or JOIN, an operator before its
+/// operand.
 const QUERY: usize = 8;
 const SET: usize = 2;
 const PREFIX: usize = 3;
 
-/// What stands between one pair of brackets, or CASE and END, up to a token.
+/// The state of one pair of brackets, or of CASE and END, up to the current token.
 #[derive(Default)]
 struct Level {
-    /// The links of each chain that is not complete.
+    /// The number of links in each chain that is still open.
     links: [usize; TERM + 1],
-    /// The depth of the deepest part of each.
+    /// The depth of the deepest part of each chain.
     deepest: [usize; TERM + 1],
-    /// What commas stand between.
+    /// What commas separate at this place.
     listed: Listed,
     is_case: bool,
 }
 
-/// A plan is as deep as FROM has tables and WITH has queries.
+/// What commas separate. A plan is as deep as FROM has tables and WITH has queries, so commas there add to the depth.
 #[derive(Default, PartialEq)]
 enum Listed {
     #[default]
@@ -128,7 +131,8 @@ impl Level {
         }
     }
 
-    /// What was inside is a part of the term around it. A bracket that nothing opened is not for this to complain of.
+    /// Closes a bracket: its content becomes a part of the term around it. An unmatched bracket is left to the parser
+    /// to report.
     fn leave(mut self, open: &mut Vec<Level>) -> Level {
         let depth = self.depth();
         let mut outer = open.pop().unwrap_or_default();
@@ -136,19 +140,19 @@ impl Level {
         outer
     }
 
-    /// One more link of a chain, with which all stronger ones end.
+    /// Adds a link of this weight to a chain, which closes all chains that bind more strongly.
     fn deepen(&mut self, chain: usize, weight: usize) {
         self.complete(chain + 1);
         self.links[chain] += weight;
     }
 
-    /// A token that sets nothing apart. What stands before its operand is read by a call inside the call before.
+    /// Adds a token that separates nothing. The parser handles an operator before its operand by a nested call.
     fn term(&mut self, token: &Token, before: Option<&Token>) {
         let is_prefix = !ends_operand(token) && !before.is_some_and(ends_operand);
         self.deepen(TERM, if is_prefix { PREFIX } else { 1 });
     }
 
-    /// Chains from this one on end, and are parts of the next weaker.
+    /// Closes this chain and all that bind more strongly; each becomes a part of the next weaker chain.
     fn complete(&mut self, chain: usize) {
         for stronger in (chain..=TERM).rev() {
             let depth = self.links[stronger] + self.deepest[stronger];
@@ -164,7 +168,7 @@ impl Level {
         }
     }
 
-    /// A word sets apart only where it cannot be the name of a column: after an operand.
+    /// Handles a word. A keyword separates only after an operand, because elsewhere it may be the name of a column.
     fn keyword(&mut self, token: &Token, keyword: Keyword, before: Option<&Token>) {
         let after_operand = before.is_some_and(ends_operand);
         match keyword {
@@ -198,7 +202,7 @@ impl Level {
     }
 }
 
-/// Whether an operand may end here: a literal, a name, a bracket.
+/// Returns true if an operand may end with this token: a literal, a name or a closing bracket.
 fn ends_operand(token: &Token) -> bool {
     match token {
         Token::Word(w) => matches!(
@@ -234,7 +238,8 @@ mod tests {
         Depth::of(tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)))).0
     }
 
-    /// Every link is one deeper or somewhat more, and a few are not deep.
+    /// Checks that the bound grows with every link at least by one and not by much more, and that few links are
+    /// shallow.
     fn grows(sql: impl Fn(usize) -> String) {
         let more = depth(&sql(2_000)) - depth(&sql(1_000));
         assert!((1_000..=16_000).contains(&more), "{more}: {}", sql(2));

@@ -1,8 +1,8 @@
-//! The dialect of DataFusion's parser, read with a bound on the work.
+//! The dialect for DataFusion's parser, with a bound on the parser's work.
 //!
-//! The parser reads a word like CAST as what it stands for, and where that fails once more as the name of a function. What
-//! is inside is read twice then, and what is inside of that four times. [`Bounded`] is told of every expression that is
-//! begun, and refuses the statement once they are far more than it has words.
+//! The parser first parses a word like CAST as its keyword, and if that fails once more as the name of a function. The
+//! text inside is then parsed twice, and the text inside that four times. [`Bounded`] counts every expression that the
+//! parser begins, and refuses the statement once there are far more than the statement has words.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -11,27 +11,27 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 
-/// Expressions that any statement may begin, and each word of it more: a fraction of a second, and what stands in a dozen
-/// words of the kind.
+/// The number of expressions that the parser may begin in any statement, plus [`PER_WORD`] for each word. This limits
+/// the work to a fraction of a second, and allows about a dozen nested words like CAST.
 const FREE: usize = 20_000;
 const PER_WORD: usize = 16;
 
-/// [`GenericDialect`], for one statement.
+/// [`GenericDialect`] with a bound on the work for one statement.
 #[derive(Debug)]
 pub(super) struct Bounded {
-    /// Expressions that may still be begun.
+    /// The number of expressions that the parser may still begin.
     left: Cell<usize>,
 }
 
 impl Bounded {
-    /// For a statement of so many words.
+    /// Creates the dialect for a statement of that many words.
     pub(super) fn new(words: usize) -> Self {
         Self {
             left: Cell::new(words.saturating_mul(PER_WORD).saturating_add(FREE)),
         }
     }
 
-    /// An error where the parser was stopped, whatever it says itself.
+    /// Fails with a usage error if the parser was stopped by the bound, whatever error the parser itself returned.
     pub(super) fn check(&self) -> Result<()> {
         if self.left.get() > 0 {
             return Ok(());
@@ -44,8 +44,8 @@ impl Bounded {
     }
 }
 
-/// What the dialect says of itself, as [`GenericDialect`] says it: a method that is not named here has the answer that
-/// most dialects give.
+/// Forwards these methods to [`GenericDialect`]. The list is needed because a method without it has the trait's
+/// default, which is the answer of most dialects.
 macro_rules! as_generic {
     ($($answer:ident)*) => { $(fn $answer(&self) -> bool { GenericDialect.$answer() })* };
 }
@@ -58,7 +58,7 @@ impl Dialect for Bounded {
     fn parse_prefix(&self, _: &mut Parser) -> Option<std::result::Result<Expr, ParserError>> {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
-        // The only error after which the parser tries little else.
+        // After this error, unlike others, the parser tries little else.
         (left == 0).then_some(Err(ParserError::RecursionLimitExceeded))
     }
 

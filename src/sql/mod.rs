@@ -1,7 +1,9 @@
-//! Reading SQL: a cursor over the tokens of a script, and the clauses that statements share, around DataFusion's parser.
+//! The SQL parser: a cursor over the tokens of a script and the clauses that statements share, around DataFusion's
+//! parser.
 //!
-//! Nothing here knows a statement: those are in [`crate::session`], and hand over their words. What is read prints back as
-//! the SQL that makes it. New words are not reserved: a word is a keyword only where the grammar waits for one.
+//! This module knows no statement: statements are in [`crate::session`], and pass their words to this module.
+//! Everything that is parsed prints back as SQL that parses to the same value. New words are not reserved: a word is a
+//! keyword only where the grammar expects one.
 
 pub mod clause;
 pub(crate) mod cursor;
@@ -23,7 +25,7 @@ use depth::Depth;
 use script::Script;
 use words::Words;
 
-/// What `read` makes of each statement of a script, with room for those that go deep.
+/// Parses each statement of a script with `read`, on a thread with a larger stack if the statement is deep.
 pub(crate) fn read_each<T: Send>(
     sql: &str,
     words: &Words,
@@ -37,8 +39,8 @@ pub(crate) fn read_each<T: Send>(
     Ok(script.statements().map(one).collect())
 }
 
-/// Whether a line editor can hand `text` over: it ends with `;` outside strings and comments, or holds nothing at all.
-/// Text that no further line can mend is complete too, so that its error is shown.
+/// Returns true if a line editor can submit `text`: it ends with `;` outside strings and comments, or is empty. Text
+/// with an error that no further line can fix is complete too, so that its error is shown.
 pub fn is_complete(text: &str) -> bool {
     match Tokenizer::new(&GenericDialect {}, text).tokenize() {
         Ok(tokens) => tokens

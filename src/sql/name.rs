@@ -1,11 +1,11 @@
-//! Names, lists and calls as they are printed.
+//! Prints names, lists and calls.
 
 use crate::catalogue::{Argument, Call, Value};
 use crate::quoting::{ident, is_plain, quote};
 use datafusion::common::TableReference;
 use std::fmt::{self, Display};
 
-/// Writes items with commas between them.
+/// Prints items separated by commas.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl Display {
     fmt::from_fn(move |f| {
         for (i, item) in items.iter().enumerate() {
@@ -18,12 +18,12 @@ pub(crate) fn list<T>(items: &[T], write: impl Fn(&T, &mut fmt::Formatter<'_>) -
     })
 }
 
-/// Writes `a, b, c`.
+/// Prints `a, b, c`.
 pub(crate) fn names(names: &[String]) -> impl Display + '_ {
     list(names, |n, f| ident(n).fmt(f))
 }
 
-/// Writes a literal; a word that would read back as something else is quoted.
+/// Prints a literal; a word that would parse as something else is quoted.
 pub(crate) fn value(value: &Value) -> impl Display + '_ {
     fmt::from_fn(move |f| match value {
         Value::Word(w) if !is_plain(w) || matches!(w.as_str(), "true" | "false" | "null") => f.write_str(&quote(w)),
@@ -31,7 +31,7 @@ pub(crate) fn value(value: &Value) -> impl Display + '_ {
     })
 }
 
-/// Writes `name`, or `name(args)`.
+/// Prints `name`, or `name(args)`.
 pub(crate) fn call(call: &Call) -> impl Display + '_ {
     fmt::from_fn(move |f| {
         ident(&call.name).fmt(f)?;
@@ -48,12 +48,12 @@ pub(crate) fn call(call: &Call) -> impl Display + '_ {
     })
 }
 
-/// The name of a table: one to three parts, each as DataFusion keeps it.
+/// The name of a table: one to three parts, each as DataFusion stores it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableName(pub Vec<String>);
 
 impl TableName {
-    /// The same name for DataFusion.
+    /// Returns the name as a DataFusion reference.
     pub fn reference(&self) -> TableReference {
         match self.0.as_slice() {
             [catalog, schema, table] => TableReference::full(catalog.as_str(), schema.as_str(), table.as_str()),

@@ -1,8 +1,8 @@
-//! A statement without the literals of its queries: what a manifest may say of a source such as
-//! `(SELECT * FROM people WHERE name <> 'Ann')`.
+//! Removes the literals from the queries of a statement. A manifest may then contain a source such as
+//! `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
 //!
-//! Numbers become `?`, other literals `'?'`; TRUE, FALSE and NULL stay. Names of tables and columns stay, and so do
-//! paths, which say where data is and not what is in it.
+//! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and columns remain, and so
+//! do paths, because they reveal where data is and not what it contains.
 
 use super::clause::SourceClause;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
@@ -13,11 +13,11 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// What stands for a query that cannot be told without its literals.
+/// The replacement for a query that cannot be printed without its literals.
 const HIDDEN: &str = "SELECT '?'";
 
 impl SourceClause {
-    /// The same without the literals of its query.
+    /// Returns the same source without the literals of its query.
     pub fn redacted(&self) -> Self {
         match self {
             SourceClause::Query(query) => SourceClause::Query(redact(query).unwrap_or_else(|| HIDDEN.into())),
@@ -32,7 +32,7 @@ fn redact(query: &str) -> Option<String> {
     let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
     let text = statement.to_string();
     let reads_back = parsed(&text)?.to_string() == text;
-    // A text in quotes that is neither was where the parser keeps no literals.
+    // Any other quoted text comes from a place where the parser keeps no literals, so it may contain data.
     let tokens = Tokenizer::new(&GenericDialect {}, &text).tokenize().ok()?;
     let is_known = |text: &String| text == "?" || redactor.tables.contains(text);
     let is_redacted = tokens.iter().all(|token| match token {
@@ -51,10 +51,10 @@ fn parsed(query: &str) -> Option<ast::Statement> {
     }
 }
 
-/// Takes literals away.
+/// Replaces literals in a parsed query.
 #[derive(Default)]
 struct Redactor {
-    /// The names of tables, which may be paths in quotes.
+    /// The names of tables, which may be quoted paths.
     tables: HashSet<String>,
 }
 

@@ -1,20 +1,20 @@
-//! A script: its text and its tokens, cut into statements.
+//! A script: its text and its tokens, split into statements.
 
 use super::words::Words;
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
-/// A text and its tokens, without blanks and comments.
+/// A text and its tokens, without whitespace and comments.
 pub(crate) struct Script<'a> {
     text: &'a str,
     words: &'a Words,
     tokens: Vec<TokenWithSpan>,
-    /// The byte at which each line begins, and each [`STRIDE`] characters of a long line with the number of the character.
+    /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character of a long line.
     places: Vec<(u64, u64, usize)>,
 }
 
-/// So many characters are counted at most to find a place.
+/// The largest number of characters that are counted to find a position.
 const STRIDE: u64 = 256;
 
 impl<'a> Script<'a> {
@@ -42,19 +42,19 @@ impl<'a> Script<'a> {
         })
     }
 
-    /// The words of its language.
+    /// Returns the words of the language.
     pub(super) fn words(&self) -> &'a Words {
         self.words
     }
 
-    /// The tokens of each statement that is not empty.
+    /// Returns the tokens of each non-empty statement.
     pub(crate) fn statements(&self) -> impl Iterator<Item = &[TokenWithSpan]> {
         self.tokens
             .split(|t| t.token == Token::SemiColon)
             .filter(|tokens| !tokens.is_empty())
     }
 
-    /// The text from the first to the last of `tokens`, comments between them included.
+    /// Returns the text from the first to the last of `tokens`, including the comments between them.
     pub(crate) fn text(&self, tokens: &[TokenWithSpan]) -> String {
         match (tokens.first(), tokens.last()) {
             (Some(a), Some(b)) => self.text[self.offset(a.span.start)..self.offset(b.span.end)].to_string(),
@@ -73,7 +73,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Where something is, for an error.
+/// Formats a position for an error.
 pub(super) fn place(at: Location) -> String {
     format!("line {}, column {}", at.line, at.column)
 }

@@ -1,20 +1,21 @@
-//! The words of a language, which its statements hand to whoever reads or completes them.
+//! The words of a language: its keywords and kinds of hierarchies, for the parser and for completion.
 
 use crate::hierarchy::Kind;
 use std::collections::BTreeSet;
 
 /// The words of a language.
 pub(crate) struct Words {
-    /// What a statement can start with, one text for each form.
+    /// The first keywords of each statement, one text per form.
     pub(crate) starts: Vec<&'static str>,
     /// Every keyword, in upper case.
     pub(crate) keywords: BTreeSet<&'static str>,
-    /// The kinds that CREATE HIERARCHY may name.
+    /// The kinds of hierarchies that CREATE HIERARCHY accepts.
     pub(crate) kinds: Vec<Kind>,
 }
 
 impl Words {
-    /// Of statements that start so and these kinds of hierarchies, the keywords read off the texts of their syntax.
+    /// Collects the words of statements with these first keywords and syntax texts, and of these kinds of hierarchies.
+    /// The keywords are the words in capitals of the syntax texts.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
         syntax: impl Iterator<Item = &'static str>,

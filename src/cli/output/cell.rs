@@ -1,4 +1,4 @@
-//! Values as text for people.
+//! Formats values as text for people.
 
 use crate::error::Result;
 use arrow::array::Array;
@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// Whether a column is written flush right.
+/// Returns true if a column is aligned to the right.
 pub fn is_number(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, value) => value.is_numeric(),
@@ -14,10 +14,10 @@ pub fn is_number(kind: &DataType) -> bool {
     }
 }
 
-/// Formats the columns of a batch; a missing value reads `null`.
+/// Returns the formatters of a batch's columns; NULL is printed as `null`.
 pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<ArrayFormatter<'a>>> {
     let format = |column: &'a dyn Array| {
-        // A fault of a value, such as a date out of range, is shown in its place.
+        // An error of a value, such as a date out of range, is shown in its place.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
         ArrayFormatter::try_new(column, &options).map_err(super::sink::unshown)
     };

@@ -1,4 +1,4 @@
-//! Comma-separated values.
+//! Prints comma-separated values.
 
 use super::cell;
 use super::sink::{Out, Sink, unshown, unwritable};
@@ -10,7 +10,7 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Writes CSV with a header. Nested columns, which CSV does not have, are written as text.
+/// Writes CSV with a header. Nested columns, which CSV does not support, are written as text.
 pub struct Csv {
     writer: Writer<Out>,
 }
@@ -21,7 +21,7 @@ impl Csv {
         let mut csv = Self {
             writer: Writer::new(out),
         };
-        // An empty batch makes the header appear when there are no rows.
+        // Writing an empty batch writes the header even if there are no rows.
         csv.writer
             .write(&RecordBatch::new_empty(flat(schema)))
             .map_err(unshown)?;
@@ -29,7 +29,7 @@ impl Csv {
     }
 }
 
-/// The columns as they are written.
+/// Returns the schema in which the columns are written.
 fn flat(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|f| match f.data_type().is_nested() {
         true => Field::new(f.name(), DataType::Utf8, true),
@@ -53,7 +53,7 @@ impl Sink for Csv {
                 Arc::new((0..column.len()).map(text).collect::<StringArray>())
             });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        // Of its own schema: strings may come as another type of strings than was planned.
+        // The batch's own schema is used, because its string types may differ from the planned ones.
         let flat = RecordBatch::try_new_with_options(flat(&batch.schema()), columns.collect(), &options);
         self.writer.write(&flat.map_err(unshown)?).map_err(unshown)
     }

@@ -1,4 +1,4 @@
-//! JSON: an array of objects, or one object a line.
+//! Prints JSON: an array of objects, or one object per line.
 
 use super::sink::{Out, Sink, unshown, unwritable};
 use crate::error::Result;
@@ -10,16 +10,16 @@ use std::io::Write;
 /// Writes JSON; every object has every column.
 pub struct Json<F: JsonFormat> {
     writer: Writer<Out, F>,
-    /// What ends the output.
+    /// The text after the last row.
     end: &'static str,
 }
 
-/// An array of objects, ended by a line feed.
+/// Writes an array of objects, followed by a line feed.
 pub fn array(out: Out) -> Json<JsonArray> {
     new(out, "\n")
 }
 
-/// One object a line.
+/// Writes one object per line.
 pub fn lines(out: Out) -> Json<LineDelimited> {
     new(out, "")
 }

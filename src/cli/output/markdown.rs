@@ -1,4 +1,4 @@
-//! A Markdown table.
+//! Prints a Markdown table.
 
 use super::cell;
 use super::sink::{Out, Sink, unwritable};
@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// Writes the rows as they come, without padding.
+/// Writes rows as they arrive, without padding.
 pub struct Markdown {
     out: Out,
 }

@@ -1,4 +1,4 @@
-//! Results on standard output, in the format that was asked for.
+//! Prints results on standard output in the requested format.
 
 mod cell;
 mod csv;
@@ -19,24 +19,24 @@ use sink::{Out, Sink};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much is printed, and where.
+/// The settings of printing.
 #[derive(Debug, Clone, Copy)]
 pub struct Printing {
-    /// The format.
+    /// The format of results.
     pub format: Format,
-    /// Rows of a table that are printed, at most.
+    /// The largest number of rows of a table that are printed.
     pub max_rows: Option<usize>,
-    /// The columns of the terminal that standard output is, if it is one.
+    /// The width of the terminal in columns, if standard output is a terminal.
     pub width: Option<usize>,
-    /// Whether errors met while reading may quote the data.
+    /// Whether errors while reading may quote the data.
     pub show_values: bool,
 }
 
 impl Printing {
-    /// Prints an answer as it is computed, and answers its rows.
+    /// Prints an answer while it is computed, and returns the number of rows.
     pub async fn print(&self, answer: Answer) -> Result<u64> {
         let mut stream = answer.rows;
-        // CREATE, DROP and the like answer no columns, so there is nothing to print.
+        // CREATE, DROP and the like return no columns, so there is nothing to print.
         let mut sink = match answer.schema.fields().is_empty() {
             true => None,
             false => Some(self.sink(&answer.schema, self.standard_output())?),
@@ -80,12 +80,12 @@ impl Printing {
     }
 }
 
-/// Standard output, which remembers that its reader has gone.
+/// Standard output that records when its reader has closed it.
 struct StandardOutput(Stdout);
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Whether standard output was closed by its reader, such as `head`: no reason to complain.
+/// Returns true if the reader of standard output, such as `head`, has closed it, which is not an error.
 pub fn reader_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
@@ -117,7 +117,7 @@ mod tests {
     use arrow::record_batch::RecordBatch;
     use std::sync::Arc;
 
-    /// Output kept in memory.
+    /// Output in memory.
     #[derive(Clone, Default)]
     struct Kept(Arc<parking_lot::Mutex<Vec<u8>>>);
 

@@ -1,27 +1,27 @@
-//! Where the batches of a result go, and what can go wrong there.
+//! The writer of a result in one format, and its errors.
 
 use crate::error::{Error, Result};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// Takes the batches of one result.
+/// Writes the batches of one result.
 pub trait Sink: Send {
-    /// The next rows.
+    /// Writes a batch of rows.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// There are no more rows.
+    /// Writes what follows the last row.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Where results go.
+/// The destination of results.
 pub type Out = Box<dyn Write + Send>;
 
-/// The error of a write to standard output.
+/// Returns the error for a failed write to standard output.
 pub fn unwritable(error: std::io::Error) -> Error {
     Error::io("standard output", error)
 }
 
-/// The error of an Arrow writer: a failed write, or a column it cannot show.
+/// Converts the error of an Arrow writer: a failed write, or a column that it cannot print.
 pub fn unshown(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, e) => unwritable(e),

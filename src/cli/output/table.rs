@@ -1,4 +1,4 @@
-//! A table for people: aligned columns, or one line a value where a terminal is too narrow for that.
+//! Prints a table for people: aligned columns, or one line per value if the terminal is too narrow.
 
 use super::cell;
 use super::sink::{Out, Sink, unwritable};
@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use console::measure_text_width;
 use std::io::Write;
 
-/// Keeps the rows to be shown, because the widest value of a column decides its width.
+/// Collects the rows to print, because the widest value of a column decides its width.
 pub struct Table {
     out: Out,
     header: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of at most `max_rows` rows, on a terminal of `width` columns.
+    /// Creates a table of at most `max_rows` rows, on a terminal of `width` columns.
     pub fn new(schema: &SchemaRef, out: Out, max_rows: Option<usize>, width: Option<usize>) -> Self {
         Self {
             out,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// The width of each column.
+    /// Returns the width of each column.
     fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = self.header.iter().map(|h| measure_text_width(h)).collect();
         for row in &self.rows {

@@ -1,19 +1,19 @@
-//! A terminal, which obeys some of what it is sent: formats for machines write values as they are.
+//! Protects a terminal from control characters: formats for machines write values as they are.
 
 use super::format::Format;
 use crate::plain;
 use std::io::{Result, Write};
 
-/// Passes text on with what would act on the terminal spelled out.
+/// Passes text on with all control characters escaped.
 pub struct Spelled<W> {
     out: W,
     spell: fn(&str) -> String,
-    /// The beginning of a character whose end has not come yet.
+    /// The first bytes of a character that is not complete yet.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Spelled<W> {
-    /// Text of this format, to `out`.
+    /// Escapes text of this format, and writes it to `out`.
     pub fn new(out: W, format: Format) -> Self {
         let spell = match format {
             Format::Json | Format::Ndjson => plain::json,
@@ -51,7 +51,7 @@ mod tests {
 
     fn sent(format: Format, text: &str) -> String {
         let mut terminal = Spelled::new(vec![], format);
-        // Byte by byte, so that no character comes at once.
+        // Written byte by byte, so that no character arrives as a whole.
         text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
         String::from_utf8(terminal.out).unwrap()
     }

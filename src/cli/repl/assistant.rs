@@ -1,4 +1,4 @@
-//! What the line editor asks for: completion, colours, and whether a text is complete.
+//! The helper of the line editor: completion, colours, and the check that a text is complete.
 
 use super::complete::{self, Candidate};
 use super::names::Names;
@@ -12,14 +12,14 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 
-/// Helps with typing.
+/// The helper of the line editor.
 pub struct Assistant {
     names: Names,
     files: FilenameCompleter,
 }
 
 impl Assistant {
-    /// An assistant that knows the names of a session.
+    /// Creates a helper that knows the names of a session.
     pub fn new(names: Names) -> Self {
         Self {
             names,

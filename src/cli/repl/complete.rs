@@ -1,4 +1,4 @@
-//! What the tab key proposes.
+//! The completions of the tab key.
 
 use super::command::{self, Argument};
 use super::highlight;
@@ -8,16 +8,16 @@ use crate::plain;
 use crate::quoting::ident;
 use std::collections::BTreeSet;
 
-/// What can stand at the cursor.
+/// The completions at the cursor.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Candidate {
-    /// A path.
+    /// Paths of files.
     Files,
-    /// One of these words, which begin at a byte of the line.
+    /// These words, each replacing the text from this byte of the line on.
     Words(usize, Vec<String>),
 }
 
-/// What can stand at byte `pos` of `line`.
+/// Returns the completions at byte `pos` of `line`.
 pub fn candidates(names: &Names, line: &str, pos: usize) -> Candidate {
     let text = &line[..pos];
     if let Some((name, argument)) = command::read(text) {
@@ -64,7 +64,7 @@ pub fn candidates(names: &Names, line: &str, pos: usize) -> Candidate {
     }
 }
 
-/// What the words before the cursor ask for, where they ask for something definite.
+/// Returns the names that fit after the words before the cursor; `None` if anything may follow.
 fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
     let last = |n: usize| {
         before
@@ -86,7 +86,7 @@ fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
             Some(all)
         }
         (table, ".") => {
-            // The name before the dot stands as it was typed.
+            // The name before the dot is in the case in which it was typed.
             let typed = before.iter().rev().nth(1).copied().unwrap_or(table).trim_matches('"');
             let columns = names.columns(typed);
             Some(quoted(if columns.is_empty() {
@@ -99,7 +99,7 @@ fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Keywords and all names, those of columns only from the tables that the statement mentions, if it mentions any.
+/// Returns keywords and all names. Columns are those of the tables in the statement, or of all tables if it has none.
 fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let keyword = |w: &str| if lower { w.to_lowercase() } else { w.to_string() };
@@ -147,7 +147,7 @@ fn quoted(names: Vec<String>) -> Vec<String> {
     names.iter().map(|n| ident(n).to_string()).collect()
 }
 
-/// Those of `all` that begin with what was typed, whatever its case or quotes, and can be looked at as they are.
+/// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no control characters.
 fn words(start: usize, typed: &str, all: Vec<String>) -> Candidate {
     let typed = typed.trim_start_matches('"').to_lowercase();
     let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&typed) && !w.contains(plain::acts);

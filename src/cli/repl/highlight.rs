@@ -1,4 +1,4 @@
-//! Colours for what is typed.
+//! Colours the typed text.
 
 use super::lex::{Class, pieces};
 use crate::session;
@@ -9,7 +9,7 @@ const NUMBER: &str = "\x1b[36m";
 const COMMENT: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
-/// DataFusion's keywords that are typed most; those of anonsql come from its syntax texts.
+/// The most common keywords of DataFusion; those of anonsql come from its syntax texts.
 const COMMON: &[&str] = &[
     "ALL",
     "AND",
@@ -83,7 +83,7 @@ const COMMON: &[&str] = &[
     "WITH",
 ];
 
-/// Every keyword that is coloured and completed, in upper case.
+/// Returns every keyword that is coloured and completed, in upper case.
 pub fn keywords() -> impl Iterator<Item = &'static str> {
     let common = COMMON.iter().copied().filter(|w| !session::keywords().contains(w));
     session::keywords().iter().copied().chain(common)
@@ -94,7 +94,7 @@ fn is_keyword(word: &str) -> bool {
     COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
-/// The text with colours; its visible signs stay the same.
+/// Returns the text with colours; its visible characters are unchanged.
 pub fn coloured(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     for piece in pieces(text) {

@@ -1,19 +1,19 @@
-//! Where what was typed is kept.
+//! The history file of the prompt.
 
 use rustyline::history::{FileHistory, History};
 use rustyline::{Editor, Helper};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The variable that names another file, or none.
+/// The environment variable with the path of the history file; if empty, no history is kept.
 const VARIABLE: &str = "ANONSQL_HISTORY";
 
-/// The history file; `None` when nothing is to be kept.
+/// Returns the history file; `None` if no history is kept.
 pub fn file() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
 }
 
-/// The file for this environment.
+/// Returns the history file for these environment variables.
 fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = variable(VARIABLE) {
         return (!file.is_empty()).then(|| file.into());
@@ -24,7 +24,7 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     } else if cfg!(target_os = "macos") {
         folder("HOME")?.join("Library/Application Support")
     } else {
-        // A relative folder is to be ignored, says the XDG base directory specification.
+        // The XDG base directory specification says that relative paths must be ignored.
         folder("XDG_DATA_HOME")
             .filter(|p| p.is_absolute())
             .or_else(|| Some(folder("HOME")?.join(".local/share")))?
@@ -32,7 +32,7 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data.join("anonsql").join("history"))
 }
 
-/// Adds what was typed since the last call to the file. A history that cannot be written is no reason to stop.
+/// Appends the input since the last call to the file. A failed write is ignored.
 pub fn keep<H: Helper>(editor: &mut Editor<H, FileHistory>, file: &Path) {
     if editor.history().is_empty() {
         return;

@@ -1,41 +1,41 @@
-//! Cuts what is typed into pieces for colours and completion: the tokens of the parser, and what has no end yet.
+//! Splits the typed text into pieces for colours and completion: the parser's tokens, and an unfinished rest.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use std::ops::Range;
 
-/// What a piece is.
+/// The class of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A keyword or a name.
     Word,
     /// A number.
     Number,
-    /// `'text'`, perhaps without its end.
+    /// `'text'`, possibly unfinished.
     Text,
-    /// `"name"`, perhaps without its end.
+    /// `"name"`, possibly unfinished.
     Quoted,
-    /// `-- comment` or `/* comment */`, perhaps without its end.
+    /// `-- comment` or `/* comment */`, possibly unfinished.
     Comment,
-    /// Blanks and signs.
+    /// Whitespace and symbols.
     Other,
 }
 
-/// A piece of text.
+/// A piece of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// What it is.
+    /// The class of the piece.
     pub class: Class,
-    /// Where it is, in bytes.
+    /// The byte range of the piece.
     pub range: Range<usize>,
-    /// Whether its end is missing.
+    /// Whether the piece is unfinished.
     pub open: bool,
 }
 
-/// Cuts `text` into pieces that cover it.
+/// Splits `text` into pieces that cover it completely.
 pub fn pieces(text: &str) -> Vec<Piece> {
     let mut tokens = vec![];
-    // A token without an end is an error, and the tokens before it are kept.
+    // An unfinished token is an error, and the tokens before it are kept in the buffer.
     let mut tokenizer = Tokenizer::new(&GenericDialect {}, text);
     let _ = tokenizer.tokenize_with_location_into_buf(&mut tokens);
     let mut pieces = vec![];
@@ -67,7 +67,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// What a token is that reads `part`.
+/// Returns the class of a token with the text `part`.
 fn class(token: &Token, part: &str) -> Class {
     match token {
         Token::Word(word) if word.quote_style.is_some() => Class::Quoted,
@@ -79,7 +79,7 @@ fn class(token: &Token, part: &str) -> Class {
     }
 }
 
-/// What begins here and has no end.
+/// Returns the class of an unfinished token.
 fn unfinished(rest: &str) -> Class {
     match rest {
         _ if rest.starts_with("/*") => Class::Comment,

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 const PROMPT: &str = "anonsql> ";
 
-/// Reads and runs statements until the end of input.
+/// Reads and runs statements until the end of the input.
 pub fn run(runner: &mut Runner) -> Result<()> {
     let unusable = |e: ReadlineError| Error::usage(format!("the terminal cannot be used: {e}"));
     let config = Config::builder()
@@ -36,7 +36,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
     editor.set_helper(Some(Assistant::new(for_completion)));
     let history = history::file();
     if let Some(file) = &history {
-        // There is none on the first run.
+        // On the first run there is no history file.
         let _ = editor.load_history(file);
     }
     runner.note(&format!(
@@ -52,7 +52,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
     loop {
         match editor.readline(PROMPT) {
             Ok(text) => {
-                // Kept at once, so that nothing typed is lost with a killed terminal.
+                // Saved at once, so that nothing is lost if the terminal is killed.
                 if let Some(file) = &history {
                     history::keep(&mut editor, file);
                 }
@@ -63,7 +63,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
                     Err(e) => report(&e, shell.runner.log()),
                 }
             }
-            // Ctrl-C forgets what was typed.
+            // Ctrl-C discards the typed text.
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => return Ok(()),
             Err(e) => return Err(unusable(e)),
@@ -71,7 +71,7 @@ pub fn run(runner: &mut Runner) -> Result<()> {
     }
 }
 
-/// Carries out what was typed: a command or statements.
+/// Runs the typed text: a command or statements.
 fn take(shell: &mut Shell, text: &str) -> Result<Flow> {
     let started = Instant::now();
     let columns = console::Term::stdout()

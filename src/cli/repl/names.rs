@@ -1,4 +1,4 @@
-//! The names that a session knows.
+//! The names of a session, for completion.
 
 use crate::session::{AnonContext, Registry};
 use datafusion::catalog::SchemaProvider;
@@ -12,17 +12,17 @@ pub struct Names {
 }
 
 impl Names {
-    /// Asks `context`, on the runtime of `handle`.
+    /// Creates the names of `context`; tables are looked up on the runtime of `handle`.
     pub fn new(context: AnonContext, handle: Handle) -> Self {
         Self { context, handle }
     }
 
-    /// All that statements can name.
+    /// Returns the registry of everything that statements can name.
     pub(super) fn registry(&self) -> Arc<Registry> {
         self.context.registry()
     }
 
-    /// The hierarchies of the session.
+    /// Returns the names of the session's hierarchies.
     pub(super) fn hierarchies(&self) -> Vec<String> {
         self.context.hierarchies()
     }
@@ -33,14 +33,14 @@ impl Names {
         session.catalog(&names.default_catalog)?.schema(&names.default_schema)
     }
 
-    /// The tables of the default schema.
+    /// Returns the tables of the default schema, sorted.
     pub fn tables(&self) -> Vec<String> {
         let mut names = self.schema().map(|s| s.table_names()).unwrap_or_default();
         names.sort();
         names
     }
 
-    /// The columns of a table; none if there is no such table.
+    /// Returns the columns of a table; empty if there is no such table.
     pub(super) fn columns(&self, table: &str) -> Vec<String> {
         let Some(schema) = self.schema().filter(|s| s.table_exist(table)) else {
             return vec![];

@@ -1,4 +1,4 @@
-//! The operator that generalizes sensitive values class by class, and drops what it needed for that.
+//! The operator that generalizes sensitive values class by class, and then drops the limit column.
 
 use super::recount::Recount;
 use super::{Tree, protect};
@@ -23,53 +23,54 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows that are worth working on at once: classes are collected up to so many.
+/// The number of rows that are worth processing at once: classes are collected up to this number.
 const CHUNK: usize = 1 << 13;
 
-/// What the operator reads.
+/// The input of the operator.
 #[derive(Debug)]
 pub struct Columns {
     /// The sensitive attribute.
     pub attribute: String,
-    /// The values of the attribute with their hierarchy.
+    /// The values of the attribute, bound to its hierarchy.
     pub lookup: Lookup,
-    /// The same as a tree.
+    /// The hierarchy of the attribute as a tree.
     pub tree: Tree,
     /// The column with each row's limit, which is not released.
     pub limit: String,
-    /// No class with fewer rows may be released.
+    /// The smallest number of rows with which a class may be released.
     pub least_rows: usize,
 }
 
-/// What came of the rows, once all were handed out.
+/// The figures of the operator, available once all rows were returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Rows by the level of their sensitive value.
+    /// The number of rows by the level of their sensitive value.
     pub levels: Vec<u64>,
-    /// Rows whose limit nothing meets, which were suppressed.
+    /// The number of rows whose limit no generalization meets; these rows were suppressed.
     pub unmet: u64,
-    /// All rows that were suppressed: those, and those of classes that were too small without them.
+    /// The number of all suppressed rows: those of `unmet`, and those of classes that were too small without them.
     pub suppressed: u64,
-    /// Classes that were suppressed.
+    /// The number of suppressed classes.
     pub classes: u64,
-    /// The suppressed rows of each class that lost any, by its order key.
+    /// The number of suppressed rows of each class that lost any, by the class's order key.
     pub lost: BTreeMap<Vec<u64>, u64>,
-    /// Rows that leak more than their limits, recounted on what was handed out.
+    /// The number of rows that leak more than their limits, recounted on the returned rows.
     pub above: u64,
 }
 
-/// Rows in the order of their classes, with the sensitive attribute as it was and the limits, to released rows.
+/// Turns rows in the order of their classes, with the raw sensitive attribute and the limits, into released rows.
 #[derive(Debug)]
 pub struct Personal {
     columns: Arc<Columns>,
     outcome: Arc<Mutex<Option<Outcome>>>,
 }
 
-/// `Personal` as an operator.
+/// [`Personal`] as an operator.
 pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
-    /// Over `input`, which has one partition, the columns of the order key, and classes without gaps.
+    /// Creates the operator over `input`, which must have one partition, the columns of the order key, and contiguous
+    /// classes.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
@@ -142,7 +143,7 @@ impl Operator for Personal {
     }
 }
 
-/// One execution.
+/// One execution of [`Personal`].
 struct Run {
     columns: Arc<Columns>,
     encoder: Encoder,
@@ -156,7 +157,7 @@ struct Run {
     rows: usize,
 }
 
-/// The order key of a row.
+/// Returns the order key of a row.
 fn key(batch: &RecordBatch, row: usize) -> Vec<u64> {
     let schema = batch.schema();
     let words = (0..batch.num_columns()).filter(|i| schema.field(*i).name().starts_with(ORDER_PREFIX));
@@ -166,7 +167,8 @@ fn key(batch: &RecordBatch, row: usize) -> Vec<u64> {
 }
 
 impl Run {
-    /// Holds a batch, and answers the rows of complete classes when there are enough of them.
+    /// Adds a batch, and returns the rows of complete classes once there are enough. Fails with
+    /// [`ErrorKind::Resources`] if a class does not fit in memory.
     fn add(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
@@ -183,7 +185,7 @@ impl Run {
                 ),
             )
         })?;
-        // The rows of the last class are at the end, and it may go on in the next batch.
+        // The last rows belong to a class that may continue in the next batch.
         let open = classes(&batch).last().map_or(0, |class| class.len());
         let goes_on = |before: &RecordBatch| key(before, before.num_rows() - 1) == key(&batch, 0);
         let is_new = open < batch.num_rows() || !self.held.last().is_some_and(goes_on);
@@ -194,7 +196,7 @@ impl Run {
         }
     }
 
-    /// The first `rows` held rows, all of complete classes, as they are released.
+    /// Returns the first `rows` held rows, all of complete classes, as released rows.
     fn release(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         if rows == 0 {
             return Ok(None);
@@ -204,13 +206,13 @@ impl Run {
         self.rows = rest.num_rows();
         let chunk = held.slice(0, rows);
         if self.rows > 0 {
-            // A copy, so that the rows which are done with are let go.
+            // A copy, so that the memory of the finished rows is freed.
             let own: UInt32Array = (0..self.rows as u32).collect();
             self.held.push(take_record_batch(&rest, &own)?);
         }
         let released = self.protect(&chunk)?;
         let left = self.held.iter().map(bytes).sum();
-        // Less than before is held.
+        // This shrinks the reservation, so it cannot fail.
         let _ = self.reservation.try_resize(left);
         Ok(Some(released))
     }
@@ -257,7 +259,7 @@ impl Run {
         self.sorted(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &kept)
     }
 
-    /// The rows of one class that are released with the levels of their sensitive values.
+    /// Returns the rows of one class that are released, with the levels of their sensitive values.
     fn class(&mut self, class: Range<usize>, values: &[u32], limits: &[f64]) -> Vec<(usize, u8)> {
         let mut rows: Vec<usize> = class.clone().collect();
         loop {
@@ -282,8 +284,8 @@ impl Run {
         }
     }
 
-    /// The rows of each class in the order of what is released of them: the order that they were looked at in knows the
-    /// values that were generalized.
+    /// Sorts the rows of each class by their released values, because the order in which they were processed depends on
+    /// the values that were generalized.
     fn sorted(&self, released: &RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
         let shown: Vec<ArrayRef> = released
             .columns()
@@ -327,8 +329,8 @@ impl Run {
     }
 }
 
-/// What the rows of a batch take by themselves: values that are shared, such as labels and what a sort answered before
-/// and after, are not counted with each.
+/// Returns the memory in bytes of a batch's rows alone: shared values, such as labels and the buffers of other batches
+/// of a sort, are not counted.
 fn bytes(batch: &RecordBatch) -> usize {
     let of_column = |column: &ArrayRef| match column.data_type() {
         DataType::Dictionary(key, _) => column.len() * key.primitive_width().unwrap_or(4),
@@ -348,7 +350,7 @@ fn bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(of_column).sum()
 }
 
-/// The ranges of rows with equal order keys.
+/// Returns the ranges of rows with equal order keys.
 fn classes(chunk: &RecordBatch) -> Vec<Range<usize>> {
     let schema = chunk.schema();
     let words: Vec<&[u64]> = (0..chunk.num_columns())

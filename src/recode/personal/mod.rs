@@ -1,16 +1,19 @@
-//! Personalized privacy, second part: sensitive values are generalized until every row's own limit holds.
+//! Personalized privacy, second part: generalizes sensitive values until every row's own limit holds.
 //!
-//! Each row t carries the most that a reader who knows its class may learn of its sensitive value: Pleak(t) = (1 / b) *
-//! sum over the b rows i of the class of DCorrelate(t, i), which is 1 if i's released value is t's own, 1 / leaves under
-//! it if it is an ancestor of t's own, and else 0. For each row in turn whose Pleak exceeds its limit, the released value
-//! in its leakage collection (the rows with DCorrelate above 0) that keeps most information is raised to its parent,
-//! those at the root left out, until the limit holds. Of values that keep the same, the first row's is raised.
+//! Each row t has a limit for what a reader who knows its class may learn of its sensitive value: Pleak(t) = (1 / b) *
+//! sum over the b rows i of the class of DCorrelate(t, i), which is 1 if i's released value is t's own, 1 / leaves
+//! under it if it is an ancestor of t's own, and else 0. For each row in turn whose Pleak exceeds its limit, a released
+//! value of its leakage collection (the rows with DCorrelate above 0) is raised to its parent until the limit holds:
+//! the value that keeps most information, except those at the root. Of values that keep the same, the first row's is
+//! raised.
 //!
-//! **Interpretation**: raising a value can make it an ancestor of another row's, whose Pleak then grows (the paper's Theorem 2
-//! is about one row); rows are therefore looked at again until none exceeds its limit. **Interpretation**: a row's own value may
-//! be raised too, so a limit below 1 / b can be met, which the paper's Theorem 1 rules out; what cannot be met is what
-//! still exceeds when all that could be raised was. Such rows have to be suppressed, and the class is done again without
-//! them; a class that is then too small is suppressed whole.
+//! **Interpretation**: raising a value can make it an ancestor of another row's value, whose Pleak then grows (the
+//! paper's Theorem 2 is about one row). Rows are therefore visited again until none exceeds its limit.
+//!
+//! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met, which the paper's
+//! Theorem 1 rules out. A limit cannot be met if it is still exceeded after everything was raised that can be. Such
+//! rows have to be suppressed, and the class is processed again without them; a class that is then too small is
+//! suppressed as a whole.
 //!
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
 //! doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
@@ -26,27 +29,28 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
-/// The hierarchy of the sensitive attribute: every text that a label has is a node. Labels of several levels with one
-/// text are one node, as NULL raised to the top below it is; a reader cannot tell them apart.
+/// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels of several levels
+/// with the same text are one node (such as NULL that is sent to the top below the top), because a reader cannot tell
+/// them apart.
 #[derive(Debug)]
 pub struct Tree {
-    /// By ground code the nodes from level 0 up.
+    /// For each ground code, the nodes from level 0 up.
     paths: Vec<Vec<u32>>,
-    /// By ground code the leaves under the label of each level. A text that is that of several levels tells as much as the
-    /// lowest of them.
+    /// For each ground code, the number of leaves under its label at each level. A text of several levels reveals as
+    /// much as at the lowest of them.
     leaves: Vec<Vec<u64>>,
-    /// By node its text; NULL for the value NULL itself.
+    /// The text of each node; NULL for the value NULL itself.
     texts: StringArray,
-    /// By ground code a common multiple of the leaves on its path, where it is small.
+    /// For each ground code, a common multiple of the leaf counts on its path, if at most [`MULTIPLE`].
     multiples: Vec<Option<u64>>,
 }
 
-/// Counts of leaves are brought to a common denominator up to this, so that a Pleak is the quotient of two exact
-/// integers; beyond, it is a sum of quotients.
+/// The largest common denominator of leaf counts. Up to it, a Pleak is the quotient of two exact integers; beyond it, a
+/// sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
 impl Tree {
-    /// The tree of a lookup table.
+    /// Builds the tree of a lookup table.
     pub fn new(lookup: &Lookup) -> Result<Self> {
         let mut numbers: HashMap<Option<String>, u32> = HashMap::new();
         let (mut leaves, mut texts) = (vec![], vec![]);
@@ -77,29 +81,30 @@ impl Tree {
         })
     }
 
-    /// The levels of the hierarchy, the ground values' included.
+    /// Returns the number of levels of the hierarchy, including level 0.
     pub fn levels(&self) -> usize {
         self.paths.first().map_or(1, Vec::len)
     }
 
-    /// The texts of the nodes.
+    /// Returns the texts of the nodes.
     pub(super) fn texts(&self) -> &StringArray {
         &self.texts
     }
 
-    /// The node of a value at a level.
+    /// Returns the node of a value at a level.
     pub(super) fn node(&self, value: u32, level: u8) -> u32 {
         self.paths[value as usize][usize::from(level)]
     }
 
-    /// The nodes of a value's path, each once, with the leaves that a reader takes them for.
+    /// Returns the distinct nodes of a value's path, each with the number of leaves that a reader assumes under it.
     fn told(&self, value: u32) -> impl Iterator<Item = (u32, u64)> {
         let (path, leaves) = (&self.paths[value as usize], &self.leaves[value as usize]);
         let levels = path.iter().zip(leaves).enumerate();
         levels.filter_map(|(level, (node, leaves))| (!path[..level].contains(node)).then_some((*node, *leaves)))
     }
 
-    /// Pleak of a row with this value in a class of `rows`, of which `at` says how many are released as each node.
+    /// Returns the Pleak of a row with this value in a class of `rows` rows; `at` returns the number of rows released
+    /// as a node.
     fn leak(&self, value: u32, rows: usize, at: impl Fn(u32) -> usize) -> f64 {
         let terms = self.told(value).map(|(node, leaves)| (at(node) as u64, leaves));
         match self.multiples[value as usize] {
@@ -112,8 +117,8 @@ impl Tree {
     }
 }
 
-/// Generalizes the sensitive values of one class. Answers the level of each row's value, and the rows whose limit still
-/// does not hold, though nothing more could be raised.
+/// Generalizes the sensitive values of one class. Returns the level of each row's value, and the rows whose limit does
+/// not hold although nothing more can be raised.
 pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     let mut rows_at: HashMap<u32, BTreeSet<u32>> = HashMap::new();
@@ -146,7 +151,8 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
     }
 }
 
-/// The row in the leakage collection of `value` whose released value keeps most information and is not at the root.
+/// Returns the row in the leakage collection of `value` whose released value keeps most information and is not at the
+/// root.
 fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
@@ -167,7 +173,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    /// Lung and stomach diseases: three leaves and two.
+    /// Returns lung and stomach diseases: three leaves and two.
     pub(in crate::recode) fn diseases() -> Lookup {
         let rows = [
             ["bronchitis", "lung", "*"],
@@ -198,7 +204,7 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL is `*` from level 1 on, and the others only at the top: to a reader it is one and the same `*`.
+    /// NULL is `*` from level 1 on, and the other values only at the top: to a reader both are the same `*`.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [
@@ -212,7 +218,7 @@ pub(super) mod tests {
         let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
         let lookup = hierarchy.bind(Arc::new(values)).unwrap();
         let (tree, recount) = (Tree::new(&lookup).unwrap(), recount::Recount::new(&lookup).unwrap());
-        // A flu and a NULL, both `*` in the end: each tells a quarter of either.
+        // A flu and a NULL, both `*` in the end: each reveals a quarter of either.
         for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
             let own = [1, 3];
             let (levels, unmet) = protect(&tree, &own, &limits);
@@ -228,7 +234,7 @@ pub(super) mod tests {
         }
     }
 
-    /// DCorrelate and Pleak by their definitions, over labels as text.
+    /// Computes Pleak from the definition of DCorrelate, over labels as text.
     fn leak_by_definition(lookup: &Lookup, values: &[u32], levels: &[u8], row: usize) -> f64 {
         let d = |other: usize| {
             let level = lookup.level(levels[other]);
@@ -256,7 +262,7 @@ pub(super) mod tests {
                 let leak = leak_by_definition(&lookup, &values, &levels, row);
                 let held = leak <= limits[row] + 1e-12;
                 prop_assert_eq!(held, !unmet.contains(&row));
-                // Nothing in the leakage collection of a row that is not met is below the root.
+                // Every row in the leakage collection of an unmet row is at the root.
                 if !held {
                     let leaks = (0..rows.len()).filter(|o| {
                         let level = lookup.level(levels[*o]);
@@ -273,7 +279,7 @@ pub(super) mod tests {
             let tree = Tree::new(&lookup).unwrap();
             let values: Vec<u32> = rows.iter().map(|r| r.0).collect();
             let limits: Vec<f64> = rows.iter().map(|r| f64::from(r.1) / 20.0).collect();
-            // Straight from the text, row by row, with nothing kept between steps.
+            // The procedure as in the paper's text, row by row, with nothing kept between steps.
             let mut levels = vec![0u8; rows.len()];
             loop {
                 let before = levels.clone();

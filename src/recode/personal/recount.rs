@@ -1,6 +1,6 @@
-//! Pleak recounted on rows as they are handed out, before what it is recounted from is dropped.
+//! Recounts Pleak on the returned rows, before the columns that the recount needs are dropped.
 //!
-//! Nothing here is shared with the generalization: what is compared is the text of the released values with the texts
+//! The recount shares no code with the generalization: it compares the texts of the released values with the texts
 //! above each row's own value in its hierarchy.
 
 use crate::error::Result;
@@ -8,13 +8,13 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
-/// By ground code how much a released text tells of it: 1 for its own, 1 / leaves for an ancestor's.
+/// For each ground code, DCorrelate by released text: 1 for its own text, 1 / leaves for an ancestor's.
 #[derive(Debug)]
 pub(super) struct Recount {
     correlates: Vec<HashMap<Option<String>, f64>>,
 }
 
-/// A leak may exceed its limit by what rounding a sum of quotients can make of it.
+/// The largest excess of a leak over its limit that rounding a sum of quotients can cause.
 const TOLERANCE: f64 = 1e-9;
 
 impl Recount {
@@ -30,7 +30,7 @@ impl Recount {
                 } else {
                     1.0 / label.leaves(lookup) as f64
                 };
-                // A reader takes a text for the least that it can stand for.
+                // A reader assumes the fewest leaves that a text can stand for.
                 of_text.entry(texts.text(label)?).or_insert(told);
             }
             correlates.push(of_text);
@@ -38,7 +38,7 @@ impl Recount {
         Ok(Self { correlates })
     }
 
-    /// How many rows of one class leak more than their limits: their own values, released texts and limits.
+    /// Counts the rows of one class that leak more than their limits, from their own values, released texts and limits.
     pub(super) fn above(&self, own: &[u32], released: &StringArray, limits: &[f64]) -> u64 {
         let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
         released.iter().for_each(|text| *counts.entry(text).or_default() += 1);
@@ -66,13 +66,13 @@ mod tests {
     fn rows_above_their_limits_are_counted() {
         let recount = Recount::new(&diseases()).unwrap();
         let released = |texts: [&str; 3]| StringArray::from(texts.to_vec());
-        // Pneumonia, pneumonia, dyspepsia.
+        // The own values are pneumonia, pneumonia and dyspepsia.
         let own = [4, 4, 1];
         let above = |texts, limits: [f64; 3]| recount.above(&own, &released(texts), &limits);
         let plain = ["pneumonia", "pneumonia", "dyspepsia"];
         assert_eq!(above(plain, [0.66, 0.67, 0.3]), 2);
         assert_eq!(above(plain, [0.67, 0.67, 0.34]), 0);
-        // (1 + 1/3) / 3 = 0.444 for pneumonia; `*` tells 1/5 of everyone.
+        // (1 + 1/3) / 3 = 0.444 for pneumonia; `*` reveals 1/5 of each value.
         assert_eq!(above(["lung", "pneumonia", "dyspepsia"], [0.44, 0.45, 0.34]), 1);
         assert_eq!(above(["*", "*", "*"], [0.19, 0.21, 0.21]), 1);
     }

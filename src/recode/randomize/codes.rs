@@ -1,20 +1,20 @@
-//! Codes of values in the narrowest integers that hold them.
+//! Codes in the narrowest integers that hold them.
 
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-/// Codes, all of one width.
+/// A vector of codes of one width.
 #[derive(Debug, Clone)]
 pub(super) enum Codes {
-    /// Up to 2^8 values.
+    /// Codes of up to 2^8 values.
     Bytes(Vec<u8>),
-    /// Up to 2^16 values.
+    /// Codes of up to 2^16 values.
     Shorts(Vec<u16>),
-    /// Up to 2^32 values.
+    /// Codes of up to 2^32 values.
     Words(Vec<u32>),
 }
 
-/// The same for codes of any width.
+/// Evaluates the same expression for codes of any width.
 macro_rules! with {
     ($codes:expr, $values:ident => $body:expr) => {
         match $codes {
@@ -26,7 +26,7 @@ macro_rules! with {
 }
 
 impl Codes {
-    /// Room for codes below `values`.
+    /// Returns an empty vector for codes below `values`.
     pub(super) fn for_values(values: usize) -> Self {
         match values {
             0..=0x100 => Codes::Bytes(vec![]),
@@ -35,7 +35,7 @@ impl Codes {
         }
     }
 
-    /// No codes, of the same width.
+    /// Returns an empty vector of the same width.
     pub(super) fn empty(&self) -> Self {
         match self {
             Codes::Bytes(_) => Codes::Bytes(vec![]),
@@ -44,7 +44,7 @@ impl Codes {
         }
     }
 
-    /// Bytes a code.
+    /// Returns the bytes per code.
     pub(super) fn width(&self) -> usize {
         match self {
             Codes::Bytes(_) => 1,
@@ -57,7 +57,7 @@ impl Codes {
         with!(self, values => values.len())
     }
 
-    /// Adds a code, which is known to be below the number of values.
+    /// Adds a code, which must be below the number of values.
     #[inline]
     pub(super) fn push(&mut self, code: u32) {
         match self {
@@ -76,7 +76,7 @@ impl Codes {
         }
     }
 
-    /// `len` zeros.
+    /// Returns `len` zeros of the same width.
     pub(super) fn zeros(&self, len: usize) -> Self {
         match self {
             Codes::Bytes(_) => Codes::Bytes(vec![0; len]),
@@ -104,22 +104,22 @@ impl Codes {
         }
     }
 
-    /// Puts `len` codes from `start` into random order.
+    /// Shuffles `len` codes from `start` on.
     pub(super) fn shuffle(&mut self, start: usize, len: usize, rng: &mut impl Rng) {
         with!(self, values => values[start..start + len].shuffle(rng))
     }
 
-    /// Puts `len` codes from `start` into ascending order.
+    /// Sorts `len` codes from `start` on, ascending.
     pub(super) fn sort(&mut self, start: usize, len: usize) {
         with!(self, values => values[start..start + len].sort_unstable())
     }
 
-    /// The codes as bytes; none are left.
+    /// Returns the codes as bytes, and empties the vector.
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// The codes that [`Codes::take_bytes`] made these bytes of, in the width of these.
+    /// Returns the codes of bytes that [`Codes::take_bytes`] returned, in the width of `self`.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
             Codes::Bytes(_) => Codes::Bytes(bytes.to_vec()),

@@ -1,18 +1,18 @@
-//! Counting pairs of a group and a value, for the values of each group and for the mutual information of the two.
+//! Counts pairs of a group and a value: for the values of each group, and for the mutual information of the two.
 
 use crate::error::Result;
 use crate::frequency::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::BTreeMap;
 
-/// Counters that are kept in a dense table, at most.
+/// The largest number of counters in the dense table.
 const DENSE: usize = 1 << 21;
-/// Parts that pairs are kept in; what memory does not hold is read back part by part.
+/// The number of parts that pairs are divided into; pairs that were spilled are read back part by part.
 const PARTS: usize = 64;
-/// Pairs between two requests for memory.
+/// The number of pairs between two requests for memory.
 const STEP: usize = 1 << 17;
 
-/// How often each pair of a group and a code occurs.
+/// The number of occurrences of each pair of a group and a code.
 #[derive(Debug)]
 pub struct ContingencyTable {
     cells: Cells,
@@ -23,9 +23,9 @@ pub struct ContingencyTable {
 
 #[derive(Debug)]
 enum Cells {
-    /// The counter of code c in group g is at g * stride + c.
+    /// A dense table: the counter of code c in group g is at index g * stride + c.
     Dense { stride: usize, counts: Vec<u64> },
-    /// Pairs one by one, those of a group in one part.
+    /// A list of single pairs; all pairs of a group are in the same part.
     Pairs {
         parts: Vec<Vec<u64>>,
         held: usize,
@@ -34,7 +34,7 @@ enum Cells {
 }
 
 impl ContingencyTable {
-    /// No pairs so far.
+    /// Creates an empty table.
     pub fn new(spill_space: &SpillSpace) -> Self {
         Self {
             cells: Cells::Dense {
@@ -47,7 +47,7 @@ impl ContingencyTable {
         }
     }
 
-    /// Adds one pair a row.
+    /// Adds one pair per row.
     pub fn add(&mut self, groups: &[u32], codes: &[u32]) -> Result<()> {
         let most = groups.iter().max().map_or(0, |g| *g as usize + 1);
         if most > self.groups.len() {
@@ -77,7 +77,7 @@ impl ContingencyTable {
         }
     }
 
-    /// Widens the dense table, or gives it up where it would be too large or is not granted.
+    /// Widens the dense table; switches to a list of pairs if the table would be too large or its memory is refused.
     fn make_room(&mut self, widest: usize) -> Result<()> {
         let Cells::Dense { stride, counts } = &mut self.cells else {
             return Ok(());
@@ -118,13 +118,13 @@ impl ContingencyTable {
         Ok(())
     }
 
-    /// Memory for so many pairs more; where it is not granted, all pairs go to files first.
+    /// Reserves memory for that many more pairs; if it is refused, all pairs are spilled first.
     fn reserve(&mut self, more: usize) -> Result<()> {
         let Cells::Pairs { parts, held, spilled } = &mut self.cells else {
             return Ok(());
         };
         *held += more;
-        // Vectors grow by doubling: half of their room is empty at worst.
+        // A vector grows by doubling, so at most half of its capacity is unused.
         if self.reservation.try_resize(*held * 12).is_ok() {
             return Ok(());
         }
@@ -141,17 +141,18 @@ impl ContingencyTable {
         }
         *held = more;
         self.reservation.free();
-        // One step is asked for again; when even that is refused it is small beside what was just given back.
+        // The memory of one step is requested again. If even that is refused, it is small compared to what was just
+        // freed.
         let _ = self.reservation.try_resize(more * 12);
         Ok(())
     }
 
-    /// The rows of each group.
+    /// Returns the row count of each group.
     pub fn groups(&self) -> &[u64] {
         &self.groups
     }
 
-    /// Calls `each` with every pair that occurs and its count; the pairs of one group come one after the other.
+    /// Calls `each` with every pair that occurs and its count; the pairs of one group are contiguous.
     pub fn pairs(mut self, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
         match &mut self.cells {
             Cells::Dense { stride, counts } => {
@@ -177,7 +178,7 @@ impl ContingencyTable {
     }
 }
 
-/// Sums n log2(n) over counts, in an order that does not depend on theirs.
+/// Sums n log2(n) over counts in a fixed order, so that rounding does not depend on the order of the counts.
 #[derive(Debug, Default)]
 pub struct Spread(BTreeMap<u64, u64>);
 
@@ -187,7 +188,7 @@ impl Spread {
         *self.0.entry(count).or_default() += 1;
     }
 
-    /// The counts together.
+    /// Creates the sum of these counts.
     pub fn of(counts: &[u64]) -> Self {
         let mut spread = Self::default();
         counts.iter().filter(|n| **n > 0).for_each(|n| spread.add(*n));
@@ -206,7 +207,7 @@ impl Spread {
     }
 }
 
-/// The mutual information of two attributes in bits, from the counts of each and of the pairs:
+/// Returns the mutual information of two attributes in bits, from the counts of each and of the pairs:
 /// sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
 pub fn mutual_information(one: &Spread, other: &Spread, pairs: &Spread) -> f64 {
     let rows = pairs.total();
@@ -223,7 +224,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// By the definition: p(a, b) log2(p(a, b) / (p(a) p(b))).
+    /// Computes the mutual information by its definition: p(a, b) log2(p(a, b) / (p(a) p(b))).
     fn by_definition(rows: &[(u32, u32)]) -> f64 {
         let share = |is: &dyn Fn(&(u32, u32)) -> bool| rows.iter().filter(|r| is(r)).count() as f64 / rows.len() as f64;
         let pairs: HashMap<(u32, u32), ()> = rows.iter().map(|r| (*r, ())).collect();

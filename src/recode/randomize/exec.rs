@@ -1,4 +1,4 @@
-//! The operator that puts randomized columns beside the others.
+//! The operator that adds the randomized columns to the others.
 
 use super::contingency::{ContingencyTable, Spread, mutual_information};
 use super::grouped;
@@ -20,20 +20,20 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// The mutual information of classes and each randomized column as it is released, in bits, once a run has ended.
+/// The mutual information of the classes and each released randomized column, in bits; set when a run ends.
 pub type Measured = Arc<Mutex<Vec<f64>>>;
 
-/// Rows without the randomized columns, in the order of the release, to rows with them.
+/// Adds the randomized columns to rows that lack them, in the order of the release.
 #[derive(Debug)]
 pub struct Randomize {
     permutations: Arc<Vec<Arc<Permutation>>>,
-    /// Where each released column comes from.
+    /// The origin of each released column.
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
     measured: Option<Measured>,
 }
 
-/// `Randomize` as an operator.
+/// [`Randomize`] as an operator.
 pub type RandomizeExec = OperatorExec<Randomize>;
 
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +43,8 @@ enum From {
 }
 
 impl RandomizeExec {
-    /// Adds the columns of `permutations` to `input`, which has one partition and the columns of the order key; `source` says
-    /// in which order columns are released.
+    /// Adds the columns of `permutations` to `input`, which must have one partition and the columns of the order key.
+    /// The columns are released in the order of `source`.
     pub fn over_ordered(
         input: Arc<dyn ExecutionPlan>,
         source: &Schema,
@@ -138,7 +138,7 @@ impl Operator for Randomize {
     }
 }
 
-/// Where one column's values are taken from.
+/// The reader of one column's permuted values.
 enum Reader {
     Rows(sequence::Reader),
     Classes(grouped::Reader),
@@ -156,7 +156,7 @@ impl Reader {
             Order::Classes(grouped) => Reader::Classes(grouped::Reader::new(Arc::clone(grouped))),
             Order::Groups { columns, keys, grouped } => {
                 let mut distinct = DistinctRows::new(keys.iter().map(|k| k.data_type()))?;
-                // Keys are distinct, so that each gets its own place as its number.
+                // Keys are distinct, so the number of each key is its index.
                 distinct.intern(keys)?;
                 Reader::Groups {
                     columns: columns.clone(),
@@ -167,7 +167,7 @@ impl Reader {
         })
     }
 
-    /// The codes of the rows that are `live`, whose classes are `classes`.
+    /// Returns the codes of the `live` rows of a batch, whose classes are `classes`.
     fn next(&mut self, batch: &RecordBatch, live: Option<&BooleanArray>, classes: &[u32]) -> Result<Vec<u32>> {
         match self {
             Reader::Rows(reader) => reader.next(classes.len()),
@@ -191,7 +191,7 @@ impl Reader {
     }
 }
 
-/// One execution.
+/// One execution of [`Randomize`].
 struct Run {
     permutations: Arc<Vec<Arc<Permutation>>>,
     columns: Arc<Vec<From>>,
@@ -206,7 +206,7 @@ impl Run {
     fn add(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let numbers = self.numbering.of(batch)?;
         let classes: Vec<u32> = numbers.iter().copied().flatten().collect();
-        // Suppressed rows that stay have no value in a sensitive column, and are not among the permuted.
+        // A starred row has no value in a sensitive column and takes no part in the permutation.
         let live = (classes.len() < numbers.len())
             .then(|| numbers.iter().map(|n| Some(n.is_some())).collect::<BooleanArray>());
         let mut randomized = vec![];

@@ -1,4 +1,4 @@
-//! A uniform random permutation of a column inside each group: the values of a group stay in it.
+//! A uniform random permutation of a column inside each group: every value remains in its group.
 
 use super::codes::Codes;
 use super::contingency::{ContingencyTable, Spread};
@@ -8,19 +8,19 @@ use crate::frequency::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// The codes of every group in random order, one group after the other.
+/// The codes of every group in random order, group by group.
 #[derive(Debug)]
 pub struct Grouped {
     codes: Codes,
-    /// Where each group starts.
+    /// The index at which each group starts.
     starts: Vec<usize>,
     _held: MemoryReservation,
 }
 
 impl Grouped {
-    /// Permutes the values of `table` inside each group: groups are renumbered by `group_ranks` and codes by `ranks`, of
-    /// which there are `values`; what is drawn depends on those alone. Also answers how often pairs of a group and a code
-    /// occur.
+    /// Permutes the values of `table` inside each group. Groups are renumbered by `group_ranks`, and codes by `ranks`,
+    /// of which there are `values`; the permutation depends on those numbers alone. Also returns the spread of the
+    /// counts of pairs of a group and a code. Fails with [`ErrorKind::Resources`] if the rows do not fit in memory.
     pub fn draw(
         table: ContingencyTable,
         group_ranks: &[u32],
@@ -79,7 +79,7 @@ fn too_many(rows: usize) -> Error {
     )
 }
 
-/// Where a reader of a [`Grouped`] is in each group.
+/// The position of a reader of a [`Grouped`] in each group.
 #[derive(Debug)]
 pub(super) struct Reader {
     grouped: Arc<Grouped>,
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// The next code of each row's group.
+    /// Returns the next code of each row's group.
     pub(super) fn next(&mut self, groups: &[u32]) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(groups.len());
         for group in groups.iter().map(|g| *g as usize) {
@@ -160,7 +160,7 @@ mod tests {
                 .or_default() += 1.0;
         }
         assert_eq!(seen.len(), 24);
-        // A uniform draw exceeds 49.73 once in 1,000 times (23 degrees of freedom).
+        // A uniform permutation exceeds 49.73 once in 1,000 times (23 degrees of freedom).
         let expected = draws as f64 / 24.0;
         let chi_squared: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();
         assert!(chi_squared < 49.73, "{chi_squared}");

@@ -1,21 +1,21 @@
-//! The order that a transition probability matrix gives (MADARS, section 3.4).
+//! The order that a transition probability matrix defines (MADARS, section 3.4).
 //!
 //! Row r of the output takes the element at the position of the largest entry in row r of M that is still free.
-//! **Interpretation**, from the paper's worked example: of equal entries in a row only the front position is a candidate, the
-//! others are passed over; where that leaves a row no position, the free positions are taken in descending entry, then
-//! front first. The order of the maxima of an i.i.d. random matrix is a uniform random permutation, which is why nothing
-//! of n by n size is needed to draw one ([`super::Sequence`]).
+//! **Interpretation**, from the paper's worked example: of equal entries in a row only the front position is a
+//! candidate, and the others are skipped. If that leaves a row no position, the free positions are taken in descending
+//! order of entry, then front first. The order of the maxima of an i.i.d. random matrix is a uniform random
+//! permutation, so no matrix of n by n size is needed to generate one ([`super::Sequence`]).
 //!
 //! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving, 2015.
 
-/// The position, from 0, of the element that each output row takes. `rows` are the rows of the matrix; as many as each
-/// has entries.
+/// Returns the position, from 0, of the element that each output row takes. `rows` are the rows of the matrix, which
+/// must be square.
 pub fn order(rows: &[Vec<f64>]) -> Vec<usize> {
     let mut free = vec![true; rows.len()];
     let mut taken = Vec::with_capacity(rows.len());
     for row in rows {
         let mut descending: Vec<usize> = (0..row.len()).collect();
-        // Stable, so that of equal entries the front one comes first.
+        // The sort is stable, so that of equal entries the front one comes first.
         descending.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
         let is_front = |place: usize| place == 0 || row[descending[place - 1]] != row[descending[place]];
         let candidates = (0..descending.len()).filter(|place| is_front(*place));
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// M1, M2 and M3 of the paper.
+    /// Returns M1, M2 or M3 of the paper.
     const MATRICES: &str = "
         0.6 0.4 0.2 0.8 0.3 0.2 | 0.83 0.22 0.74 0.63 0.57 0.34 | 0.4 0.8 0.6 0.4 0.1 0.3
         0.9 0.7 0.1 0.4 0.9 0.2 | 0.25 0.17 0.44 0.32 0.76 0.33 | 0.7 0.9 0.9 0.1 0.6 0.2
@@ -54,7 +54,7 @@ mod tests {
         rows.map(row).collect()
     }
 
-    /// Positions from 1, as the paper counts.
+    /// Returns positions from 1, as the paper counts.
     fn positions(number: usize) -> Vec<usize> {
         order(&matrix(number)).into_iter().map(|p| p + 1).collect()
     }

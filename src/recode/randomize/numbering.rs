@@ -1,4 +1,4 @@
-//! The classes of a release, numbered in its order, found by the order key of their rows.
+//! Numbers the classes of a release in its order, and finds the class of a row by its order key.
 
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Grouper};
@@ -6,7 +6,7 @@ use crate::recode::{ORDER_PREFIX, RecodingPlan, SUPPRESSED};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 
-/// Numbers of the kept classes.
+/// The numbers of the kept classes.
 #[derive(Debug)]
 pub struct Numbering {
     grouper: Grouper,
@@ -27,12 +27,12 @@ impl Numbering {
         Self { grouper, words }
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.grouper.len()
     }
 
-    /// The number of the class of each row; `None` for a suppressed row.
+    /// Returns the number of each row's class; `None` for a suppressed row.
     pub fn of(&self, batch: &RecordBatch) -> Result<Vec<Option<u32>>> {
         let schema = batch.schema();
         let columns: Vec<&[u64]> = (0..batch.num_columns())
@@ -41,7 +41,7 @@ impl Numbering {
             .collect();
         let suppressed: Option<&BooleanArray> = batch.column_by_name(SUPPRESSED).map(|c| c.as_boolean());
         let mut key = vec![0; self.words];
-        // Rows of a class often follow each other.
+        // Rows of a class often follow each other, so the last number is tried first.
         let mut last: Option<Option<u32>> = None;
         let mut found = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {

@@ -1,4 +1,4 @@
-//! A sensitive column whose values were put into random order.
+//! A sensitive column with its values in random order.
 
 use super::grouped::Grouped;
 use super::sequence::Sequence;
@@ -6,37 +6,37 @@ use arrow::array::ArrayRef;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// A sensitive column whose values were put into random order.
+/// A sensitive column with its values in random order.
 #[derive(Debug)]
 pub struct Permutation {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// The distinct values of the released rows, ascending, NULL last.
     pub values: ArrayRef,
-    /// The rows of each.
+    /// The row count of each value.
     pub counts: Vec<u64>,
-    /// Their order.
+    /// The random order of the values.
     pub order: Order,
-    /// The mutual information of the released classes and the column as it was, in bits, where it was measured.
+    /// The mutual information of the released classes and the column before the permutation, in bits, if measured.
     pub before: Option<f64>,
-    /// The memory of the values.
+    /// The reservation for the memory of the values.
     pub(crate) _held: MemoryReservation,
 }
 
 /// Which row gets which value.
 #[derive(Debug, Clone)]
 pub enum Order {
-    /// By position.
+    /// By the position of the row.
     Rows(Arc<Sequence>),
-    /// By position among the rows of a class.
+    /// By the position of the row in its class.
     Classes(Arc<Grouped>),
-    /// By position among the rows with equal values in other released columns.
+    /// By the position of the row among the rows with equal values in other released columns.
     Groups {
-        /// Those columns.
+        /// The other columns.
         columns: Vec<String>,
-        /// The values of each group in them.
+        /// The values of each group in these columns.
         keys: Arc<Vec<ArrayRef>>,
-        /// The values by group.
+        /// The codes by group.
         grouped: Arc<Grouped>,
     },
 }

@@ -1,10 +1,10 @@
 //! A uniform random permutation of a multiset, by position.
 //!
-//! A permutation of a column is uniform whatever order its values had before, so only the counts of the distinct values
-//! matter. Values are thrown one by one into buckets at random, and each bucket is shuffled (Rao 1961; Sandelius 1962,
-//! doi:10.1111/j.2517-6161.1962.tb00474.x): the buckets one after the other are a uniform permutation, in linear time,
-//! with one bucket at a time in the cache, and with all others on disk where memory does not hold them. How many buckets
-//! there are depends on the rows alone, so the answer does not depend on the memory or the threads.
+//! A permutation of a column is uniform whatever the original order of its values, so only the counts of the distinct
+//! values matter. Values are scattered one by one into random buckets, and each bucket is shuffled (Rao 1961; Sandelius
+//! 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The concatenation of the buckets is a uniform permutation, in linear
+//! time, with one bucket at a time in the cache, and all others on disk if they do not fit in memory. The number of
+//! buckets depends on the rows alone, so the result does not depend on the memory or the threads.
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
@@ -14,20 +14,20 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::sync::Arc;
 
-/// Rows a bucket on average: 8 MiB of codes at most.
+/// The average number of rows per bucket: 8 MiB of codes at most.
 const BUCKET_ROWS: u64 = 1 << 21;
 
-/// What makes a permutation repeatable: the seed of the run, and which of its columns it is for.
+/// The source of random numbers that makes a permutation repeatable: the seed of the run, and the column.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The seed of the run.
     pub seed: u64,
-    /// The column, by its place among the sensitive ones.
+    /// The index of the column among the sensitive attributes.
     pub column: u32,
 }
 
 impl Source {
-    /// The random numbers of one part of the column's permutation; stream 0 is the search's.
+    /// Returns the random number generator of one part of the column's permutation; stream 0 is the search's.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
         rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
@@ -46,14 +46,14 @@ pub struct Sequence {
 
 #[derive(Debug)]
 enum Bucket {
-    /// Shuffled.
+    /// Shuffled codes in memory.
     Held(Codes),
-    /// As it was scattered; shuffled whenever it is read.
+    /// Codes in a file, as they were scattered; shuffled each time they are read.
     Spilled(Overflow),
 }
 
 impl Sequence {
-    /// A permutation of the multiset that has code `i` `counts[i]` times.
+    /// Generates a permutation of the multiset that contains code `i` `counts[i]` times.
     pub fn draw(counts: &[u64], source: Source, spill_space: &SpillSpace) -> Result<Self> {
         Self::draw_in(counts, source, spill_space, BUCKET_ROWS)
     }
@@ -104,7 +104,7 @@ impl Sequence {
         })
     }
 
-    /// The codes as they are given.
+    /// Returns a sequence of the codes in their given order.
     pub fn given(codes: &[u32], spill_space: &SpillSpace) -> Self {
         let mut held = Codes::for_values(codes.iter().max().map_or(0, |m| *m as usize + 1));
         codes.iter().for_each(|code| held.push(*code));
@@ -128,7 +128,7 @@ impl Sequence {
     }
 }
 
-/// Where a reader of a [`Sequence`] is.
+/// The position of a reader of a [`Sequence`].
 #[derive(Debug)]
 pub(super) struct Reader {
     sequence: Arc<Sequence>,
@@ -147,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// The next `rows` codes.
+    /// Returns the next `rows` codes. Fails with a data error if there are fewer.
     pub(super) fn next(&mut self, rows: usize) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(rows);
         while out.len() < rows {
@@ -172,7 +172,7 @@ impl Reader {
     }
 }
 
-/// The error of a second scan that does not find what the first one counted.
+/// Returns the error for a second scan whose rows differ from the first.
 pub(super) fn changed() -> Error {
     Error::data("the second scan has other rows than the first: the source changed during the run")
 }
@@ -186,14 +186,15 @@ mod tests {
         let sequence = Arc::new(Sequence::draw_in(counts, source, spill_space, bucket_rows).unwrap());
         let rows = counts.iter().sum::<u64>() as usize;
         let mut reader = Reader::new(sequence);
-        // Two reads: a reader goes on where it was.
+        // Two reads, because a reader continues where it stopped.
         let mut codes = reader.next(rows / 2).unwrap();
         codes.extend(reader.next(rows - rows / 2).unwrap());
         assert!(reader.next(1).is_err(), "there is nothing after the last row");
         codes
     }
 
-    /// Chi-squared over the 24 permutations of 4 values; 49.73 is exceeded by a uniform draw once in 1,000 times.
+    /// Checks chi-squared over the 24 permutations of 4 values; a uniform permutation exceeds 49.73 once in 1,000
+    /// times.
     fn is_uniform(draw: impl Fn(u64) -> Vec<u32>) {
         let mut seen = std::collections::BTreeMap::<Vec<u32>, f64>::new();
         let draws = 24 * 500;

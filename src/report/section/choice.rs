@@ -1,4 +1,4 @@
-//! How the levels were chosen, and which alternatives there were.
+//! The section on how the levels were chosen, and on the alternatives.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// Points of a front in the page; the JSON form has all.
+/// The largest number of points of a front on the page; the JSON form has all points.
 const MOST_POINTS: usize = 40;
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {

@@ -1,4 +1,4 @@
-//! What the file of a section says.
+//! The definition of a section.
 
 use crate::error::Result;
 use crate::report::Report;
@@ -6,16 +6,16 @@ use crate::report::block::{Answer, Block, Tone};
 
 /// A section of every report.
 pub(super) struct Entry {
-    /// A name for links, of letters and hyphens.
+    /// The name of the section for links, of letters and hyphens.
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
-    /// The short answer, where the heading is a question.
+    /// Returns the short answer, if the heading is a question.
     pub(super) answer: Option<fn(&Report) -> Answer>,
-    /// What stands under the heading and the answer.
+    /// Returns the content below the heading and the answer.
     pub(super) blocks: fn(&Report) -> Result<Vec<Block>>,
 }
 
-/// The answer to a question about released records where there are none.
+/// Returns the answer to a question about released records if there are none.
 pub(super) fn nothing_released() -> Answer {
     Answer {
         tone: Tone::Good,

@@ -1,4 +1,4 @@
-//! Inference: what a class reveals of the sensitive attributes.
+//! The section on inference: what a class reveals of the sensitive attributes.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Linkability: the re-identification risk by attacker.
+//! The section on linkability: the re-identification risk by attacker.
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;

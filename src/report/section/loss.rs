@@ -1,4 +1,4 @@
-//! What was lost by generalization, and what was left out.
+//! The section on loss: what generalization lost, and which rows were suppressed.
 
 use super::entry::Entry;
 use crate::error::Result;

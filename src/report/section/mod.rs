@@ -1,7 +1,7 @@
-//! The sections of the page, each one file and its line in [`SECTIONS`].
+//! The sections of the page; each is one file with one line in [`SECTIONS`].
 //!
-//! The three questions of Opinion 05/2014 are sections with an answer, from what was measured. An answer is "no" only to
-//! what was counted: the quasi-identifiers that were named. What was not looked at is open.
+//! The three questions of Opinion 05/2014 are sections with an answer that follows from the measurements. An answer is
+//! "no" only for what was counted, which is the named quasi-identifiers. Anything that was not examined is open.
 
 mod choice;
 mod entry;
@@ -32,7 +32,7 @@ const SECTIONS: &[Entry] = &[
     terms::ENTRY,
 ];
 
-/// The sections of a report.
+/// Returns the sections of a report.
 pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
     let section = |entry: &Entry| {
         let answer = entry.answer.map(|answer| Block::Answer(answer(report)));
@@ -46,7 +46,7 @@ pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
     SECTIONS.iter().map(section).collect()
 }
 
-/// The questions of a report with their short answers.
+/// Returns the questions of a report with their short answers.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let tile = |entry: &Entry| {
         Some(Tile {

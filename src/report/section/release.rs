@@ -1,4 +1,4 @@
-//! What was released, and how: the source, the target, every column with its role.
+//! The section on the release: the source, the target, and every column with its role and treatment.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What was required, and what holds: the privacy models, recounted.
+//! The section on requirements: the privacy models, recounted.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Singling out: equivalence classes by size.
+//! The section on singling out: equivalence classes by size.
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The words of the page, as ISO/IEC 20889 has them.
+//! The section on terms: the words of the page as ISO/IEC 20889 defines them.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! How the node is found.
+//! Binds how the released node is found: a search, a named node, or the node of a manifest.
 
 use super::roles::level;
 use crate::catalogue::Call;
@@ -11,7 +11,7 @@ use crate::session::registry::Registry;
 use crate::sql::clause::ChoiceClause;
 use std::path::Path;
 
-/// A search, or the node that is named.
+/// Binds the search, or the node that AT NODE or USING MANIFEST names.
 pub(super) async fn choice(
     registry: &Registry,
     choice: &ChoiceClause,
@@ -50,7 +50,8 @@ pub(super) async fn choice(
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
-/// The node of an earlier release of columns with the same hierarchies.
+/// Reads the levels of an earlier release from its manifest. Fails if that release is local recoding, or if one of the
+/// columns had another hierarchy.
 fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
     let path = Path::new(path);
     let folder = match path.file_name() {

@@ -1,11 +1,11 @@
-//! The privacy models of SATISFYING, and what they are about.
+//! Binds the privacy models of SATISFYING, each with its attribute and columns.
 
 use crate::error::{Error, Result};
 use crate::job::{Constraint, QuasiIdentifier};
 use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, SensitiveClause};
 
-/// The constraints of SATISFYING.
+/// Binds the constraints of SATISFYING.
 pub(in crate::session) fn constraints(
     registry: &Registry,
     constraints: &[ConstraintClause],
@@ -43,7 +43,7 @@ pub(in crate::session) fn constraints(
             }
             _ => {}
         }
-        // A promise to each row is about the only sensitive attribute where there is one.
+        // A model that gives each row its own limit is about the only sensitive attribute, if there is just one.
         let only = match sensitive {
             [only] if model.limit_column().is_some() => Some(only.column.clone()),
             _ => None,
@@ -60,7 +60,7 @@ pub(in crate::session) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-/// What follows ON is no sensitive column.
+/// Returns the error for a column after ON that is not in SENSITIVE.
 pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
     if sensitive.is_empty() {
         return Error::usage(format!("{name:?} is no sensitive column; name it in SENSITIVE (...)"));

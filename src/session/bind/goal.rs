@@ -1,4 +1,4 @@
-//! What is minimised.
+//! Binds the metric that is minimised.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::metric;
 use crate::session::registry::Registry;
 use crate::sql::clause::GoalClause;
 
-/// What is minimised: glm, when the statement does not say.
+/// Returns the metric of MINIMIZING with its name; the default is glm.
 pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String, Box<dyn metric::Metric>)> {
     match goals {
         [] => Ok((metric::DEFAULT.into(), registry.metric(&Call::bare(metric::DEFAULT))?)),
@@ -20,7 +20,7 @@ pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String,
     }
 }
 
-/// The metrics of a sum of several, by name.
+/// Returns the metrics of a weighted sum with their names; empty if MINIMIZING names fewer than two.
 pub(super) fn terms(registry: &Registry, goals: &[GoalClause]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
     let terms = if goals.len() > 1 { goals } else { &[] };
     let named = |t: &GoalClause| Ok((t.metric.to_string(), registry.metric(&t.metric)?));

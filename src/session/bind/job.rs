@@ -1,4 +1,4 @@
-//! From a statement to a job: names looked up, arguments checked.
+//! Binds a statement to a job: looks up names and checks arguments.
 
 use super::choice::choice;
 use super::constraints::constraints;
@@ -16,7 +16,7 @@ use crate::session::sources::repeatable::check_repeatable;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::LimitClause;
 
-/// The options of WITH.
+/// The options of WITH in ANONYMIZE.
 const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of a run",
@@ -45,7 +45,7 @@ const OPTIONS: Info = Info {
 };
 
 impl AnonContext {
-    /// The job of a statement, checked for what is to be done with it.
+    /// Binds a statement to a job, and checks the job for `purpose`.
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
@@ -97,13 +97,13 @@ impl AnonContext {
             target,
             report,
         };
-        // It looks where the target and the report would go.
+        // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
         blocking("checking the request", check).await
     }
 }
 
-/// How many rows may be suppressed.
+/// Converts the clause SUPPRESSING AT MOST to a suppression limit.
 fn suppression(limit: &LimitClause) -> SuppressionLimit {
     match limit {
         LimitClause::Rows(rows) => SuppressionLimit::Rows(*rows),

@@ -1,4 +1,4 @@
-//! From a statement to what it asks for: names looked up, arguments checked.
+//! Binds a parsed statement to a job: looks up names and checks arguments.
 
 mod choice;
 mod constraints;

@@ -1,9 +1,9 @@
-//! The options of a clause.
+//! Binds the options of a clause.
 
 use crate::catalogue::{Argument, Arguments, Info, Value};
 use crate::error::Result;
 
-/// The options of a clause, checked.
+/// Checks the options of a clause against their description, and returns them as arguments.
 pub(in crate::session) fn arguments(info: &Info, options: &[(String, Value)]) -> Result<Arguments> {
     let named = |(name, value): &(String, Value)| Argument {
         name: Some(name.clone()),

@@ -1,4 +1,4 @@
-//! The roles of columns: names of hierarchies become hierarchies.
+//! Binds the roles of columns: replaces the names of hierarchies by the hierarchies.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -9,7 +9,8 @@ use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClaus
 use std::path::PathBuf;
 
 impl AnonContext {
-    /// Quasi-identifiers with their hierarchies; without USING it is SUPPRESSION.
+    /// Returns the quasi-identifiers with their hierarchies. A column without USING gets a hierarchy that only
+    /// suppresses.
     pub(in crate::session) fn quasi_identifiers(
         &self,
         columns: &[QuasiIdentifierClause],
@@ -40,7 +41,7 @@ impl AnonContext {
         columns.iter().map(one).collect()
     }
 
-    /// Sensitive attributes with their hierarchies, and how each is permuted.
+    /// Returns the sensitive attributes with their hierarchies and their randomization.
     pub(super) async fn sensitive(&self, columns: &[SensitiveClause]) -> Result<Vec<Sensitive>> {
         let mut bound = vec![];
         for s in columns {
@@ -66,7 +67,7 @@ impl AnonContext {
     }
 }
 
-/// An identifier, which is dropped or hashed.
+/// Converts an identifier clause: an identifier is dropped, or hashed with a secret.
 pub(super) fn identifier(identifier: &IdentifierClause) -> Identifier {
     let secret = identifier.hash.as_ref().map(|secret| match secret {
         SecretClause::Env(name) => Secret::Environment(name.clone()),
@@ -78,7 +79,7 @@ pub(super) fn identifier(identifier: &IdentifierClause) -> Identifier {
     }
 }
 
-/// A level of a column, as lattices count them.
+/// Converts a level of a column to the `u8` that lattices use. Fails if the level is too large.
 pub(super) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }

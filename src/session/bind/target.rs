@@ -1,4 +1,4 @@
-//! Where a release is written.
+//! Binds the target of a release.
 
 use super::options::arguments;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -7,7 +7,7 @@ use crate::job::{Existing, Format, Target};
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use std::path::PathBuf;
 
-/// The options of TO.
+/// The options of TO in ANONYMIZE.
 const OPTIONS: Info = Info {
     name: "OPTIONS",
     summary: "options of a target",
@@ -29,7 +29,7 @@ const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// The target of a release: a local folder.
+/// Converts TO to a target, which must be a local folder.
 pub(super) fn target(target: &TargetClause) -> Result<Target> {
     let options = arguments(&OPTIONS, &target.options)?;
     if target.path.contains("://") {

@@ -63,7 +63,7 @@ impl ScalarUDFImpl for Generalize {
 }
 
 impl Generalize {
-    /// The function over these hierarchies.
+    /// Creates the function over these hierarchies.
     pub(super) fn new(hierarchies: Hierarchies) -> Self {
         Self {
             signature: Signature::any(3, Volatility::Stable),

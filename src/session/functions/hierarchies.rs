@@ -1,4 +1,4 @@
-//! The hierarchies that functions look names up in.
+//! The hierarchies in which SQL functions look up names.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -7,12 +7,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The session's hierarchies; two are the same when they are the same memory.
+/// The session's hierarchies; two values are equal if they share the same memory.
 #[derive(Clone)]
 pub(super) struct Hierarchies(pub(super) Catalog);
 
 impl Hierarchies {
-    /// The hierarchy called `name`.
+    /// Returns the hierarchy called `name`, or an error that suggests similar names.
     pub(super) fn get(&self, name: &str) -> Result<Arc<Hierarchy>> {
         let known = self.0.read();
         let found = known.get(name).cloned();

@@ -1,4 +1,4 @@
-//! `hierarchy_levels('hierarchy')`: the lookup table of a hierarchy that lists its values.
+//! `hierarchy_levels('hierarchy')`: the lookup table of a hierarchy that lists its values, one column per level.
 
 use super::hierarchies::Hierarchies;
 use crate::error::{Error, Result};

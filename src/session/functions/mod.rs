@@ -1,4 +1,4 @@
-//! Functions for tools that only send SELECT, one file each.
+//! SQL functions for tools that can only send SELECT, one file each.
 
 mod generalize;
 mod hierarchies;
@@ -15,7 +15,7 @@ use hierarchy_levels::HierarchyLevels;
 use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 
-/// Makes the functions known to a session.
+/// Registers the functions in a session.
 pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &SharedRegistry) {
     let hierarchies = Hierarchies(Arc::clone(catalog));
     session.register_udf(ScalarUDF::from(Generalize::new(hierarchies.clone())));

@@ -1,4 +1,4 @@
-//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a front where a table stands, for tools that only send SELECT.
+//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can only send SELECT.
 
 use crate::engine::Silent;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The function. What stands in its argument follows PARETO FRONT OF in the statement.
+/// The table function `pareto_front`. Its argument is the text that follows PARETO FRONT OF in the statement.
 #[derive(Clone)]
 pub(in crate::session) struct ParetoFrontFunction {
     pub(in crate::session) hierarchies: Catalog,
@@ -69,7 +69,7 @@ fn read(text: &str) -> Result<Request> {
     }
 }
 
-/// The front, computed when it is read.
+/// An operator that searches the front when it is executed.
 struct Searching {
     text: String,
     anon: AnonContext,

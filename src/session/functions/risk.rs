@@ -1,8 +1,9 @@
-//! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that only send SELECT.
+//! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that can only send
+//! SELECT.
 //!
-//! Both take a table's name or a path, and the quasi-identifiers. `risk` answers the rows of RISK OF; `k_anonymity` one
-//! row: the smallest class (NULL without rows), the classes and the rows. What they measure is counted when the query
-//! runs.
+//! Both functions take the name of a table or a path, and the quasi-identifiers. `risk` returns the rows of RISK OF.
+//! `k_anonymity` returns one row: the smallest class (NULL without rows), the number of classes and the number of rows.
+//! The classes are counted when the query runs.
 
 use super::hierarchies::Hierarchies;
 use crate::engine::Silent;
@@ -27,7 +28,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes the functions known to a session.
+/// Registers the functions in a session.
 pub(super) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
     for what in [What::Risk, What::KAnonymity] {
         let function = Function {
@@ -106,7 +107,7 @@ impl TableFunctionImpl for Function {
         let state = args.session().as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
         let session = SessionContext::new_with_state(state.clone());
-        // Nothing that can be registered stands in the arguments.
+        // The arguments name nothing that a user can register.
         let registry = SharedRegistry::default();
         let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), registry, Arc::new(Silent));
         let rows = Measuring {
@@ -141,7 +142,7 @@ fn statement(table: &str, columns: &[String]) -> RiskSpec {
     }
 }
 
-/// The answer, computed when it is read.
+/// An operator that measures the risk when it is executed.
 struct Measuring {
     what: What,
     anon: AnonContext,

@@ -1,4 +1,4 @@
-//! Where the rows of a statement come from.
+//! Opens the rows that a statement names.
 
 pub mod path_tables;
 pub(super) mod repeatable;

@@ -1,4 +1,4 @@
-//! Paths in quotes where a table's name can stand: `SELECT * FROM 'lake/patients_k5/'`.
+//! Makes a quoted path usable as a table name: `SELECT * FROM 'lake/patients_k5/'`.
 //!
 //! DataFusion's own path tables take the format of the first file of a folder, which in a release may be the manifest.
 
@@ -49,7 +49,7 @@ impl fmt::Debug for PathTables {
 #[async_trait]
 impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        // A plain word is the name of a table that is not there; that error is DataFusion's to tell.
+        // A plain word names a table that does not exist; DataFusion reports that error.
         if !path.contains(['/', '.', '*']) && !Path::new(path).exists() {
             return Ok(None);
         }

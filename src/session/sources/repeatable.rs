@@ -1,8 +1,8 @@
-//! Whether a query answers the same rows each time.
+//! Checks that a query returns the same rows each time it runs.
 //!
-//! A release reads its source more than once, and says of the rows of one reading what it found in another. So a source
-//! is refused whose rows are drawn, or left to chance: to which thread is first. Whoever wants such rows makes a table of
-//! them, which is then read as often as need be.
+//! A release reads its source more than once, and applies what one scan found to the rows of another. A source is
+//! therefore refused if its rows are random or depend on which thread is first. A user who wants such rows stores them
+//! in a table first, which can then be read as often as needed.
 
 use crate::error::{Error, Result};
 use datafusion::common::DFSchema;
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 };
 use std::any::Any;
 
-/// Aggregates whose answer depends on the order of rows.
+/// Aggregates whose result depends on the order of rows.
 const ORDERED: &[&str] = &[
     "array_agg",
     "string_agg",
@@ -28,10 +28,10 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Window functions that answer rows alike which their order does not tell apart.
+/// Window functions that return the same value for rows that are equal in their ORDER BY.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
-/// An error when the rows that a statement calls `name` may be others each time they are read.
+/// Fails with a usage error if the rows that a statement calls `name` may differ each time they are read.
 pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
     let Some(why) = of_plan(rows.logical_plan())? else {
         return Ok(());
@@ -42,7 +42,7 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
     )))
 }
 
-/// Why a query may answer other rows each time.
+/// Returns the reason why a query may return other rows each time; `None` if it returns the same.
 fn of_plan(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let mut why = None;
     plan.apply_with_subqueries(|plan| {
@@ -116,13 +116,13 @@ fn depends(name: &str) -> String {
     format!("{name}() depends on an order of rows that is not total")
 }
 
-/// Whether an aggregate that depends on the order of rows has one that decides on its own values.
+/// Returns true if an aggregate that depends on the order of rows is ordered by the values that it aggregates.
 fn is_ordered(aggregate: &AggregateFunction) -> bool {
     let (value, order) = (aggregate.params.args.first(), &aggregate.params.order_by);
     !aggregate.func.name().starts_with("approx") && order.iter().any(|key| Some(&key.expr) == value)
 }
 
-/// Whether a window function answers the same whichever of equal rows comes first.
+/// Returns true if a window function returns the same values whichever of equal rows comes first.
 fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     let params = &window.params;
     let keys = params.partition_by.iter().chain(expressions(&params.order_by));
@@ -141,13 +141,13 @@ fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     }
 }
 
-/// Whether rows come in an order in which only equal rows can change places.
+/// Returns true if rows come in an order in which only equal rows can change places.
 fn is_in_total_order(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_in_total_order(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => is_in_total_order(&alias.input),
         LogicalPlan::Sort(sort) => names_all(expressions(&sort.expr), sort.input.schema()),
-        // One row.
+        // An aggregate without GROUP BY returns one row.
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         _ => false,
     }
@@ -157,7 +157,7 @@ fn expressions(keys: &[Sort]) -> impl Iterator<Item = &Expr> {
     keys.iter().map(|key| &key.expr)
 }
 
-/// Whether each column of `schema` is one of `keys`.
+/// Returns true if each column of `schema` is one of `keys`.
 fn names_all<'a>(keys: impl Iterator<Item = &'a Expr>, schema: &DFSchema) -> bool {
     let keys: Vec<&Expr> = keys.collect();
     let named = |column| keys.iter().any(|key| matches!(key, Expr::Column(c) if *c == column));

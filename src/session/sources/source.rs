@@ -1,4 +1,4 @@
-//! Where rows come from: a table of the session, a path, a query.
+//! Opens a source: a table of the session, a path or a query.
 
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
@@ -20,7 +20,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 impl AnonContext {
-    /// The rows that a statement names.
+    /// Opens the rows that a statement names.
     pub(in crate::session) async fn source(&self, source: &SourceClause) -> Result<SourceTable> {
         let what = match source {
             SourceClause::Path(path) => format!("{path:?}"),
@@ -53,16 +53,16 @@ impl AnonContext {
     }
 }
 
-/// What is known of a path before its rows are read.
+/// The format and the columns of a path, found before its rows are read.
 struct Place {
     extension: String,
-    /// The columns that are folder names.
+    /// The columns whose values are folder names.
     partitions: Vec<(String, DataType)>,
-    /// What the manifest of a release says of its CSV files.
+    /// The schema of the CSV files, if the path is a release with a manifest.
     schema: Option<Schema>,
 }
 
-/// Looks at the files of a path.
+/// Finds the format and the columns of a path from its files.
 fn look(path: &str) -> Result<Place> {
     if !path.contains("://") && !path.contains(['*', '?', '[']) && !Path::new(path).exists() {
         return Err(Error::io(
@@ -89,7 +89,7 @@ fn look(path: &str) -> Result<Place> {
     })
 }
 
-/// The rows of a file, folder, glob or URL, whose format is that of its first file.
+/// Reads a file, folder, glob or URL. The first file decides the format.
 pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) -> Result<DataFrame> {
     let own = path.to_string();
     let Place {
@@ -128,13 +128,13 @@ pub(in crate::session) async fn read_path(session: &SessionContext, path: &str) 
     Ok(frame)
 }
 
-/// The schema of the CSV files of a release, as its manifest says: a guess from the first rows may be too narrow for
-/// others. `None` where the folder is no release, or its files do not begin as it says.
+/// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be
+/// too narrow for later rows. Returns `None` if the folder is not a release, or if the header of a file differs.
 fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| partitions.iter().all(|(p, _)| *p != c.name));
-    // Other types are text in a CSV file.
+    // Values of all other types are read from CSV as text.
     let is_read = |t: &DataType| {
         use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};
         t.is_numeric() || matches!(t, Boolean | Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
@@ -150,7 +150,8 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
     files.all(|file| has_header(&file, &names)).then_some(schema)
 }
 
-/// Why a path cannot be read: the file where it is one of a folder, and how it was read where its name says nothing.
+/// Returns the error for a path that cannot be read. It names the broken file if the path is a folder, and says that
+/// the path was read as Parquet if its extension is unknown.
 fn unreadable(error: DataFusionError, path: &str, extension: &str) -> Error {
     if matches!(error.find_root(), DataFusionError::Plan(said) if said.starts_with("No files found")) {
         return Error::usage(format!("cannot read {path:?}: there is no file of data"));
@@ -170,7 +171,7 @@ fn unreadable(error: DataFusionError, path: &str, extension: &str) -> Error {
     }
 }
 
-/// The first file under a folder whose Parquet footer cannot be read.
+/// Returns the first file under a folder whose Parquet footer cannot be read.
 fn broken_file(folder: &Path, extension: &str) -> Option<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|e| e.path()).collect();
     paths.sort();
@@ -184,7 +185,7 @@ fn broken_file(folder: &Path, extension: &str) -> Option<PathBuf> {
     })
 }
 
-/// The local folder that holds the whole of these rows and nothing else: a path, or a table over one.
+/// Returns the local folder that contains these rows and no others: the path itself, or the folder of a listing table.
 pub(in crate::session) fn released_folder(named: &SourceClause, rows: &DataFrame) -> Option<PathBuf> {
     match (named, rows.logical_plan()) {
         (SourceClause::Path(path), _) => Some(PathBuf::from(path)),
@@ -200,12 +201,12 @@ pub(in crate::session) fn released_folder(named: &SourceClause, rows: &DataFrame
     }
 }
 
-/// The columns that are folder names under a folder.
+/// Returns the columns whose values are folder names under a folder.
 pub(in crate::session) fn partition_columns(folder: &Path) -> Vec<String> {
     partitions(folder).into_iter().map(|(column, _)| column).collect()
 }
 
-/// Refuses a local CSV file with two columns of one name, which would be read as one.
+/// Fails with a usage error if a local CSV file has two columns of the same name, which would be read as one.
 fn check_header(file: &Path) -> Result<()> {
     if !file.is_file() {
         return Ok(());
@@ -229,7 +230,8 @@ fn check_header(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The columns that are folder names (`column=value`) under a local folder, outermost first, as text.
+/// Returns the columns whose values are folder names (`column=value`) under a local folder, outermost first, all as
+/// text.
 fn partitions(folder: &Path) -> Vec<(String, DataType)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return vec![];
@@ -238,7 +240,7 @@ fn partitions(folder: &Path) -> Vec<(String, DataType)> {
     paths.sort();
     for path in paths {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
-        // Readers pass over what begins so.
+        // Readers skip names that begin with `.` or `_`.
         let name = name.as_deref().filter(|n| !n.starts_with(['.', '_']));
         if let Some((column, _)) = name.and_then(|n| n.split_once('=')) {
             let mut found = vec![(column.to_string(), DataType::Utf8)];
@@ -255,7 +257,7 @@ fn extension(path: &str) -> Option<String> {
     Some(extension.to_ascii_lowercase()).filter(|e| !e.is_empty() && e.chars().all(char::is_alphanumeric))
 }
 
-/// The extension of the first data file of a local folder, hidden ones and those that start with `_` left out.
+/// Returns the extension of the first data file of a local folder. Names that begin with `.` or `_` are skipped.
 fn first_extension(folder: &Path) -> Result<Option<String>> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Ok(None);

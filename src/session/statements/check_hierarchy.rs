@@ -1,4 +1,4 @@
-//! `CHECK HIERARCHY`: how far a hierarchy covers a column, before a run.
+//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
@@ -29,11 +29,11 @@ pub(super) const ENTRY: Entry = Entry {
 /// `CHECK HIERARCHY name FOR table.column`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CheckHierarchy {
-    /// The hierarchy.
+    /// The name of the hierarchy.
     pub(super) name: String,
-    /// The table.
+    /// The table that is checked.
     pub(super) table: TableName,
-    /// Its column.
+    /// The column of the table.
     pub(super) column: String,
 }
 

@@ -1,4 +1,4 @@
-//! `COMPARE ANONYMIZE`: one row per search, measured on the release of each.
+//! `COMPARE ANONYMIZE`: one row per search, with metrics measured on the release of each.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -40,9 +40,9 @@ pub(super) const ENTRY: Entry = Entry {
 /// `COMPARE ANONYMIZE ... SEARCH USING (a, b, ...)`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compare {
-    /// The request, which chooses no search.
+    /// The request without a search.
     pub(super) anonymize: AnonymizeSpec,
-    /// The searches.
+    /// The searches that are compared.
     pub(super) searches: Vec<Call>,
 }
 
@@ -53,13 +53,13 @@ impl fmt::Display for Compare {
     }
 }
 
-/// The metrics of every answer; `cm` is NULL without CLASS, and where rows were suppressed for their own limits.
+/// The metrics of every row. `cm` is NULL without CLASS, and where rows were suppressed for their own limits.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
-/// One row of the answer.
+/// One row of the answer of COMPARE.
 struct Row {
     search: String,
-    /// The release and its metrics, or why there is none.
+    /// The release with the values of its metrics, or the message why nothing can be released.
     outcome: Result<(Release, Vec<Option<f64>>), String>,
 }
 
@@ -102,7 +102,7 @@ impl Run for Compare {
             let outcome = match outcome {
                 Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
                 Err(e) => Err(e.to_string()),
-                // The first is the job's own, which the answer does not have.
+                // The first value is the job's own metric, which the answer does not contain.
                 Ok((release, mut values)) => Ok((release, values.split_off(1))),
             };
             rows.push(Row {
@@ -114,7 +114,7 @@ impl Run for Compare {
     }
 }
 
-/// The metrics of the answer that can be read, by column name.
+/// Returns the metrics of the answer that the job has the columns for, by column name.
 fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
     let mut metrics = vec![];
     for name in METRICS {
@@ -126,7 +126,7 @@ fn measured(job: &Job) -> Result<Vec<(String, Box<dyn Metric>)>> {
     Ok(metrics)
 }
 
-/// What the job minimises, and the metrics of the answer.
+/// Returns the metric that the job minimises, followed by the metrics of the answer.
 fn objectives<'a>(job: &'a Job, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
     let metrics = metrics.iter().map(|(_, metric)| metric.as_ref());
     std::iter::once(job.metric.as_ref()).chain(metrics).collect()

@@ -1,4 +1,4 @@
-//! `CREATE HIERARCHY`: names the levels of generalization of a column.
+//! `CREATE HIERARCHY`: defines the levels of generalization of a column.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 /// `CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name ...`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CreateHierarchy {
-    /// OR REPLACE.
+    /// Whether OR REPLACE is given.
     pub(super) or_replace: bool,
-    /// IF NOT EXISTS.
+    /// Whether IF NOT EXISTS is given.
     pub(super) if_not_exists: bool,
-    /// The name.
+    /// The name of the hierarchy.
     pub(super) name: String,
-    /// Where its levels come from.
+    /// The kind of the hierarchy with what its clause gives.
     pub(super) definition: DefinitionClause,
-    /// ON UNMAPPED, when given.
+    /// The clause ON UNMAPPED, if given.
     pub(super) on_unmapped: Option<OnUnmapped>,
-    /// NULLS, when given.
+    /// The clause NULLS, if given.
     pub(super) on_null: Option<OnNull>,
 }
 

@@ -1,4 +1,5 @@
-//! `DESCRIBE HIERARCHY`: the levels of one hierarchy. `DESCRIBE hierarchy` alone describes a table of that name.
+//! `DESCRIBE HIERARCHY name`: the levels of one hierarchy. Without a name, `DESCRIBE hierarchy` describes a table
+//! called `hierarchy`.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! `DROP HIERARCHY`: forgets a hierarchy.
+//! `DROP HIERARCHY`: removes a hierarchy from the session.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
@@ -24,9 +24,9 @@ pub(super) const ENTRY: Entry = Entry {
 /// `DROP HIERARCHY [IF EXISTS] name`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DropHierarchy {
-    /// The hierarchy.
+    /// The name of the hierarchy.
     pub(super) name: String,
-    /// Whether its absence is no error.
+    /// Whether a hierarchy that does not exist is no error.
     pub(super) if_exists: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A statement: how it is recognised, what help says of it, how it is read, and what it does.
+//! The description of a statement: its keywords, its help, its parser and how it runs.
 
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
@@ -12,30 +12,30 @@ use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
 
-/// A statement of the language: how it is recognised, what help says of it, and how it is read.
+/// The entry of a statement in [`super::STATEMENTS`]: its keywords, its help and its parser.
 pub struct Entry {
-    /// What it is called in help.
+    /// The name of the statement in help.
     pub name: &'static str,
-    /// The keywords it starts with, one text for each form; a `*` stands for one more token of any kind.
+    /// The keywords that the statement starts with, one text per form; a `*` stands for one more token of any kind.
     pub starts: &'static [&'static str],
-    /// One line for people.
+    /// A summary of the statement in one line.
     pub summary: &'static str,
-    /// Its syntax; `<kind>` is the clause of a kind of hierarchy.
+    /// The syntax of the statement; `<kind>` stands for the clause of a kind of hierarchy.
     pub(super) syntax: &'static str,
-    /// An example, which parses.
+    /// An example of the statement, which parses.
     pub example: &'static str,
-    /// Reads what follows its keywords; the number is the index of the form in `starts`.
+    /// Parses what follows the keywords; the number is the index of the form in `starts`.
     pub(super) read: fn(&mut Cursor, usize) -> Result<Statement>,
 }
 
 impl Entry {
-    /// Its syntax, with the clause of each of these kinds of hierarchies.
+    /// Returns the syntax of the statement, with the clauses of these kinds of hierarchies in place of `<kind>`.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
         self.syntax.replace("<kind>", &clauses.join("\n  | "))
     }
 
-    /// The statement at the cursor, where it is this one.
+    /// Parses the statement at the cursor; returns `None` if its keywords do not stand there.
     pub(super) fn read_at(&self, cursor: &Cursor) -> Result<Option<Statement>> {
         for (form, start) in self.starts.iter().enumerate() {
             let words = start.trim_end_matches(" *");
@@ -50,7 +50,8 @@ impl Entry {
         Ok(None)
     }
 
-    /// The one statement that a text is, where it is this one. The error of another says which word is missing.
+    /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an error that names the
+    /// missing keyword if the text is another statement.
     pub(in crate::session) fn parse(&self, text: &str) -> Result<Option<Statement>> {
         let words = words([self], KINDS);
         let mut statements = read_each(text, &words, |c| {
@@ -67,7 +68,7 @@ impl Entry {
     }
 }
 
-/// The words of these statements, of the clauses and of these kinds of hierarchies.
+/// Returns the words of these statements, of all clauses and of these kinds of hierarchies.
 pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[Kind]) -> Words {
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let starts = entries.iter().flat_map(|e| e.starts.iter().copied());
@@ -75,7 +76,7 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
     Words::new(starts, syntax.chain(ALL.iter().map(|clause| clause.syntax)), kinds)
 }
 
-/// A statement that was read: it prints as SQL that reads back the same, and runs in a context.
+/// A parsed statement: it prints as SQL that parses to the same statement, and runs in a context.
 ///
 /// ```
 /// let anon = anonsql::AnonContext::new(Default::default());
@@ -91,17 +92,17 @@ impl Statement {
         Self(Box::new(statement))
     }
 
-    /// What the log calls it.
+    /// Returns the name of the statement in the log.
     pub(crate) fn kind(&self) -> &'static str {
         self.0.kind()
     }
 
-    /// What it says, where it is a statement of this type.
+    /// Returns the value of the statement if it is of type `T`.
     pub(in crate::session) fn get<T: Run>(&self) -> Option<&T> {
         (self.0.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Runs it on the threads at hand.
+    /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         self.0.run(context).await
     }
@@ -125,17 +126,17 @@ impl PartialEq for Statement {
     }
 }
 
-/// What a statement's own value does.
+/// The behaviour of the value of a statement.
 #[async_trait]
 pub(in crate::session) trait Run: fmt::Debug + fmt::Display + Same + Send + Sync {
-    /// What the log calls it.
+    /// Returns the name of the statement in the log.
     fn kind(&self) -> &'static str;
 
-    /// Carries it out.
+    /// Runs the statement.
     async fn run(&self, context: &AnonContext) -> Result<Answer>;
 }
 
-/// Equality of values of which only a trait is known.
+/// Equality of trait objects: values are equal if they have the same type and are equal as that type.
 pub(in crate::session) trait Same: Any {
     fn same(&self, other: &dyn Any) -> bool;
 }

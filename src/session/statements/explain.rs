@@ -1,4 +1,4 @@
-//! `EXPLAIN [ANALYZE] ANONYMIZE`: what a request would do, or did.
+//! `EXPLAIN [ANALYZE] ANONYMIZE`: what a request would do; with ANALYZE, also what its search did.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -37,9 +37,9 @@ pub(super) const ENTRY: Entry = Entry {
 /// `EXPLAIN [ANALYZE] ANONYMIZE ...`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Explain {
-    /// Whether the search is run.
+    /// Whether the search is run (ANALYZE).
     pub(super) analyze: bool,
-    /// What is explained.
+    /// The request that is explained.
     pub(super) anonymize: AnonymizeSpec,
 }
 
@@ -75,7 +75,7 @@ impl Run for Explain {
     }
 }
 
-/// What the request says, without reading any data.
+/// Returns the rows that follow from the request alone, without reading any data.
 fn plan(job: &Job) -> Vec<(String, String)> {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
@@ -181,7 +181,7 @@ fn limit(job: &Job) -> String {
     }
 }
 
-/// Along what a model's classes keep holding, as this request counts them.
+/// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else per row.
 fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
     match job.entity {
         Some(_) => constraint.model.monotonicity_per_entity(),
@@ -189,7 +189,7 @@ fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
     }
 }
 
-/// A model: whether it is monotone, what of a class it reads, and which grouping it is about.
+/// Describes a model: whether it is monotone, what it reads of a class, and whether it has a grouping of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
     let monotone = match monotonicity(job, constraint) {
         Monotonicity::Always => "monotone, also under suppression",
@@ -222,7 +222,7 @@ fn model(job: &Job, constraint: &Constraint) -> String {
     )
 }
 
-/// What a search may leave out, and why.
+/// Describes which nodes a search may skip, and why.
 fn pruning(job: &Job) -> String {
     let (call, search) = match &job.choice {
         Choice::Search { call, search } => (call, search),
@@ -269,7 +269,7 @@ fn pruning(job: &Job) -> String {
     format!("{follows}; {} {left_out}", call.name)
 }
 
-/// The first scan as SQL.
+/// Returns the first scan as SQL.
 fn base_query(job: &Job) -> String {
     let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");
@@ -280,7 +280,7 @@ fn base_query(job: &Job) -> String {
     )
 }
 
-/// What classes carry beside their rows, for the models and the metric in force.
+/// Describes what classes count besides rows, for the models and the metric of the job, as SQL comments.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
     let mut add = |rolled_up_by: &str, part: String| {
@@ -300,7 +300,7 @@ fn carried(job: &Job, rolled_up: bool) -> String {
     text
 }
 
-/// A node as SQL over the base query: it runs as printed in a session that has the hierarchies.
+/// Returns a node as SQL over the base query. The SQL runs as printed in a session that has the hierarchies.
 fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);
@@ -324,7 +324,7 @@ fn node_query(job: &Job, levels: &[u8]) -> String {
     )
 }
 
-/// What ran.
+/// Returns the rows of ANALYZE: the figures of the search that ran.
 fn ran(job: &Job, decision: &engine::Decision) -> Vec<(String, String)> {
     use crate::search::Oracle;
     let evaluator = &decision.evaluator;

@@ -18,10 +18,10 @@ use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 
-/// Nodes an answered batch.
+/// The number of nodes in one batch of the answer.
 const BATCH: usize = 4096;
 
-/// More nodes than this are refused: nobody reads them, and they would take days.
+/// The largest lattice that is listed: nobody reads more nodes than this, and assessing them would take days.
 const MOST_NODES: u128 = 10_000_000;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,5 +1,5 @@
-//! The statements of the language. Each is one file, which holds what the statement says, how it is read and printed and
-//! how it runs, and one line in [`STATEMENTS`]: help, completion and the tests of every statement are made from that list.
+//! The statements of the language. The file of a statement contains its value, its parser, how it prints and how it
+//! runs; one line in [`STATEMENTS`] adds it. Help, completion and the tests of every statement are made from that list.
 
 pub(super) mod anonymize;
 mod check_hierarchy;
@@ -23,7 +23,7 @@ mod wrapped;
 
 use entry::Entry;
 
-/// Every statement that anonsql adds to DataFusion's.
+/// Every statement that anonsql adds to the statements of DataFusion.
 pub const STATEMENTS: &[Entry] = &[
     create_hierarchy::ENTRY,
     drop_hierarchy::ENTRY,

@@ -1,4 +1,4 @@
-//! A script as statements.
+//! Parses a script into statements.
 
 use super::entry::{Statement, words};
 use super::{STATEMENTS, plain};
@@ -12,30 +12,30 @@ use std::sync::LazyLock;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS, KINDS));
 
-/// All statements of a script, separated by `;`.
+/// Parses all statements of a script, which are separated by `;`.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     parse_each(sql)?.into_iter().collect()
 }
 
-/// Each statement of a script with its own outcome, so that a runner can carry out what stands before the first error.
+/// Parses each statement of a script with its own result, so that a runner can run what precedes the first error.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
     read_each(sql, &WORDS, |c| read(&c))
 }
 
-/// The same where CREATE HIERARCHY may name these kinds.
+/// Parses each statement of a script like `parse_each`, with these kinds of hierarchies in CREATE HIERARCHY.
 pub(in crate::session) fn parse_each_with(sql: &str, kinds: &[Kind]) -> Result<Vec<Result<Statement>>> {
     read_each(sql, &words(STATEMENTS, kinds), |c| read(&c))
 }
 
-/// Every keyword of the statements of this crate, in upper case: for completion and highlighting. It is read off the
-/// syntax texts that help shows, and the parser asserts (in debug builds) that it knows no other.
+/// Returns every keyword of the built-in statements in upper case, for completion and highlighting. The keywords are
+/// taken from the syntax texts of help, and the parser asserts in debug builds that it uses no others.
 pub fn keywords() -> &'static BTreeSet<&'static str> {
     &WORDS.keywords
 }
 
-/// Reads one statement: one of the list, or else one of DataFusion's.
+/// Parses one statement: one of [`STATEMENTS`], or else one of DataFusion.
 fn read(c: &Cursor) -> Result<Statement> {
     for entry in STATEMENTS {
         if let Some(statement) = entry.read_at(c)? {

@@ -1,4 +1,4 @@
-//! What no entry of the list claims: DataFusion's own statements.
+//! DataFusion's own statements: everything that no entry of the list recognises.
 
 use super::entry::{Run, Statement};
 use super::wrapped;
@@ -13,14 +13,14 @@ use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use std::fmt;
 
-/// A statement of DataFusion, with the text it was read from.
+/// A statement of DataFusion with its source text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plain {
     statement: DfStatement,
     text: String,
 }
 
-/// Reads the statement with DataFusion's parser, which has the first word on it: only what it refuses is tried as a
+/// Parses the statement with DataFusion's parser first. Only a statement that DataFusion refuses is tried as a
 /// statement around an ANONYMIZE.
 pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
@@ -33,7 +33,7 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     if let Some(statement) = wrapped::read(c)? {
         return Ok(statement);
     }
-    // `RISK adult`: the first word is one of ours, a later one is missing.
+    // `RISK adult`: the first word begins a statement of ours, and a later keyword is missing.
     for start in &c.words().starts {
         let first = start.split(' ').next().unwrap_or(start);
         if c.looks_at(first) && !matches!(first, "CREATE" | "DROP" | "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN") {

@@ -1,4 +1,4 @@
-//! Properties of the parser: what is printed reads back the same, and nothing makes it panic.
+//! Properties of the parser: a printed statement parses to the same statement, and no input makes the parser panic.
 
 use super::anonymize::spec::AnonymizeSpec;
 use super::check_hierarchy::CheckHierarchy;
@@ -209,7 +209,7 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
     })
 }
 
-/// A definition of any kind, made from what the kind says of its clause.
+/// Generates a definition of any kind of hierarchy from the description of its clause.
 fn definition() -> impl Strategy<Value = DefinitionClause> {
     prop::sample::select(KINDS.to_vec()).prop_flat_map(|kind| {
         let parts: Vec<BoxedStrategy<Option<(&'static str, Given)>>> = kind.clause.parts.iter().map(part).collect();

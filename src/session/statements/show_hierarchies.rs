@@ -1,5 +1,5 @@
-//! `SHOW HIERARCHIES`: the hierarchies of the session, each with the statement that makes it again: saved as a script, a
-//! session's hierarchies load in the next.
+//! `SHOW HIERARCHIES`: lists the hierarchies of the session with the statements that create them. Saved as a script,
+//! these statements restore the hierarchies in another session.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

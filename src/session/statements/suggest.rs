@@ -1,7 +1,7 @@
-//! SUGGEST ROLES FOR: a role per column with its reason, and the ANONYMIZE statement to start from.
+//! `SUGGEST ROLES FOR`: a role per column with its reason, and an ANONYMIZE statement to start from.
 //!
-//! Columns are counted in one scan, exactly in small tables and estimated in large ones; forms are read off the first
-//! rows as they are stored, so that the answer is the same every time.
+//! The columns are counted in one scan, exactly in small tables and estimated in large ones. The forms of values are
+//! taken from the first rows in stored order, so that the answer is the same every time.
 
 use super::entry::{Entry, Run, Statement};
 use crate::engine::{Phase, recounting_session};
@@ -23,15 +23,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the rows in the session that counts them.
+/// The table name of the rows in the session that counts them.
 const TABLE: &str = "suggested";
-/// Up to so many rows, distinct values are counted and not estimated.
+/// The largest number of rows for which distinct values are counted instead of estimated.
 const COUNTED: f64 = 100_000.0;
-/// Up to so many distinct values, pairs of rows are counted in the whole table and not in the sample.
+/// The largest number of distinct values for which pairs of rows are counted in the whole table instead of the sample.
 const GROUPED: u64 = 20_000;
-/// Rows that are looked at for their form.
+/// The number of rows whose values are examined for their form.
 const SAMPLED: usize = 10_000;
-/// What stands beside the statement.
+/// The warning in the row of the proposed statement.
 const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
     line, run RISK OF on the quasi-identifiers, and decide";
 
@@ -134,7 +134,7 @@ impl Run for SuggestRoles {
     }
 }
 
-/// A name that no hierarchy has.
+/// Returns a name for a hierarchy of `column` that is not taken.
 fn free(column: &str, taken: &[String]) -> String {
     let mut name = format!("{column}_levels");
     while taken.contains(&name) {
@@ -143,7 +143,7 @@ fn free(column: &str, taken: &[String]) -> String {
     name
 }
 
-/// The ANONYMIZE to start from.
+/// Returns the ANONYMIZE statement to start from; `None` without a quasi-identifier.
 fn statement(
     named: &SourceClause,
     facts: &[Facts],
@@ -169,7 +169,8 @@ fn statement(
     let mut classes = of(Role::ClassLabel).into_iter();
     let class: Vec<&Facts> = classes.next().into_iter().collect();
     kept.extend(classes);
-    // The one with the fewest distinct values stands for the person best: a row's own number would not.
+    // The entity column with the fewest distinct values identifies a person best: a row number is distinct in every
+    // row.
     let people = facts.iter().zip(proposals).filter(|(_, p)| p.is_entity).map(|(f, _)| f);
     let entity: Vec<&Facts> = people.min_by_key(|f| f.distinct).into_iter().collect();
     let diverse = sensitive.iter().filter(|f| f.distinct > 1);
@@ -187,7 +188,7 @@ fn statement(
     ))
 }
 
-/// What is known of each column.
+/// Collects the facts of each column: counts, separation, range and sample.
 async fn facts(session: &SessionContext, in_order: &SessionContext, columns: &[(String, Kind)]) -> Result<Vec<Facts>> {
     let rows = numbers(session, &format!("SELECT count(*) FROM {TABLE}")).await?;
     let rows = rows.first().copied().flatten().unwrap_or(0.0);
@@ -195,7 +196,7 @@ async fn facts(session: &SessionContext, in_order: &SessionContext, columns: &[(
     let mut asked = vec![];
     for (column, kind) in columns {
         let (name, distinct) = (quote(column), if estimated { "approx_distinct" } else { "count" });
-        // Estimates are not made of every type, but of every text.
+        // approx_distinct does not accept every type, but accepts text.
         let value = match (estimated, kind) {
             (true, Kind::Number | Kind::Other) => format!("arrow_cast({name}, 'Utf8')"),
             (true, _) => name.clone(),
@@ -244,7 +245,7 @@ async fn facts(session: &SessionContext, in_order: &SessionContext, columns: &[(
     Ok(facts)
 }
 
-/// The numbers in the only row of an answer.
+/// Returns the numbers in the only row of a query's answer.
 async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
@@ -258,8 +259,8 @@ async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>
     batch.columns().iter().map(number).collect()
 }
 
-/// The distinct values of a column, and the share of pairs of rows that differ in it, over the whole table. NULL sets
-/// rows apart from others, but is no value.
+/// Returns the number of distinct values of a column, and the share of pairs of rows that differ in it, over the whole
+/// table. NULL separates rows like a value, but is not counted as a value.
 async fn separation(session: &SessionContext, column: &str, rows: f64) -> Result<(u64, f64)> {
     let column = quote(column);
     let sql = format!(
@@ -271,7 +272,7 @@ async fn separation(session: &SessionContext, column: &str, rows: f64) -> Result
     Ok((answer(0) as u64, apart(answer(1), rows)))
 }
 
-/// The same over sampled rows.
+/// Returns the share of pairs of sampled rows that differ in a column.
 fn separation_of(sample: &[Option<String>]) -> f64 {
     let mut counts: HashMap<&Option<String>, u64> = HashMap::new();
     for value in sample {
@@ -288,7 +289,7 @@ fn apart(alike: f64, rows: f64) -> f64 {
     }
 }
 
-/// The first rows, column by column, as text.
+/// Returns the first rows as text, column by column.
 async fn sample(session: &SessionContext, columns: &[(String, Kind)]) -> Result<Vec<Vec<Option<String>>>> {
     let mut samples = vec![vec![]; columns.len()];
     let flat = |kind: &Kind| !matches!(kind, Kind::Nested | Kind::Binary);

@@ -1,4 +1,4 @@
-//! `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the node is found.
+//! `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node is found.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -8,13 +8,13 @@ use crate::sql::name::{call, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// How the node is found.
+/// How the released node is found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ChoiceClause {
-    /// Nothing is said: the default search.
+    /// No clause is given: the default search.
     #[default]
     Default,
-    /// SEARCH USING.
+    /// SEARCH USING: a search with its options.
     Search(Call),
     /// AT NODE: a level per column.
     Node(Vec<(String, u32)>),
@@ -22,7 +22,7 @@ pub enum ChoiceClause {
     Manifest(String),
 }
 
-/// What follows `SEARCH USING`: an algorithm, or a list of them beside no choice.
+/// Parses what follows `SEARCH USING`: one algorithm, or a list of them with [`ChoiceClause::Default`].
 pub(crate) fn search(c: &mut Cursor) -> Result<(ChoiceClause, Vec<Call>)> {
     if c.looks_at_token(&Token::LParen) {
         let searches = c.list("search", |c| c.call("a search"))?;
@@ -32,20 +32,20 @@ pub(crate) fn search(c: &mut Cursor) -> Result<(ChoiceClause, Vec<Call>)> {
     Ok((ChoiceClause::Search(search), vec![]))
 }
 
-/// `NODE (c level, ...)`.
+/// Parses `NODE (c level, ...)`.
 pub(crate) fn node(c: &mut Cursor) -> Result<ChoiceClause> {
     c.need("NODE")?;
     let levels = c.list("column level", |c| Ok((c.name("a column")?, c.whole("a level")?)))?;
     Ok(ChoiceClause::Node(levels))
 }
 
-/// `MANIFEST 'path'`.
+/// Parses `MANIFEST 'path'`.
 pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
     c.need("MANIFEST")?;
     c.string("a path in quotes").map(ChoiceClause::Manifest)
 }
 
-/// Prints nothing where nothing is said.
+/// Prints the clause; [`ChoiceClause::Default`] prints nothing.
 impl Display for ChoiceClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

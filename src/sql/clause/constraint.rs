@@ -13,13 +13,13 @@ use std::fmt::{self, Display};
 pub struct ConstraintClause {
     /// The privacy model.
     pub model: Call,
-    /// `ON name`.
+    /// The sensitive attribute of `ON name`.
     pub sensitive: Option<String>,
-    /// `ON (a, b)`; empty when not given.
+    /// The columns of `ON (a, b)`; empty if not given.
     pub subset: Vec<String>,
 }
 
-/// `model [ON column] [ON (c, ...)] [AND model ...]`.
+/// Parses `model [ON column] [ON (c, ...)] [AND model ...]`.
 pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     let mut all = vec![];
     loop {
@@ -51,7 +51,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     }
 }
 
-/// Writes `SATISFYING ...`.
+/// Prints `SATISFYING ...`.
 pub(crate) fn written(constraints: &[ConstraintClause]) -> impl Display + '_ {
     fmt::from_fn(move |f| {
         for (i, constraint) in constraints.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What makes a hierarchy, in CREATE HIERARCHY: the clause of a kind, read and printed by what the kind says of it.
+//! The definition of a hierarchy in CREATE HIERARCHY. The description of the kind's clause decides how it is parsed and
+//! printed.
 
 use super::options;
 use crate::catalogue::Value;
@@ -10,12 +11,12 @@ use crate::sql::name::{TableName, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt;
 
-/// Where the levels of a hierarchy come from: the clause of a kind.
+/// The definition of a hierarchy: its kind, and what the kind's clause gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionClause {
-    /// The kind.
+    /// The kind of the hierarchy.
     pub kind: Kind,
-    /// What stands in the parts of its clause, in their order; those that may be left out are here when given.
+    /// The parts of the clause in their order, by name; an optional part is present only if given.
     pub given: Vec<(&'static str, Given)>,
 }
 
@@ -33,7 +34,7 @@ impl fmt::Display for DefinitionClause {
     }
 }
 
-/// Writes what stands in a part of a clause.
+/// Prints the content of a part of a clause.
 fn shown(given: &Given) -> impl fmt::Display + '_ {
     fmt::from_fn(move |f| match given {
         Given::Value(value) => word(value, f),
@@ -41,12 +42,12 @@ fn shown(given: &Given) -> impl fmt::Display + '_ {
         Given::Rows(rows) => write!(f, "{}", list(rows, |row, f| write!(f, "({})", list(row, word)))),
         Given::Options(all) => write!(f, "{}", options::pairs(all)),
         Given::Column { table, column } => write!(f, "{}.{}", TableName(table.clone()), ident(column)),
-        // In parentheses, so that ON UNMAPPED cannot be taken for a part of the query.
+        // The parentheses keep ON UNMAPPED from being parsed as a part of the query.
         Given::Query(query) => write!(f, "({query})"),
     })
 }
 
-/// Writes a value; the words of a clause are keywords.
+/// Prints a value; a word is printed in upper case, because the words of a clause are keywords.
 fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Word(word) => f.write_str(&word.to_ascii_uppercase()),
@@ -54,9 +55,9 @@ fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Reads a definition, from `AS` or `FROM` on.
+/// Parses a definition, which begins with `AS` or `FROM`.
 pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
-    // `AS` alone begins the kind that is a query, and every other kind but one.
+    // `AS` alone starts a query and is a prefix of the start of most other kinds, so the longest match counts.
     let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
     let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
         return Err(c.expected("FROM 'file' or AS ...", ["FROM", "AS"]));
@@ -66,7 +67,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
     Ok(DefinitionClause { kind, given })
 }
 
-/// Reads the parts of a clause. Those that may be left out stand in any order.
+/// Parses the parts of a clause. Optional parts may stand in any order.
 fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, Given)>> {
     let parts = kind.clause.parts;
     let mut given: Vec<Option<(&'static str, Given)>> = vec![None; parts.len()];
@@ -141,8 +142,8 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
     }
 }
 
-/// A query to the end, or to the exceptions after it. A query that parses as a whole is one, so that a column called
-/// `nulls` stays a column; parentheses around all of it are not part of its text.
+/// Parses a query up to the end of the statement or up to the exceptions after it. If all the rest parses as a query,
+/// it is the query, so that a column called `nulls` remains a column. Parentheses around the whole query are dropped.
 fn query(c: &mut Cursor) -> Result<String> {
     let (start, end) = (c.position(), c.tokens().len());
     if c.looks_at_token(&Token::LParen) && c.closing(start).is_some() {
@@ -159,7 +160,8 @@ fn query(c: &mut Cursor) -> Result<String> {
         *c = c.within(end..end);
         return Ok(text);
     }
-    // Exceptions are at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest run of them is cut off.
+    // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest run of them is cut
+    // off.
     for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
         let mut rest = c.within(cut..end);
         let mut only_exceptions = true;
@@ -178,7 +180,7 @@ fn query(c: &mut Cursor) -> Result<String> {
     }
 }
 
-/// The error for what is neither a query nor a kind.
+/// Returns the error for text that is neither a query nor a kind of hierarchy.
 fn no_kind(c: &Cursor) -> Error {
     let kinds = c
         .kinds()
@@ -192,11 +194,11 @@ fn no_kind(c: &Cursor) -> Error {
     c.expected(&named, kinds.into_iter().chain(["SELECT"]))
 }
 
-/// What may follow a definition.
+/// A clause that may follow a definition.
 pub(crate) enum Exception {
-    /// ON UNMAPPED.
+    /// ON UNMAPPED: how values that the hierarchy does not map are treated.
     Unmapped(OnUnmapped),
-    /// NULLS.
+    /// NULLS: how NULL is treated.
     Null(OnNull),
 }
 

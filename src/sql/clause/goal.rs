@@ -1,4 +1,4 @@
-//! `MINIMIZING` and `OPTIMIZING`: what a release loses least of, and what a Pareto front is over.
+//! `MINIMIZING` and `OPTIMIZING`: the metric of a release, and the objectives of a Pareto front.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -11,24 +11,24 @@ use std::fmt::{self, Display};
 /// One term of MINIMIZING.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoalClause {
-    /// Its weight; 1 when none is written.
+    /// The weight of the term; 1 if none is written.
     pub weight: f64,
-    /// The metric.
+    /// The metric of the term.
     pub metric: Call,
 }
 
 /// One term of OPTIMIZING.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObjectiveClause {
-    /// MAX rather than MIN.
+    /// Whether the objective is maximised (MAX) rather than minimised (MIN).
     pub max: bool,
-    /// What is optimized: k, l, or the name of a metric.
+    /// The property to optimize: k, l, or the name of a metric.
     pub property: Call,
-    /// ON: a sensitive attribute.
+    /// ON: the sensitive attribute of the property.
     pub on: Option<String>,
 }
 
-/// `metric`, or `w * metric + w * metric ...`.
+/// Parses `metric`, or `w * metric + w * metric ...`.
 pub(crate) fn goals(c: &mut Cursor) -> Result<Vec<GoalClause>> {
     let mut all = vec![];
     loop {
@@ -51,7 +51,7 @@ pub(crate) fn goals(c: &mut Cursor) -> Result<Vec<GoalClause>> {
     }
 }
 
-/// `MAX | MIN property [ON column], ...`.
+/// Parses `MAX | MIN property [ON column], ...`.
 pub(crate) fn objectives(c: &mut Cursor) -> Result<Vec<ObjectiveClause>> {
     let mut all = vec![];
     loop {

@@ -1,5 +1,5 @@
-//! The clauses that statements share. Each is one constant: how it starts, its syntax, an example, and how it is read.
-//! They may stand in any order after the source; each at most once.
+//! The clauses that statements share. Each clause is one constant: its first keywords, its syntax, an example and its
+//! parser. Clauses may stand in any order after the source, each at most once.
 
 use super::choice::{self, ChoiceClause};
 use super::constraint::{self, ConstraintClause};
@@ -13,7 +13,7 @@ use crate::catalogue::{Call, Value};
 use crate::error::Result;
 use crate::sql::cursor::Cursor;
 
-/// One clause.
+/// A clause: its first keywords, its syntax, an example and its parser.
 pub(crate) struct Clause {
     pub(crate) start: &'static str,
     pub(crate) syntax: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Clause {
     read: fn(&mut Cursor, &mut Clauses) -> Result<()>,
 }
 
-/// What the clauses of a statement said.
+/// The parsed clauses of a statement.
 #[derive(Default)]
 pub(crate) struct Clauses {
     pub(crate) target: Option<TargetClause>,
@@ -58,7 +58,7 @@ impl Clauses {
 macro_rules! clauses {
     ($($name:ident: $start:literal, $syntax:literal, $example:literal, $read:expr;)*) => {
         $(pub(crate) const $name: Clause = Clause { start: $start, syntax: $syntax, example: $example, read: $read };)*
-        /// Every clause there is.
+        /// Every clause of the language.
         pub(crate) const ALL: &[Clause] = &[$($name),*];
     };
 }
@@ -120,7 +120,8 @@ clauses! {
         |c, s| { s.population = Some(source::read(c)?); Ok(()) };
 }
 
-/// Reads clauses to the end of the statement `what`: those of `allowed`, with all of `required`.
+/// Parses clauses up to the end of the statement `what`. Fails unless all are in `allowed` and all of `required` are
+/// given.
 pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[&Clause]) -> Result<Clauses> {
     let mut clauses = Clauses::default();
     let mut seen: Vec<&str> = vec![];
@@ -129,7 +130,7 @@ pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[
             let missing = required.iter().find(|r| !seen.contains(&r.start));
             let words = allowed.iter().flat_map(|a| a.start.split(' '));
             return Err(match missing {
-                // `QUASI` alone: the clause is meant, its second word is wrong.
+                // After `QUASI` alone, the clause is clear and its second word is wrong.
                 _ if c.looks_at("QUASI") => {
                     c.need(QUASI.start)?;
                     c.expected(QUASI.syntax, words)

@@ -1,4 +1,4 @@
-//! The clauses that statements share: each file holds what a clause says, how it is read and how it is printed.
+//! The clauses that statements share. Each file contains the value of a clause, its parser and its printer.
 
 mod choice;
 pub(crate) mod constraint;

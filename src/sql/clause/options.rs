@@ -8,7 +8,7 @@ use crate::sql::name::{list, value};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt;
 
-/// `OPTIONS (key value, ...)`, after its keyword.
+/// Parses the parentheses of `OPTIONS (key value, ...)`.
 pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     let mut all: Vec<(String, Value)> = vec![];
     c.list("key value", |c| {
@@ -28,7 +28,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     Ok(all)
 }
 
-/// Adds an option that was not given before.
+/// Adds an option. Fails if it is given already.
 fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) -> Result<()> {
     if all.iter().any(|(k, _)| *k == key) {
         return Err(at.error(format_args!("option {key} is given twice")));
@@ -37,7 +37,7 @@ fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) 
     Ok(())
 }
 
-/// `WITH (option = value, ...)`, after its keyword.
+/// Parses the parentheses of `WITH (option = value, ...)`.
 pub(crate) fn read_with(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     let mut all = vec![];
     c.list("option = value", |c| {
@@ -50,7 +50,7 @@ pub(crate) fn read_with(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     Ok(all)
 }
 
-/// Writes ` WITH (a = 1)`, or nothing.
+/// Prints `WITH (a = 1)` after `gap`, or nothing if there are no options.
 pub(crate) fn written_with<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         if options.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn written_with<'a>(options: &'a [(String, Value)], gap: &'a str) -> 
     })
 }
 
-/// Writes `OPTIONS (key value, ...)` after `gap`, or nothing.
+/// Prints `OPTIONS (key value, ...)` after `gap`, or nothing if there are no options.
 pub(crate) fn written<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| match options {
         [] => Ok(()),
@@ -69,7 +69,7 @@ pub(crate) fn written<'a>(options: &'a [(String, Value)], gap: &'a str) -> impl 
     })
 }
 
-/// Writes `(key value, ...)`.
+/// Prints `(key value, ...)`.
 pub(super) fn pairs(options: &[(String, Value)]) -> impl fmt::Display + '_ {
     let option = |(k, v): &(String, Value), f: &mut fmt::Formatter<'_>| {
         if k.split('.').all(is_plain) {

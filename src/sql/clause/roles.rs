@@ -10,42 +10,42 @@ use std::fmt::{self, Display};
 /// A column of IDENTIFIERS.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IdentifierClause {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// HASH WITH SECRET; without it the column is dropped.
+    /// HASH WITH SECRET: where the key is; without it the column is dropped.
     pub hash: Option<SecretClause>,
 }
 
 /// Where the key of a hash is; the key itself never stands in a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SecretClause {
-    /// In this environment variable.
+    /// The key is in this environment variable.
     Env(String),
-    /// In this file.
+    /// The key is in this file.
     File(String),
 }
 
 /// A column of QUASI IDENTIFIERS.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuasiIdentifierClause {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// USING.
+    /// USING: the name of the hierarchy.
     pub hierarchy: Option<String>,
-    /// LEVELS a TO b, with a <= b.
+    /// LEVELS a TO b: the lowest and highest level, a <= b.
     pub levels: Option<(u32, u32)>,
-    /// WEIGHT, at least 0.
+    /// WEIGHT: the weight of the column in the metric, at least 0.
     pub weight: Option<f64>,
 }
 
 /// A column of SENSITIVE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensitiveClause {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// USING.
+    /// USING: the name of the hierarchy.
     pub hierarchy: Option<String>,
-    /// RANDOMIZED.
+    /// RANDOMIZED: how the column is permuted, if at all.
     pub randomized: Option<RandomizeClause>,
 }
 
@@ -62,7 +62,7 @@ pub enum RandomizeClause {
     Matrix(TableName),
 }
 
-/// `column [HASH WITH SECRET ...]`.
+/// Parses `column [HASH WITH SECRET ...]`.
 pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     let column = c.name("a column")?;
     if !c.take("HASH") {
@@ -83,7 +83,7 @@ pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     })
 }
 
-/// `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w]`.
+/// Parses `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w]`.
 pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
     let mut qi = QuasiIdentifierClause {
         column: c.name("a column")?,
@@ -118,7 +118,7 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
     Ok(qi)
 }
 
-/// `column [USING hierarchy] [RANDOMIZED ...]`.
+/// Parses `column [USING hierarchy] [RANDOMIZED ...]`.
 pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
     let column = c.name("a column")?;
     let hierarchy = if c.take("USING") {
@@ -149,12 +149,12 @@ pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
     })
 }
 
-/// Writes `QUASI IDENTIFIERS (...)`.
+/// Prints `QUASI IDENTIFIERS (...)`.
 pub(crate) fn quasi_identifiers(columns: &[QuasiIdentifierClause]) -> impl Display + '_ {
     fmt::from_fn(move |f| write!(f, "QUASI IDENTIFIERS ({})", list(columns, Display::fmt)))
 }
 
-/// Writes `SENSITIVE (...)` after `gap`, or nothing.
+/// Prints `SENSITIVE (...)` after `gap`, or nothing if there are no columns.
 pub(crate) fn sensitives<'a>(columns: &'a [SensitiveClause], gap: &'a str) -> impl Display + 'a {
     fmt::from_fn(move |f| match columns {
         [] => Ok(()),

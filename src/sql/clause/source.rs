@@ -1,4 +1,4 @@
-//! `table | 'path' | ( query )`: where rows come from.
+//! `table | 'path' | ( query )`: the source of the rows of a statement.
 
 use crate::error::Result;
 use crate::quoting::literal;
@@ -7,7 +7,7 @@ use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// Where rows come from.
+/// The source of the rows of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceClause {
     /// A table of the session.
@@ -18,7 +18,7 @@ pub enum SourceClause {
     Query(String),
 }
 
-/// `table | 'path' | ( query )`.
+/// Parses `table | 'path' | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         return c.string("a path").map(SourceClause::Path);

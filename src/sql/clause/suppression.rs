@@ -1,15 +1,16 @@
-//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and what becomes of them.
+//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and whether they are dropped or
+//! starred.
 
 use crate::error::Result;
 use crate::sql::cursor::Cursor;
 use std::fmt::{self, Display};
 
-/// The most rows that may be suppressed.
+/// The largest number of rows that may be suppressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitClause {
-    /// A share of the rows.
+    /// A percentage of the rows.
     Percent(Percent),
-    /// A count.
+    /// A number of rows.
     Rows(u64),
 }
 
@@ -21,7 +22,8 @@ pub struct Percent {
 }
 
 impl Percent {
-    /// Reads `1`, `0.5` and the like; `None` when it is no number from 0 to 100 with at most 15 decimals.
+    /// Parses a percentage such as `1` or `0.5`; returns `None` unless it is a number from 0 to 100 with at most 15
+    /// decimals.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
@@ -32,13 +34,13 @@ impl Percent {
 }
 
 impl Percent {
-    /// The share as a fraction.
+    /// Returns the share as a fraction: numerator and denominator.
     pub fn fraction(self) -> (u64, u64) {
         (self.digits, 100 * 10u64.pow(self.scale))
     }
 }
 
-/// `AT MOST 1 PERCENT` or `AT MOST n ROWS`.
+/// Parses `AT MOST 1 PERCENT` or `AT MOST n ROWS`.
 pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
     c.need("AT MOST")?;
     let before = c.clone();
@@ -56,7 +58,7 @@ pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
         .map_err(|_| before.expected("a whole number of rows", []))
 }
 
-/// `ROWS DROPPED` or `ROWS STARRED`.
+/// Parses `ROWS DROPPED` or `ROWS STARRED`; returns true for STARRED.
 pub(crate) fn starred(c: &mut Cursor) -> Result<bool> {
     c.need("ROWS")?;
     match () {

@@ -1,4 +1,4 @@
-//! `TO 'target' ...`: where a release is written.
+//! `TO 'target' ...`: the target of a release.
 
 use super::options;
 use crate::catalogue::Value;
@@ -8,43 +8,43 @@ use crate::sql::cursor::Cursor;
 use crate::sql::name::names;
 use std::fmt::{self, Display};
 
-/// `TO 'target' ...`
+/// The clause `TO 'target' ...`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetClause {
-    /// Where to.
+    /// The path of the target.
     pub path: String,
-    /// STORED AS.
+    /// STORED AS: the format, if given.
     pub format: Option<FormatClause>,
-    /// PARTITIONED BY.
+    /// PARTITIONED BY: the columns that become folder names.
     pub partitioned_by: Vec<String>,
-    /// What happens when it is there already.
+    /// What happens if the target exists.
     pub exists: ExistsClause,
-    /// OPTIONS.
+    /// OPTIONS: the options of the target.
     pub options: Vec<(String, Value)>,
 }
 
 /// The format of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatClause {
-    /// PARQUET
+    /// PARQUET.
     Parquet,
-    /// CSV
+    /// CSV.
     Csv,
 }
 
-/// What happens when a target is there already.
+/// What happens if the target exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistsClause {
-    /// An error.
+    /// The statement fails.
     #[default]
     Error,
-    /// OVERWRITE
+    /// OVERWRITE: the release replaces the target.
     Overwrite,
-    /// IF NOT EXISTS: nothing is done.
+    /// IF NOT EXISTS: the target is kept, and nothing is released.
     Skip,
 }
 
-/// What follows `TO`.
+/// Parses what follows `TO`.
 pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
     let path = c.string("a path in quotes")?;
     let mut target = TargetClause {

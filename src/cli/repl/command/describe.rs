@@ -1,4 +1,4 @@
-//! `\d`: what there is, and what it looks like.
+//! `\d`: lists tables and hierarchies, or describes one.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The tables that are not DataFusion's own.
+/// The query for all tables except DataFusion's own.
 const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
      FROM information_schema.tables WHERE table_schema <> 'information_schema'";
 
@@ -36,10 +36,10 @@ fn list(shell: &Shell) -> Result<()> {
     shell.runner.run_text(&sql)
 }
 
-/// A table and a hierarchy may have the same name: both are described.
+/// Describes a table or a hierarchy; if both have the name, both are described.
 fn describe(shell: &Shell, name: &str) -> Result<()> {
     let (runner, session) = (&shell.runner, shell.runner.context().session());
-    // A name in quotes is meant as it is, another one is folded, as in SQL.
+    // As in SQL, a quoted name is taken literally, and any other is folded to lower case.
     let meant = match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
         Some(inner) => inner.replace("\"\"", "\""),
         None => name.to_lowercase(),

@@ -1,14 +1,14 @@
-//! What the file of a command says, and what a command acts on.
+//! The definition of a command, and the state that commands act on.
 
 use crate::cli::repl::names::Names;
 use crate::cli::runner::Runner;
 use crate::error::Result;
 
-/// What the backslash commands act on.
+/// The state that backslash commands act on.
 pub struct Shell<'a> {
-    /// What runs statements.
+    /// The runner of statements.
     pub runner: &'a mut Runner,
-    /// What there is in the session.
+    /// The names of the session.
     pub names: Names,
     /// Whether the time of each statement is shown.
     pub timing: bool,
@@ -16,53 +16,53 @@ pub struct Shell<'a> {
     pub commands: &'static [Entry],
 }
 
-/// Whether the session goes on.
+/// Whether the session continues after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// It goes on.
+    /// The session continues.
     Go,
-    /// It ends.
+    /// The session ends.
     Quit,
 }
 
-/// What a command takes, for completion.
+/// The kind of a command's argument, for completion.
 #[derive(Debug, Clone, Copy)]
 pub enum Argument {
-    /// Nothing.
+    /// The command has no argument.
     None,
     /// A table or a hierarchy.
     Name,
     /// A file.
     File,
-    /// A word that help knows.
+    /// A topic of help.
     Topic,
     /// One of these words.
     Words(&'static [&'static str]),
 }
 
-/// A command.
+/// A backslash command.
 pub struct Entry {
-    /// Its name, with the backslash.
+    /// The name of the command, with the backslash.
     pub name: &'static str,
-    /// A word that does the same where it stands alone.
+    /// A word that, typed alone, runs the command too.
     pub(super) word: Option<&'static str>,
-    /// What follows it, for help.
+    /// The syntax of the arguments, for help.
     pub(super) usage: &'static str,
-    /// One line for people.
+    /// A summary of the command in one line.
     pub(super) summary: &'static str,
-    /// What it takes.
+    /// The kind of its argument.
     pub argument: Argument,
     pub(super) run: fn(&mut Shell, &str) -> Result<Flow>,
 }
 
 impl Entry {
-    /// Carries the command out.
+    /// Runs the command.
     pub fn run(&self, shell: &mut Shell, argument: &str) -> Result<Flow> {
         (self.run)(shell, argument)
     }
 }
 
-/// An argument without blanks and a `;` out of habit.
+/// Returns the argument without whitespace and without `;`, which users add out of habit.
 pub(super) fn bare(argument: &str) -> &str {
     argument.trim().trim_end_matches(';').trim_end()
 }

@@ -1,4 +1,4 @@
-//! `\format`: how results are printed.
+//! `\format`: sets the format of results.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::cli::output::Format;

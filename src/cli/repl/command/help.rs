@@ -1,4 +1,4 @@
-//! `\?`: what can be typed.
+//! `\?`: help on commands, statements and everything that they can name.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
@@ -66,7 +66,7 @@ fn section(text: &mut String, title: &str, lines: Vec<(String, &str)>) {
     text.push('\n');
 }
 
-/// Help on one topic; a name may stand for several things.
+/// Returns the help on a topic; a name may have several entries.
 fn on(registry: &Registry, topic: &str) -> Result<String> {
     let statements = STATEMENTS.iter().filter(|s| s.name.eq_ignore_ascii_case(topic));
     let mut texts: Vec<String> = statements

@@ -1,4 +1,4 @@
-//! The backslash commands, each one file and one line here.
+//! The backslash commands; each is one file with one line in [`COMMANDS`].
 
 mod describe;
 mod entry;
@@ -27,7 +27,7 @@ pub const COMMANDS: &[Entry] = &[
     quit::ENTRY,
 ];
 
-/// The command in what was typed and its argument; `None` if it is no command.
+/// Splits a text into the name of a command and its argument; `None` if the text is not a command.
 pub fn read(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     if text.starts_with('\\') {
@@ -39,16 +39,16 @@ pub fn read(text: &str) -> Option<(&str, &str)> {
     COMMANDS.iter().find(same).map(|e| (e.name, ""))
 }
 
-/// The command called `name`.
+/// Returns the command called `name`, or an error that suggests similar names.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let name = name.trim_end_matches(';');
     let found = COMMANDS.iter().find(|e| e.name == name);
-    // Quoted in a message, a backslash would be doubled.
+    // A backslash would be doubled in the quoted names of the message.
     let plain = |name| str::trim_start_matches(name, '\\');
     found.ok_or_else(|| Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))))
 }
 
-/// What help can be asked about.
+/// Returns the topics of help.
 pub fn topics(registry: &Registry) -> Vec<&'static str> {
     help::topics(registry)
 }

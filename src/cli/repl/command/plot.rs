@@ -1,4 +1,4 @@
-//! `\plot`: two objectives of the last Pareto front.
+//! `\plot`: draws two objectives of the last Pareto front.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
@@ -14,10 +14,11 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// Points of a drawing, two a column and four a line of text: at most so wide, at least what the crate asks for.
+/// The largest size of a drawing in points (two per column, four per line of text), and the smallest width of the
+/// crate.
 const SIZE: (u32, u32) = (140, 72);
 const LEAST_WIDTH: u32 = 32;
-/// What stands to the right of the drawing: the ends of the vertical axis.
+/// The width of the labels to the right of the drawing: the ends of the vertical axis.
 const LABEL: u32 = 12;
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
@@ -28,7 +29,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// The drawing on a terminal of so many columns.
+/// Returns the drawing for a terminal of that many columns.
 fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let names = || front.axes.iter().map(|(_, name)| name.as_str());
     let find = |name: &str| {
@@ -47,7 +48,7 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     };
     let (x, y) = (front.axis(x), front.axis(y));
     let points: Vec<(f32, f32)> = places(&x).zip(places(&y)).collect();
-    // The drawing is as wide as the terminal allows, two points a column.
+    // The drawing is as wide as the terminal allows, with two points per column.
     let width = (2 * columns.saturating_sub(LABEL)).clamp(LEAST_WIDTH, SIZE.0);
     let (low, high) = (x.range.0 as f32, x.range.1 as f32);
     let mut chart = Chart::new_with_y_range(width, SIZE.1, low, high, y.range.0 as f32, y.range.1 as f32);
@@ -82,7 +83,7 @@ fn places(axis: &Axis) -> impl Iterator<Item = f32> + '_ {
     axis.places.iter().map(|p| *p as f32)
 }
 
-/// The points of a ring around a place.
+/// Returns the points of a ring around a place.
 fn ring(at: (f32, f32), x: &Axis, y: &Axis, width: u32) -> Vec<(f32, f32)> {
     let unit = |axis: &Axis, points: u32| ((axis.range.1 - axis.range.0) / f64::from(points)) as f32;
     let (dx, dy) = (unit(x, width), unit(y, SIZE.1));

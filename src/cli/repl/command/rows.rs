@@ -1,4 +1,4 @@
-//! `\rows`: how many rows of a table are shown.
+//! `\rows`: sets how many rows of a table are shown.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};

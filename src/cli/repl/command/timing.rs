@@ -1,4 +1,4 @@
-//! `\timing`: shows how long statements take.
+//! `\timing`: switches the display of the time of each statement.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `ANONYMIZE`: releases a table so that privacy models hold, with the least loss.
+//! `ANONYMIZE`: releases a table so that its privacy models hold, with the least loss.
 
 mod released;
 pub(in crate::session) mod spec;
@@ -55,7 +55,7 @@ impl Run for AnonymizeSpec {
 }
 
 impl AnonymizeSpec {
-    /// Releases what the statement asks for.
+    /// Runs the request, and returns its figures with the manifest or the rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let job = Arc::new(context.bind(self, Purpose::Release).await?);
         let Some(target) = &job.target else {

@@ -1,11 +1,11 @@
-//! What ANONYMIZE did, as values.
+//! The typed result of ANONYMIZE.
 
 use crate::engine::Release;
 use crate::folder::Manifest;
 use crate::session::answer::Answer;
 use std::path::PathBuf;
 
-/// What ANONYMIZE did.
+/// The result of ANONYMIZE.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -26,31 +26,31 @@ use std::path::PathBuf;
 #[must_use = "an ANONYMIZE without TO has its rows in here"]
 #[non_exhaustive]
 pub enum Anonymized {
-    /// The release is in a folder (ANONYMIZE ... TO).
+    /// The release was written to a folder (ANONYMIZE ... TO).
     Files {
-        /// The folder.
+        /// The folder of the release.
         folder: PathBuf,
-        /// Its figures.
+        /// The figures of the release.
         release: Release,
-        /// The manifest that is beside the files.
+        /// The manifest beside the files.
         manifest: Box<Manifest>,
     },
-    /// The release is rows (ANONYMIZE without TO), recounted before the first is handed out.
+    /// The release is a stream of rows (ANONYMIZE without TO), recounted before the first row is returned.
     Rows {
-        /// Its figures.
+        /// The figures of the release.
         release: Release,
-        /// The rows.
+        /// The released rows.
         rows: Answer,
     },
-    /// The target was there already, and IF NOT EXISTS keeps it.
+    /// The target existed already, and IF NOT EXISTS kept it.
     Kept {
-        /// The folder.
+        /// The existing folder.
         folder: PathBuf,
     },
 }
 
 impl Anonymized {
-    /// The figures; `None` where the target was kept.
+    /// Returns the figures of the release; `None` if an existing target was kept.
     pub fn release(&self) -> Option<&Release> {
         match self {
             Self::Files { release, .. } | Self::Rows { release, .. } => Some(release),
@@ -58,7 +58,7 @@ impl Anonymized {
         }
     }
 
-    /// The manifest; `None` where nothing was written.
+    /// Returns the manifest; `None` if no files were written.
     pub fn manifest(&self) -> Option<&Manifest> {
         match self {
             Self::Files { manifest, .. } => Some(manifest),

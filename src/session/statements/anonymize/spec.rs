@@ -1,4 +1,4 @@
-//! What an ANONYMIZE asks for, as plain data that prints back as SQL: the statement itself, and what others look at.
+//! A parsed ANONYMIZE as plain data that prints back as SQL. Other statements contain one too.
 
 use crate::catalogue::Value;
 use crate::error::Result;
@@ -15,37 +15,37 @@ use std::fmt::{self, Display};
 /// `ANONYMIZE source ...`
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnonymizeSpec {
-    /// What is anonymized.
+    /// The table, path or query that is anonymized.
     pub source: SourceClause,
-    /// TO: where it is written; without it the rows are the answer.
+    /// TO: the target; without it the statement returns the rows.
     pub target: Option<TargetClause>,
-    /// IDENTIFIERS.
+    /// IDENTIFIERS: the columns that are dropped or hashed.
     pub identifiers: Vec<IdentifierClause>,
-    /// QUASI IDENTIFIERS.
+    /// QUASI IDENTIFIERS: the columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifierClause>,
-    /// SENSITIVE.
+    /// SENSITIVE: the sensitive attributes.
     pub sensitive: Vec<SensitiveClause>,
-    /// CLASS.
+    /// CLASS: the class label.
     pub class: Option<String>,
-    /// KEEP.
+    /// KEEP: the columns that are released as they are.
     pub keep: Vec<String>,
-    /// ENTITY.
+    /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
-    /// POPULATION: the table that k_map counts in.
+    /// POPULATION: the table in which k_map counts.
     pub population: Option<SourceClause>,
-    /// SATISFYING.
+    /// SATISFYING: the constraints.
     pub satisfying: Vec<ConstraintClause>,
-    /// SUPPRESSING AT MOST.
+    /// SUPPRESSING AT MOST: the suppression limit.
     pub limit: Option<LimitClause>,
     /// SUPPRESSED ROWS: `Some(true)` is STARRED, `Some(false)` DROPPED.
     pub starred: Option<bool>,
-    /// MINIMIZING: one metric, or the terms of a weighted sum; empty when not given.
+    /// MINIMIZING: one metric, or the terms of a weighted sum; empty if not given.
     pub minimizing: Vec<GoalClause>,
     /// SEARCH USING, AT NODE or USING MANIFEST.
     pub choice: ChoiceClause,
-    /// WITH.
+    /// WITH: the options of the run.
     pub options: Vec<(String, Value)>,
-    /// REPORT TO.
+    /// REPORT TO: the path of the report.
     pub report: Option<String>,
 }
 
@@ -67,8 +67,8 @@ const BASE: &[Clause] = &[
     clause::WITH,
 ];
 
-/// Reads what follows the word ANONYMIZE: the clauses common to all its forms and those of `more`. What `more` and a
-/// list of searches said stays in the clauses.
+/// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of `more`. Returns the spec
+/// and the parsed clauses, in which the values of `more` and a list of searches remain.
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
@@ -103,7 +103,7 @@ pub(in crate::session) fn read(
     Ok((anonymize, s))
 }
 
-/// Fails when several searches are named: only COMPARE takes them.
+/// Fails if a list of searches is given, which only COMPARE accepts.
 pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
     if clauses.searches.is_empty() {
         return Ok(());
@@ -112,7 +112,7 @@ pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
 }
 
 impl AnonymizeSpec {
-    /// The same statement without the literals of its queries; it reads as a statement like any other.
+    /// Returns the same statement without the literals of its queries. It still parses as a statement.
     pub(in crate::session) fn redacted(&self) -> Self {
         Self {
             source: self.source.redacted(),
@@ -122,7 +122,7 @@ impl AnonymizeSpec {
     }
 }
 
-/// Prints one line; with `{:#}` one clause a line.
+/// Prints the statement on one line; with `{:#}`, each clause on its own line.
 impl Display for AnonymizeSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gap = if f.alternate() { "\n  " } else { " " };

@@ -1,4 +1,4 @@
-//! The row that ANONYMIZE ... TO answers.
+//! The summary row of ANONYMIZE ... TO.
 
 use crate::engine::Release;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The summary row of ANONYMIZE ... TO; all but the target is NULL when an existing target was kept.
+/// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and outcome are not NULL.
 pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
@@ -40,7 +40,7 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
         ("proof", text(|r| r.proof.clone()), true),
         ("nodes", count(|r| Some(r.nodes)), true),
     ];
-    // What only some releases have to say has columns only there.
+    // These columns exist only if the release has something to report in them.
     if release.is_some_and(|r| !r.randomized.is_empty()) {
         let bits = |c: &RandomizedColumn| {
             let (before, after) = (c.information_before, c.information_after);

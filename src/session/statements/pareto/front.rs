@@ -1,4 +1,4 @@
-//! What PARETO FRONT OF found, as values.
+//! The typed result of PARETO FRONT OF.
 
 /// The nodes that no other node beats in every objective.
 ///
@@ -23,20 +23,20 @@ pub struct ParetoFront {
     pub quasi_identifiers: Vec<String>,
     /// The names of the objectives, in the order of [`FrontPoint::values`].
     pub objectives: Vec<String>,
-    /// The nodes, the best in the first objective first.
+    /// The nodes of the front, best in the first objective first.
     pub points: Vec<FrontPoint>,
-    /// The index of the knee among the points.
+    /// The index of the knee in `points`.
     pub knee: usize,
-    /// Distinct nodes that were assessed.
+    /// The number of distinct nodes that were assessed.
     pub nodes: u64,
     /// Whether this is the true front: every other node was assessed or cannot be anonymous.
     pub exact: bool,
-    /// Why the search ended early, where it did.
+    /// The reason why the search ended early; `None` if it did not.
     pub stopped: Option<&'static str>,
 }
 
 impl ParetoFront {
-    /// What is known of nodes that are not in the front.
+    /// Describes what the search proves about the nodes that are not in the front.
     pub fn proof(&self) -> String {
         match self.stopped {
             Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", self.nodes),
@@ -68,9 +68,9 @@ pub struct FrontPoint {
     pub levels: Vec<u8>,
     /// The value of each objective.
     pub values: Vec<f64>,
-    /// Rows that are suppressed.
+    /// The number of rows that are suppressed.
     pub suppressed: u64,
-    /// Equivalence classes that are released.
+    /// The number of equivalence classes that are released.
     pub classes: u64,
     /// The clauses that release the node as it was measured: SATISFYING, SUPPRESSING and AT NODE.
     pub apply: String,

@@ -60,7 +60,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
 pub(in crate::session) struct Pareto {
     /// The request; its constraints may be empty.
     pub(in crate::session) anonymize: AnonymizeSpec,
-    /// What the front is over.
+    /// The objectives of the front.
     pub(in crate::session) objectives: Vec<ObjectiveClause>,
     /// The discretization vector: empty, or one entry per objective.
     pub(in crate::session) epsilon: Vec<f64>,
@@ -77,7 +77,7 @@ impl fmt::Display for Pareto {
     }
 }
 
-/// A front as it was asked for.
+/// A request for a front, in which every objective names its sensitive attribute.
 pub(in crate::session) struct Request {
     anonymize: AnonymizeSpec,
     objectives: Vec<ObjectiveClause>,
@@ -113,7 +113,8 @@ impl Run for Pareto {
 }
 
 impl Pareto {
-    /// Searches the front, as the rows of the answer and as values, and draws it where REPORT TO says so.
+    /// Searches the front, and returns it as the rows of the answer and as a value. Draws it to the file of REPORT TO,
+    /// if given.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let mut anonymize = self.anonymize.clone();
         let report = anonymize.report.take().map(drawing).transpose()?;
@@ -140,7 +141,7 @@ impl Pareto {
 }
 
 impl AnonContext {
-    /// What PARETO FRONT OF answered last.
+    /// Returns the chart of the last PARETO FRONT OF in this context.
     #[doc(hidden)]
     pub fn last_front(&self) -> Option<Arc<FrontChart>> {
         self.last_front.read().clone()
@@ -185,7 +186,7 @@ impl AnonContext {
     }
 }
 
-/// WEIGHT must count in one of the objectives.
+/// Fails with a usage error if WEIGHT is given and no objective uses it.
 fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
     let reads = |o: &Objective| o.metric().is_some_and(|m| m.reads().weights);
     if job.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
@@ -196,7 +197,7 @@ fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
     Ok(())
 }
 
-/// The file of REPORT TO.
+/// Returns the path of REPORT TO. Fails with a usage error if it does not end in `.svg`.
 fn drawing(path: String) -> Result<PathBuf> {
     let path = PathBuf::from(path);
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
@@ -208,11 +209,11 @@ fn drawing(path: String) -> Result<PathBuf> {
     )))
 }
 
-/// The columns of the answer, which the statement alone tells.
+/// Returns the columns of the answer, which follow from the statement alone.
 pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
     let mut fields = vec![Field::new("node", DataType::Utf8, false)];
     let mut add = |name: &str, data_type: DataType| {
-        // A quasi-identifier may be called as an objective is.
+        // A quasi-identifier may have the same name as an objective.
         let taken = |name: &str| fields.iter().any(|f| f.name() == name);
         let mut unique = name.to_string();
         while taken(&unique) {
@@ -247,7 +248,7 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
     Ok(Arc::new(Schema::new(fields)))
 }
 
-/// A node of the front, with the clauses that release it.
+/// Returns a node of the front with the clauses that release it.
 fn point(row: Reached, columns: &[String], anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause]) -> FrontPoint {
     let models = satisfying(anonymize, objectives, &row);
     let models: Vec<String> = models.iter().map(ToString::to_string).collect();
@@ -266,7 +267,7 @@ fn point(row: Reached, columns: &[String], anonymize: &AnonymizeSpec, objectives
     }
 }
 
-/// A node as AT NODE has it.
+/// Prints a node in the syntax of AT NODE.
 fn node(columns: &[String], levels: &[u8]) -> String {
     let levels = columns.iter().zip(levels);
     let levels: Vec<String> = levels.map(|(c, level)| format!("{} {level}", ident(c))).collect();
@@ -304,7 +305,7 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
-/// The models with which the row is released as it was measured: those of the statement, and what it reaches.
+/// Returns the models with which a node is released as it was measured: those of the statement, and those it reaches.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
@@ -313,7 +314,7 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
         subset: vec![],
     };
     for (o, value) in objectives.iter().zip(&row.values) {
-        // Nothing is released where these are 0, and any model holds.
+        // With value 0 and no classes nothing is released, and every model holds.
         let holds = *value == 0.0 && row.classes == 0;
         let args: Vec<Value> = o.property.args.iter().map(|a| a.value.clone()).collect();
         let model = property(o).and_then(|entry| (entry.model)(*value, &args));
@@ -322,7 +323,7 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
         all.extend(reached);
     }
     if all.is_empty() {
-        // Every table satisfies it.
+        // Every table satisfies 1-anonymity.
         all.push(constraint(Call::of("k_anonymity", vec![Value::Integer(1)]), None));
     }
     all

@@ -1,4 +1,4 @@
-//! From OPTIMIZING to objectives: properties and metrics looked up, arguments checked.
+//! Binds OPTIMIZING to objectives: looks up properties and metrics, and checks arguments.
 
 use crate::catalogue::Arguments;
 use crate::engine::{Objective, Optimized};
@@ -8,13 +8,13 @@ use crate::session::bind::not_sensitive;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ObjectiveClause, SensitiveClause};
 
-/// The property that an objective names; `None` for a metric, or nothing that is known.
+/// Returns the property that an objective names; `None` if it names a metric or nothing known.
 pub(super) fn property(objective: &ObjectiveClause) -> Option<&'static Entry> {
     let name = &objective.property.name;
     OBJECTIVES.iter().find(|e| e.info.name.eq_ignore_ascii_case(name))
 }
 
-/// Whether the values are whole numbers.
+/// Returns true if the values of an objective are whole numbers.
 pub(super) fn is_whole(objective: &ObjectiveClause) -> bool {
     property(objective).is_some_and(|e| e.is_whole)
 }
@@ -23,7 +23,7 @@ fn is_of_attribute(objective: &ObjectiveClause) -> bool {
     property(objective).is_some_and(|e| e.of_attribute)
 }
 
-/// The column of the answer: `k`, `l_diagnosis`.
+/// Returns the name of an objective's column in the answer: `k`, `l_diagnosis`.
 pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     let name = objective.property.name.to_ascii_lowercase();
     match &objective.on {
@@ -32,7 +32,7 @@ pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     }
 }
 
-/// Puts the only sensitive column after ON where the statement leaves it out, so that columns and models name it.
+/// Fills in ON with the only sensitive column if the statement leaves it out, so that columns and models can name it.
 pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<()> {
     if !is_of_attribute(objective) || objective.on.is_some() {
         return Ok(());
@@ -55,7 +55,7 @@ pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveCl
     Ok(())
 }
 
-/// Looks the objective up and checks its arguments.
+/// Looks up the property or metric of an objective and checks its arguments.
 pub(super) fn bind_objective(
     registry: &Registry,
     objective: &ObjectiveClause,

@@ -1,4 +1,4 @@
-//! What RISK OF measures: the classes of a table, and of its population.
+//! Measures RISK OF: the classes of a table and of its population.
 
 use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -19,15 +19,15 @@ use datafusion::prelude::{SessionContext, ident, lit};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The name of the measured rows in the session that counts them.
+/// The table name of the measured rows in the session that counts them.
 const MEASURED: &str = "measured";
-/// The name of the population.
+/// The table name of the population in that session.
 const POPULATION: &str = "population";
 
-/// More subsets of columns than this are not measured: each is a GROUP BY.
+/// The largest number of subsets of columns that are measured: each subset is a GROUP BY.
 pub(in crate::session) const MOST_SUBSETS: usize = 200;
 
-/// The options of WITH.
+/// The options of WITH in RISK OF.
 const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of RISK OF",
@@ -73,7 +73,7 @@ const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// What the measures of a sensitive attribute are.
+/// The meanings of the measures of a sensitive attribute.
 const FEWEST_VALUES: &str = "the least distinct values of a class";
 const FARTHEST_CLASS: &str = "the greatest distance of a class from all rows measured";
 
@@ -83,36 +83,36 @@ const SHARE: Kind = Kind::Real {
     open: true,
 };
 
-/// What RISK OF found.
+/// The figures of RISK OF.
 pub(in crate::session) struct Measured {
     pub(in crate::session) risk: Risk,
-    /// The k whose 1 / k is among the thresholds.
+    /// The k whose 1 / k is one of the thresholds.
     pub(in crate::session) k: u64,
     pub(in crate::session) entity: Option<String>,
-    /// Rows that are no class.
+    /// The number of suppressed rows, which form no class.
     pub(in crate::session) starred: u64,
-    /// The population's own classes.
+    /// The class sizes of the population itself.
     pub(in crate::session) population: Option<Histogram>,
-    /// Whether the sampling fraction was counted, and not given.
+    /// Whether the sampling fraction was computed from the row counts instead of given.
     pub(in crate::session) counted_fraction: bool,
-    /// The classes that subsets of the quasi-identifiers make.
+    /// The class sizes of subsets of the quasi-identifiers.
     pub(in crate::session) columns: Vec<(Vec<String>, Histogram)>,
     pub(in crate::session) sensitive: Vec<Worst>,
     pub(in crate::session) class_estimate: ClassEstimate,
     pub(in crate::session) bands: bool,
 }
 
-/// The worst that any class reaches of one measure of a sensitive attribute; `None` without a class.
+/// The worst value of one measure of a sensitive attribute over all classes; `None` without a class.
 pub(in crate::session) struct Worst {
     pub(in crate::session) attribute: String,
     pub(in crate::session) measure: String,
-    /// What the measure is, for people.
+    /// The meaning of the measure, for the note of the row.
     pub(in crate::session) meaning: &'static str,
     pub(in crate::session) reached: Option<f64>,
 }
 
 impl AnonContext {
-    /// Counts what the statement asks for.
+    /// Measures everything that the statement asks for.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
         let options = arguments(&OPTIONS, &statement.options)?;
         let (session, table) = self.measured_table(statement).await?;
@@ -148,14 +148,14 @@ impl AnonContext {
         })
     }
 
-    /// The classes alone.
+    /// Returns only the class sizes over all quasi-identifiers.
     pub(in crate::session) async fn measure_classes(&self, statement: &RiskSpec) -> Result<Histogram> {
         let (session, table) = self.measured_table(statement).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         table.histogram(&session, &group).await
     }
 
-    /// The rows to measure, in a session of their own.
+    /// Registers the rows to measure in a separate session.
     async fn measured_table(&self, statement: &RiskSpec) -> Result<(SessionContext, ReleasedTable)> {
         let source = self.source(&statement.source).await?;
         let manifest = manifest(statement).await?;
@@ -170,7 +170,7 @@ impl AnonContext {
         Ok((session, table))
     }
 
-    /// The population's rows, as precise as the table's.
+    /// Returns the rows of the population, generalized like the measured table.
     async fn population(&self, source: &SourceClause, statement: &RiskSpec) -> Result<Arc<ViewTable>> {
         let rows = self.source(source).await?;
         let known = rows.columns();
@@ -182,7 +182,7 @@ impl AnonContext {
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
     }
 
-    /// The population with every column that has a hierarchy at the level that the manifest of the release says.
+    /// Generalizes each column of the population that has a hierarchy to its level in the manifest of the release.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
         let Some(manifest) = manifest(statement).await? else {
             return Ok(rows);
@@ -215,7 +215,7 @@ impl AnonContext {
         Ok(rows.select(columns)?)
     }
 
-    /// By attribute, the least distinct values and the greatest distances that any class reaches.
+    /// Returns, for each sensitive attribute, the least distinct values and the greatest distances of any class.
     async fn worst(
         &self,
         session: &SessionContext,
@@ -257,7 +257,7 @@ impl AnonContext {
     }
 }
 
-/// What is asked, and whether the sampling fraction was counted.
+/// Returns the settings of the risk computation. The bool is true if the sampling fraction is not given in WITH.
 fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogram>) -> Result<(Settings, bool)> {
     let mut thresholds = THRESHOLDS.to_vec();
     thresholds.push(1.0 / options.count("k")? as f64);
@@ -277,7 +277,7 @@ fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogr
     Ok((settings, given.is_none()))
 }
 
-/// Whether the values of a column have a distance along their order.
+/// Returns true if the values of a column are ordered with distances: numbers, dates and times.
 fn is_ordered(schema: &Schema, column: &str) -> bool {
     let kind = schema.field_with_name(column).map(|f| f.data_type());
     let kind = match kind {
@@ -288,7 +288,7 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
     kind.is_numeric() || kind.is_temporal()
 }
 
-/// The manifest of a release that is measured.
+/// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
     let SourceClause::Path(path) = &statement.source else {
         return Ok(None);
@@ -297,7 +297,7 @@ async fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
     blocking("reading a manifest", move || Manifest::read(&folder)).await
 }
 
-/// Every column is there and has one role, and nothing is said that has no effect.
+/// Fails with a usage error if a column is missing or has two roles, or if a part of the statement has no effect.
 fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result<()> {
     let known = source.columns();
     let quasi = statement

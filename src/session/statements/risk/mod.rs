@@ -1,4 +1,4 @@
-//! `RISK OF`: how exposed the people in a table are, raw or released.
+//! `RISK OF`: measures how exposed the people in a table are, raw or released.
 
 mod measure;
 pub(in crate::session) mod rows;

@@ -1,4 +1,4 @@
-//! The rows that RISK OF answers: section, subject, measure, value, note.
+//! The answer of RISK OF as rows: section, subject, measure, value, note.
 
 use super::measure::{MOST_SUBSETS, Measured};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The columns of the answer.
+/// Returns the columns of the answer.
 pub(in crate::session) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("section", DataType::Utf8, false),
@@ -19,7 +19,7 @@ pub(in crate::session) fn schema() -> SchemaRef {
     ]))
 }
 
-/// One row. Without a subject it is about the whole table.
+/// One row of the answer. A row without a subject is about the whole table.
 struct Row {
     section: &'static str,
     subject: Option<String>,
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-/// The answer.
+/// Returns the rows of the answer as one batch.
 pub(in crate::session) fn batch(measured: &Measured) -> Result<RecordBatch> {
     let mut rows = Rows::default();
     table(&mut rows, measured);
@@ -109,7 +109,7 @@ fn attackers(rows: &mut Rows, measured: &Measured) {
     match &risk.journalist {
         Some(journalist) => attacker(rows, "journalist", journalist, measured.k),
         None => {
-            // Nobody's class is smaller in the population, so what the prosecutor reaches is the most.
+            // No class is smaller in the population than in the table, so the prosecutor's risk is an upper bound.
             let most = &risk.prosecutor;
             rows.add("journalist", HIGHEST, most.highest).note(AT_MOST);
             rows.add("journalist", MEAN, most.mean).note(AT_MOST);
@@ -214,7 +214,8 @@ fn no_solution(estimator: &str, measured: &Measured) -> String {
     }
 }
 
-/// Within a size, the subsets that tell most rows apart come first.
+/// Adds a row per subset of columns. Of subsets of the same size, those that separate the most pairs of rows come
+/// first.
 fn columns(rows: &mut Rows, measured: &Measured) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
@@ -253,7 +254,7 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-/// Sizes from here on share a band with others: 1, 2, 3, 4, 5-9, 10-19, 20-49, 50-99, ...
+/// The first class size that shares a band with others. Bands: 1, 2, 3, 4, 5-9, 10-19, 20-49, 50-99, ...
 const FIRST_BAND: u64 = 5;
 
 fn histogram(rows: &mut Rows, measured: &Measured) {
@@ -285,7 +286,8 @@ fn histogram(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-/// The band of a size: itself while it is small, then from 1, 2 or 5 times a power of ten to before the next.
+/// Returns the first and last size of the band of a class size. A size below [`FIRST_BAND`] is its own band; larger
+/// bands begin at 1, 2 or 5 times a power of ten and end before the next one.
 fn band(size: u64) -> (u64, u64) {
     if size < FIRST_BAND {
         return (size, size);

@@ -1,4 +1,4 @@
-//! What RISK OF asks for, as plain data that prints back as SQL.
+//! A parsed RISK OF as plain data that prints back as SQL.
 
 use crate::catalogue::Value;
 use crate::error::Result;
@@ -11,21 +11,21 @@ use std::fmt;
 /// `RISK OF ...`
 #[derive(Debug, Clone, PartialEq)]
 pub struct RiskSpec {
-    /// What is measured.
+    /// The table, path or query that is measured.
     pub source: SourceClause,
-    /// QUASI IDENTIFIERS.
+    /// QUASI IDENTIFIERS: the columns that form classes.
     pub quasi_identifiers: Vec<QuasiIdentifierClause>,
-    /// SENSITIVE.
+    /// SENSITIVE: the sensitive attributes.
     pub sensitive: Vec<SensitiveClause>,
-    /// ENTITY.
+    /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
-    /// POPULATION.
+    /// POPULATION: the table of people that the measured table is a sample of.
     pub population: Option<SourceClause>,
-    /// WITH: threshold, sampling fraction.
+    /// WITH: the options, such as threshold and sampling fraction.
     pub options: Vec<(String, Value)>,
 }
 
-/// Reads what follows the words RISK OF.
+/// Parses what follows the words RISK OF.
 pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
     let source = source::read(c)?;
     let allowed = [

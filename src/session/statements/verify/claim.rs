@@ -1,4 +1,4 @@
-//! From a VERIFY to what is claimed: names looked up, arguments checked, the manifest read.
+//! Binds a VERIFY to a claim: looks up names, checks arguments and reads the manifest.
 
 use super::spec::Verify;
 use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
@@ -15,7 +15,7 @@ use crate::sql::clause::SourceClause;
 use datafusion::dataframe::DataFrame;
 
 impl AnonContext {
-    /// What a VERIFY claims.
+    /// Returns the claim that a VERIFY makes.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
         let source = self.source(&verify.source).await?;
         let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
@@ -62,7 +62,7 @@ impl AnonContext {
     }
 }
 
-/// Every column that is named is there, and what a model needs is named.
+/// Fails with a usage error if a named column is missing, or if the statement lacks something that a model needs.
 fn check(
     verify: &Verify,
     columns: &[&str],
@@ -91,7 +91,7 @@ fn check(
     check_population(constraints, verify.population.is_some())
 }
 
-/// What the statement of a manifest says of the columns that it releases; `None` where it is no ANONYMIZE.
+/// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an ANONYMIZE.
 fn stated(statement: &str) -> Option<Stated> {
     let read = anonymize::ENTRY.parse(statement).ok().flatten()?;
     let spec = read.get::<AnonymizeSpec>()?;

@@ -1,7 +1,7 @@
 //! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
 //!
-//! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: it begins
-//! with `not checked:`, its `ok` is NULL, and it is no failure.
+//! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: its
+//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure.
 
 mod claim;
 pub(in crate::session) mod spec;
@@ -40,14 +40,14 @@ impl Run for Verify {
 }
 
 impl Verify {
-    /// Checks what the statement claims.
+    /// Runs all checks of the claim.
     pub(in crate::session) async fn verification(&self, context: &AnonContext) -> Result<Verification> {
         let claim = context.claim(self).await?;
         audit(&claim, context.observer.as_ref()).await
     }
 }
 
-/// One row for each check, and for what was not checked.
+/// Returns one row for each check, and one for each thing that was not checked.
 fn answer(found: Verification) -> Result<Answer> {
     let Verification { checks, unchecked } = found;
     let none = || unchecked.iter().map(|_| None);

@@ -1,4 +1,4 @@
-//! What VERIFY asks for, as plain data that prints back as SQL.
+//! A parsed VERIFY as plain data that prints back as SQL.
 
 use crate::error::Result;
 use crate::quoting::ident;
@@ -12,19 +12,19 @@ use std::fmt;
 /// `VERIFY ...`
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::session) struct Verify {
-    /// What is checked.
+    /// The table, path or query that is checked.
     pub(in crate::session) source: SourceClause,
-    /// QUASI IDENTIFIERS.
+    /// QUASI IDENTIFIERS: the columns that form classes.
     pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
-    /// SENSITIVE.
+    /// SENSITIVE: the sensitive attributes.
     pub(in crate::session) sensitive: Vec<SensitiveClause>,
-    /// ENTITY.
+    /// ENTITY: the column that identifies a person.
     pub(in crate::session) entity: Option<String>,
-    /// SATISFYING.
+    /// SATISFYING: the constraints that are checked.
     pub(in crate::session) satisfying: Vec<ConstraintClause>,
-    /// AGAINST: the data it was released from.
+    /// AGAINST: the data that the table was released from.
     pub(in crate::session) against: Option<SourceClause>,
-    /// POPULATION: the table that k_map counts in.
+    /// POPULATION: the table in which k_map counts.
     pub(in crate::session) population: Option<SourceClause>,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Verify {
     }
 }
 
-/// Reads what follows the word VERIFY.
+/// Parses what follows the word VERIFY.
 pub(super) fn read(c: &mut Cursor) -> Result<Verify> {
     let source = source::read(c)?;
     let allowed = [

@@ -1,5 +1,6 @@
-//! ANONYMIZE where a query stands: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`,
-//! `INSERT INTO t ANONYMIZE ...`. It runs as DataFusion's statement over the released rows under a passing name.
+//! ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`, and
+//! `INSERT INTO t ANONYMIZE ...`. It runs as a DataFusion statement over the released rows, which are registered under
+//! a temporary name.
 
 mod output;
 
@@ -22,19 +23,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A statement in which an ANONYMIZE stands where a query can: put a query between the two texts to run it.
+/// A statement in which an ANONYMIZE takes the place of a query. To run it, a query is put between the two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wrapped {
-    /// The text before, such as `CREATE TABLE t AS` or `COPY (`.
+    /// The text before the ANONYMIZE, such as `CREATE TABLE t AS` or `COPY (`.
     pub(super) before: String,
-    /// The request, which has no target.
+    /// The request without a target.
     pub(super) anonymize: AnonymizeSpec,
-    /// The text after, such as `) TO 'file.parquet'`.
+    /// The text after the ANONYMIZE, such as `) TO 'file.parquet'`.
     pub(super) after: String,
 }
 
 impl Wrapped {
-    /// The outer statement with `query` in place of the ANONYMIZE.
+    /// Returns the outer statement with `query` in place of the ANONYMIZE.
     fn with_query(&self, query: &str) -> String {
         let left = if self.before.ends_with('(') { "" } else { " " };
         let right = if self.after.is_empty() || self.after.starts_with(')') {
@@ -52,7 +53,7 @@ impl fmt::Display for Wrapped {
     }
 }
 
-/// Reads the statement if an ANONYMIZE stands in it.
+/// Parses the statement if it contains an ANONYMIZE; returns `None` otherwise.
 pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     let tokens = c.tokens();
     let is_anonymize = |t: &TokenWithSpan| matches!(&t.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("ANONYMIZE"));
@@ -76,7 +77,7 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         true,
     )?;
     spec::single(&inner, &clauses)?;
-    // What stands around it must be a statement that takes a query there.
+    // The text around the ANONYMIZE must be a statement that accepts a query there.
     let mut outer = tokens[..at].to_vec();
     let stand_in = Tokenizer::new(&GenericDialect {}, "SELECT 1")
         .tokenize()

@@ -1,7 +1,8 @@
-//! Where COPY and INSERT write released rows: in place at once, or not at all.
+//! The output of COPY and INSERT of released rows, which appears completely or not at all.
 //!
-//! DataFusion writes a file under another name and renames it when it is complete, but a folder of files one by one. Local
-//! outputs of COPY are therefore staged like a release, and an INSERT into files writes one.
+//! DataFusion writes a single file under another name and renames it when it is complete, but writes the files of a
+//! folder one by one. Local outputs of COPY are therefore staged like a release, and an INSERT into files writes a
+//! single file.
 
 use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,7 +17,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use std::any::Any;
 use std::sync::Arc;
 
-/// The statement with its output put aside, and what puts that in place.
+/// Returns the statement with its output redirected to a stage, and the stage that must be published afterwards.
 pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
@@ -42,7 +43,7 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
         }
         _ => (),
     }
-    // Rows that are dealt out to threads come in another order each time.
+    // Round-robin repartitioning would change the order of rows from run to run.
     state
         .config_mut()
         .options_mut()
@@ -51,7 +52,7 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
     Ok((DataFrame::new(state, plan), stage))
 }
 
-/// Has a local COPY write to a stage beside its output.
+/// Redirects a local COPY to a stage beside its output. Returns `None` if the output is not local.
 fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
     if !copy.partition_by.is_empty() {
         return Err(Error::usage(
@@ -86,8 +87,8 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
     Ok(Some(stage))
 }
 
-/// The rows with values in place of dictionaries: batches that leave have one each, of what is in them alone, and an Arrow
-/// file takes one only.
+/// Replaces dictionary columns by plain values: each released batch has a dictionary of its own with only its own
+/// values, and an Arrow file can contain only one dictionary per column.
 fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     let columns = rows.schema().iter().map(|named| {
         let column = Expr::Column(Column::from(named));
@@ -100,7 +101,8 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// What the files of COPY or INSERT cannot tell apart; nothing where a statement writes no files.
+/// Returns the values that the output files of COPY or INSERT cannot tell apart; `None` if the statement writes no
+/// files or its format has no such values.
 pub(in crate::session) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
     match plan {
         LogicalPlan::Copy(copy) => {
