@@ -2,7 +2,7 @@
 //!
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
 //! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
-//! passed through [`Error::from_data`], which keeps what it says about the schema and drops what may be a value.
+//! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value.
 
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;

@@ -94,7 +94,7 @@ impl Lattice {
         })
     }
 
-    /// Returns every node, in the order of [`Lattice::node_at`]: a node comes after all more specific nodes.
+    /// Returns every node, in the order of their mixed-radix numbering: a node comes after all more specific nodes.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
         let mut next = Some(self.bottom.clone());
         std::iter::from_fn(move || {
