@@ -13,9 +13,9 @@ impl AnonContext {
     /// Runs one ANONYMIZE, and returns its figures with the manifest or the rows.
     pub async fn anonymize(&self, statement: &str) -> Result<Anonymized> {
         let asked: AnonymizeSpec = self.one(statement, "ANONYMIZE")?;
-        let context = self.clone();
+        let (text, context) = (asked.to_string(), self.clone());
         let (anonymized, apart) = self
-            .with_room(statement, async move { asked.release(&context).await })
+            .with_room(&text, async move { asked.release(&context).await })
             .await?;
         Ok(match (anonymized, apart) {
             (Anonymized::Rows { release, rows }, Some(apart)) => Anonymized::Rows {
@@ -29,16 +29,16 @@ impl AnonContext {
     /// Runs one VERIFY. A check that does not hold is not an error here: call [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         let asked: Verify = self.one(statement, "VERIFY")?;
-        let context = self.clone();
-        let verified = self.with_room(statement, async move { asked.verification(&context).await });
+        let (text, context) = (asked.to_string(), self.clone());
+        let verified = self.with_room(&text, async move { asked.verification(&context).await });
         Ok(verified.await?.0)
     }
 
     /// Runs one PARETO FRONT OF, and returns the front.
     pub async fn pareto_front(&self, statement: &str) -> Result<ParetoFront> {
         let asked: Pareto = self.one(statement, "PARETO FRONT OF")?;
-        let context = self.clone();
-        let searched = self.with_room(statement, async move { asked.front(&context).await });
+        let (text, context) = (asked.to_string(), self.clone());
+        let searched = self.with_room(&text, async move { asked.front(&context).await });
         Ok(searched.await?.0.1)
     }
 

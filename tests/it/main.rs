@@ -28,4 +28,5 @@ mod sensitive;
 mod sources;
 mod suggest;
 mod threads;
+mod typed;
 mod verify;
