@@ -51,6 +51,15 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// stream.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows>;
 
+    /// Returns the same source with only these of its output columns; `None` if it makes every column anyway.
+    fn narrowed(&self, columns: &[usize]) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = columns;
+        None
+    }
+
     /// Returns the approximate number of output rows for `input` input rows; `None` if it is not known.
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
         input.filter(|_| Self::ONLY_LOOKS)

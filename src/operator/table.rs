@@ -24,6 +24,11 @@ impl<O: Operator> ComputedTable<O> {
         let source = Arc::new(source);
         Self { source, schema }
     }
+
+    /// Returns the source of the rows.
+    pub fn source(&self) -> &O {
+        &self.source
+    }
 }
 
 #[async_trait]
@@ -43,10 +48,16 @@ impl<O: Operator> TableProvider for ComputedTable<O> {
         _: &[Expr],
         _: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let rows = Arc::new(OperatorExec::source(Arc::clone(&self.source), self.schema()));
-        match projection {
-            Some(columns) => project(rows, columns),
-            None => Ok(rows),
+        let whole = || Arc::new(OperatorExec::source(Arc::clone(&self.source), self.schema()));
+        let Some(columns) = projection else {
+            return Ok(whole());
+        };
+        match self.source.narrowed(columns) {
+            Some(narrowed) => {
+                let schema = Arc::new(self.schema.project(columns)?);
+                Ok(Arc::new(OperatorExec::source(Arc::new(narrowed), schema)))
+            }
+            None => project(whole(), columns),
         }
     }
 }

@@ -9,20 +9,16 @@ use super::alike::{Alike, Seen};
 use super::compact::compact;
 use crate::error::{Error, Result};
 use crate::frequency::{Overflow, SpillSpace};
-use crate::operator::{Operator, OperatorExec, Rows};
+use crate::operator::{ComputedTable, Operator, Rows};
 use crate::pool::blocking;
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use async_trait::async_trait;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::error::Result as DfResult;
+use datafusion::catalog::TableProvider;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableType};
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, stream};
 use std::fmt;
@@ -172,31 +168,25 @@ fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 /// A recounted release as a table to query.
-#[derive(Debug)]
-pub struct ReleaseTable {
-    rows: Arc<Spool>,
-    columns: Vec<usize>,
-    schema: SchemaRef,
-}
+pub type ReleaseTable = ComputedTable<ShownColumns>;
 
 impl ReleaseTable {
     /// Creates a table of the columns of the spool for which `is_shown` returns true.
     pub(in crate::engine) fn try_new(rows: Arc<Spool>, is_shown: impl Fn(&str) -> bool) -> Result<Self> {
         let fields = rows.schema.fields().iter().enumerate();
         let columns: Vec<usize> = fields.filter(|(_, f)| is_shown(f.name())).map(|(i, _)| i).collect();
-        Ok(Self {
-            schema: Arc::new(rows.schema.project(&columns)?),
-            rows,
-            columns,
-        })
+        let schema = Arc::new(rows.schema.project(&columns)?);
+        let columns = Arc::new(columns);
+        Ok(Self::new(ShownColumns { rows, columns }, schema))
     }
 
     /// Checks that a format can distinguish the values of every column. Fails with `ErrorKind::Data` if it writes
     /// some alike.
     pub async fn check_told_apart(&self, alike: Option<Alike>) -> Result<()> {
         let Some(alike) = alike else { return Ok(()) };
-        let mut seen = Seen::new(alike, Arc::clone(&self.schema));
-        let mut rows = self.rows.read(&Arc::new(self.columns.clone()), &self.schema);
+        let ShownColumns { rows, columns } = self.source();
+        let mut seen = Seen::new(alike, self.schema());
+        let mut rows = rows.read(columns, &self.schema());
         while let Some(batch) = rows.next().await {
             seen.look(&batch.map_err(Error::from_data)?)?;
         }
@@ -204,54 +194,32 @@ impl ReleaseTable {
     }
 }
 
-#[async_trait]
-impl TableProvider for ReleaseTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::View
-    }
-
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let columns: Vec<usize> = match projection {
-            Some(places) => places.iter().map(|i| self.columns[*i]).collect(),
-            None => self.columns.clone(),
-        };
-        let schema = Arc::new(self.rows.schema.project(&columns)?);
-        let part = Part {
-            rows: Arc::clone(&self.rows),
-            columns: Arc::new(columns),
-        };
-        Ok(Arc::new(OperatorExec::source(Arc::new(part), schema)))
-    }
-}
-
-/// The columns of a spool that a query reads.
+/// Some columns of a spool.
 #[derive(Debug)]
-struct Part {
+pub struct ShownColumns {
     rows: Arc<Spool>,
     columns: Arc<Vec<usize>>,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for ShownColumns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "batches={}", self.rows.rows.len())
     }
 }
 
-impl Operator for Part {
+impl Operator for ShownColumns {
     const NAME: &'static str = "SpoolExec";
 
     fn run(&self, _: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         Ok(self.rows.read(&self.columns, &schema))
+    }
+
+    fn narrowed(&self, columns: &[usize]) -> Option<Self> {
+        let columns = columns.iter().map(|place| self.columns[*place]).collect();
+        Some(Self {
+            rows: Arc::clone(&self.rows),
+            columns: Arc::new(columns),
+        })
     }
 }
 
