@@ -191,3 +191,8 @@ pub use search::Progress;
 pub use session::{
     AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,
 };
+
+/// The Rust of the book, compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/library.md")]
+struct Book;

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod beyond_memory;
+mod book;
 mod cli;
 mod closeness;
 mod common;

@@ -1,0 +1,99 @@
+//! A page of Markdown: its blocks of code and its links.
+
+use std::path::{Path, PathBuf};
+
+/// A page with its blocks in order.
+pub struct Page {
+    /// Relative to the repository's root.
+    pub path: PathBuf,
+    pub text: String,
+    pub blocks: Vec<Block>,
+}
+
+/// A fenced block of code.
+pub struct Block {
+    /// The line of its first line of code, from 1.
+    pub line: usize,
+    pub language: Language,
+    pub text: String,
+}
+
+/// What becomes of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Runs in the page's session.
+    Sql,
+    /// Runs in bash.
+    Shell,
+    /// Compiles as a documentation test of the library.
+    Rust,
+    /// Output, a fragment of syntax, or a file of another tool.
+    Shown,
+}
+
+impl Page {
+    /// Reads the page at `path` under `root`.
+    pub fn read(root: &Path, path: &Path) -> Self {
+        let text = std::fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self::parse(path, text)
+    }
+
+    /// Panics if a block does not end, or is in a language that nothing checks.
+    pub fn parse(path: &Path, text: String) -> Self {
+        let blocks = blocks(path, &text);
+        Self {
+            path: path.to_path_buf(),
+            text,
+            blocks,
+        }
+    }
+
+    /// Returns the targets of the page's links and pictures to other files, without what follows a `#`.
+    pub fn links(&self) -> Vec<&str> {
+        self.text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+            .filter_map(|target| target.split('#').next())
+            .filter(|target| !target.is_empty() && !target.contains("://"))
+            .collect()
+    }
+}
+
+fn blocks(path: &Path, text: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = vec![];
+    let mut open = false;
+    for (index, line) in text.lines().enumerate() {
+        let fence = line.trim_start().strip_prefix("```");
+        match (open, fence) {
+            (false, Some(language)) => {
+                found.push(Block {
+                    line: index + 2,
+                    language: parse(language)
+                        .unwrap_or_else(|| panic!("{}:{}: a block of {language:?}", path.display(), index + 1)),
+                    text: String::new(),
+                });
+                open = true;
+            }
+            (true, Some(_)) => open = false,
+            (true, None) => {
+                let text = &mut found.last_mut().unwrap().text;
+                text.push_str(line);
+                text.push('\n');
+            }
+            (false, None) => {}
+        }
+    }
+    assert!(!open, "{}: the last block does not end", path.display());
+    found
+}
+
+fn parse(language: &str) -> Option<Language> {
+    Some(match language {
+        "sql" => Language::Sql,
+        "sh" => Language::Shell,
+        "rust" => Language::Rust,
+        "text" | "json" | "toml" | "yaml" => Language::Shown,
+        _ => return None,
+    })
+}

@@ -1,0 +1,214 @@
+//! Plays a page as its reader would: one session for its SQL, a shell for its commands, in a copy of the repository.
+
+use super::page::{Block, Language, Page};
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The commands of other programs that a page may show, without those that run anonsql. They are not executed.
+const NOT_RUN: &[&str] = &[
+    "cargo install anonsql --locked",
+    "cargo test --release",
+    "cargo doc --open",
+    "docker build -t anonsql .",
+];
+
+/// A folder that looks like the repository's root, with `anonsql` among the programs.
+struct Scratch {
+    folder: TempDir,
+}
+
+/// One run of the command for all the SQL of a page. Each block is a named pipe, which the command opens when the block
+/// before it is done: so a shell block between two of them runs at its place.
+struct Session {
+    child: Child,
+    pipes: std::vec::IntoIter<PathBuf>,
+    /// The pipe that the command reads now.
+    ready: Option<File>,
+    errors: PathBuf,
+}
+
+/// Plays every block of a page, and returns what failed first with its page and line.
+pub fn play(root: &Path, page: &Page) -> Result<(), String> {
+    let scratch = Scratch::of(root);
+    let statements = page.blocks.iter().filter(|b| b.language == Language::Sql).count();
+    let mut session = (statements > 0).then(|| Session::start(&scratch, statements));
+    for block in &page.blocks {
+        let done = match (block.language, &mut session) {
+            (Language::Sql, Some(session)) => session.run(block),
+            (Language::Shell, _) => scratch.shell(block),
+            _ => Ok(()),
+        };
+        done.map_err(|e| format!("{}:{}: {e}\n{}", page.path.display(), block.line, block.text))?;
+    }
+    Ok(())
+}
+
+impl Scratch {
+    fn of(root: &Path) -> Self {
+        let scratch = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for entry in std::fs::read_dir(root).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name();
+            match name.to_str().unwrap() {
+                "out" | "target" => {}
+                // Copies, which a page may write to.
+                "data" | "sql" => copy(&entry.path(), &scratch.root().join(name)),
+                _ => std::os::unix::fs::symlink(entry.path(), scratch.root().join(name)).unwrap(),
+            }
+        }
+        std::fs::create_dir(scratch.programs()).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_anonsql"), scratch.programs().join("anonsql")).unwrap();
+        for program in ["cargo", "docker"] {
+            scratch.pretend(program);
+        }
+        scratch
+    }
+
+    fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.root().join(".programs")
+    }
+
+    /// Puts a script in the place of `program`, which runs anonsql where the real one would, accepts what is in
+    /// [`NOT_RUN`], and fails at anything else.
+    fn pretend(&self, program: &str) {
+        let known: Vec<String> = NOT_RUN
+            .iter()
+            .filter_map(|command| command.strip_prefix(program)?.strip_prefix(' '))
+            .map(|arguments| format!("'{arguments}'"))
+            .collect();
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in\n\
+             'run --release -- '*) shift 3; exec anonsql \"$@\" ;;\n\
+             {}) ;;\n\
+             *) echo \"{program} $*: not among the commands that tests/it/book knows\" >&2; exit 1 ;;\nesac\n",
+            known.join("|")
+        );
+        let path = self.programs().join(program);
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let path = std::env::var("PATH").unwrap();
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.root())
+            .env("PATH", format!("{}:{path}", self.programs().display()))
+            .env("HOME", self.root())
+            .env("ANONSQL_HISTORY", "")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    fn shell(&self, block: &Block) -> Result<(), String> {
+        let run = self
+            .command("bash")
+            .args(["-euo", "pipefail", "-c", &block.text])
+            .output();
+        let run = run.map_err(|e| e.to_string())?;
+        match run.status.success() {
+            true => Ok(()),
+            false => Err(format!("{}: {}", run.status, String::from_utf8_lossy(&run.stderr))),
+        }
+    }
+}
+
+impl Session {
+    fn start(scratch: &Scratch, blocks: usize) -> Self {
+        let pipes: Vec<PathBuf> = (0..blocks)
+            .map(|i| scratch.programs().join(format!("{i}.sql")))
+            .collect();
+        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        let errors = scratch.programs().join("errors");
+        let child = scratch
+            .command("anonsql")
+            .args(pipes.iter().flat_map(|pipe| [Path::new("-f"), pipe]))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&errors).unwrap())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            pipes: pipes.into_iter(),
+            ready: None,
+            errors,
+        }
+    }
+
+    /// Runs a block to its end.
+    fn run(&mut self, block: &Block) -> Result<(), String> {
+        let mut pipe = match self.ready.take() {
+            Some(pipe) => pipe,
+            None => self.next()?,
+        };
+        pipe.write_all(block.text.as_bytes()).unwrap();
+        drop(pipe);
+        match self.pipes.len() {
+            0 => self
+                .child
+                .wait()
+                .map_err(|e| e.to_string())
+                .and_then(|s| self.outcome(s)),
+            _ => self.next().map(|pipe| self.ready = Some(pipe)),
+        }
+    }
+
+    /// Waits until the command reads the next pipe, or has ended.
+    fn next(&mut self) -> Result<File, String> {
+        let path = self.pipes.next().unwrap();
+        // Without a reader, opening fails at once.
+        let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+        loop {
+            let opened = OpenOptions::new().write(true).custom_flags(without_waiting).open(&path);
+            if let Ok(pipe) = opened {
+                return Ok(pipe);
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                self.outcome(status)?;
+                return Err("the command ended before its last script".into());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn outcome(&self, status: ExitStatus) -> Result<(), String> {
+        match status.success() {
+            true => Ok(()),
+            false => Err(std::fs::read_to_string(&self.errors).unwrap()),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A page that failed leaves a command that waits for its next block; one that was played has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
