@@ -27,6 +27,9 @@ pub mod hierarchy {
 pub mod job {
     pub use crate::job::*;
 }
+pub mod key {
+    pub use crate::key::*;
+}
 pub mod lattice {
     pub use crate::lattice::*;
 }

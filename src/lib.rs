@@ -59,6 +59,7 @@
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | the one frame around an operator of ours in a DataFusion plan |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
+//! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
 //! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
@@ -96,8 +97,8 @@
 //! | lookup table | a hierarchy bound to the distinct values of a column | `hierarchy::Lookup` |
 //! | code | the number of a value among the distinct values of its column | `u32` |
 //! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
-//! | packed layout | where in a packed key the code of each column is | `frequency::PackedLayout` |
-//! | key schema | the packed layout with the lookup tables of the columns | `frequency::KeySchema` |
+//! | packed layout | where in a packed key the code of each column is | `key::PackedLayout` |
+//! | key schema | the packed layout with the lookup tables of the columns | `key::KeySchema` |
 //! | combination | distinct codes of the quasi-identifiers that at least one row has | an entry of the base set |
 //! | equivalence class | the rows with the same released quasi-identifiers | `model::Class` |
 //! | frequency set | the classes of one node with their sizes | `frequency::FrequencySet` |
@@ -163,6 +164,7 @@ mod hierarchy;
 #[doc(hidden)]
 pub mod internal;
 mod job;
+mod key;
 mod lattice;
 pub mod manifest;
 mod metric;

@@ -3,11 +3,10 @@
 //! One scan of the source finds the distinct combinations of quasi-identifier values with their counts; every node
 //! of the lattice is a GROUP BY of that set, or of the set of a more specific node ([`FrequencySet::roll_up`]).
 //!
-//! The folders are in the order of the work: `encode` (values to codes), `key` (codes to packed keys, and grouping),
-//! `spill` (memory and files), `scan` (rows to counts), `set` (counts to the classes of any node).
+//! The folders are in the order of the work: `encode` (values to codes), `spill` (memory and files), `scan` (rows to
+//! counts), `set` (counts to the classes of any node). The keys of combinations are those of `key`.
 
 mod encode;
-mod key;
 mod scan;
 mod set;
 mod spill;
@@ -17,8 +16,6 @@ mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::{Interner, one_zero, ranked};
-pub(crate) use key::{Grouper, bits_for};
-pub use key::{KeySchema, PackedLayout};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use spill::SpillSpace;

@@ -7,8 +7,8 @@
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
-use crate::frequency::KeySchema;
 use crate::hierarchy::{Label, Lookup};
+use crate::key::KeySchema;
 use crate::lattice::Node;
 use crate::partition::Partition;
 use std::fmt;

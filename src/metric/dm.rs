@@ -10,7 +10,7 @@
 use super::measure::{Build, Measure, Metric, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
-use crate::frequency::KeySchema;
+use crate::key::KeySchema;
 use crate::lattice::Node;
 use std::sync::Arc;
 

@@ -14,6 +14,7 @@ mod adaptive_clustering;
 mod groups;
 mod mondrian;
 mod partitioner;
+mod peel;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -31,7 +32,12 @@ use crate::{
 };
 
 /// Every partitioning algorithm, in the order of help.
-pub static PARTITIONERS: &[Entry<Build>] = &[mondrian::ENTRY, top_down::ENTRY, adaptive_clustering::ENTRY];
+pub static PARTITIONERS: &[Entry<Build>] = &[
+    mondrian::ENTRY,
+    peel::ENTRY,
+    top_down::ENTRY,
+    adaptive_clustering::ENTRY,
+];
 
 /// Builds the algorithm that `call` names. Fails if the name or an argument is unknown.
 #[cfg(any(test, feature = "internal-api"))]

@@ -2,7 +2,8 @@
 //! packed key of these codes.
 
 use crate::error::{Error, Result};
-use crate::frequency::{Grouper, Interner, ranked};
+use crate::frequency::{Interner, ranked};
+use crate::key::Grouper;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, UInt64Type};

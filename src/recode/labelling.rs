@@ -1,7 +1,8 @@
 //! Chooses the labels of a row: by the node of the lattice, or by the group of its combination.
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeyIndex, KeySchema};
+use crate::frequency::{FrequencySet, KeyIndex};
+use crate::key::KeySchema;
 use crate::lattice::Node;
 use crate::partition::Partition;
 use std::fmt;

@@ -6,8 +6,9 @@ use super::order_key::{ORDER_PREFIX, SUPPRESSED};
 use super::plain_type::plain;
 use super::pseudonym::Pseudonym;
 use crate::error::Result;
-use crate::frequency::{Encoder, FrequencySet, KeySchema, PackedLayout};
+use crate::frequency::{Encoder, FrequencySet};
 use crate::hierarchy::{Cover, OnUnmapped};
+use crate::key::{KeySchema, PackedLayout, bits_for};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -97,11 +98,7 @@ impl RecodingPlan {
             .zip(key_schema.lookups())
             .map(|(labels, lookup)| labels.cover(lookup));
         let covers = covers.collect::<Result<_>>()?;
-        let bits: Vec<u32> = labels
-            .iter()
-            .rev()
-            .map(|l| crate::frequency::bits_for(l.values.len()))
-            .collect();
+        let bits: Vec<u32> = labels.iter().rev().map(|l| bits_for(l.values.len())).collect();
         let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
         Ok(Self {
             order: PackedLayout::new(&bits),

@@ -11,7 +11,9 @@ const TABLE: &str = "
     CREATE HIERARCHY city AS VALUES ('Bonn', 'west', 'Germany'), ('Ulm', 'south', 'Germany'), ('Jena', 'east', 'Germany'),
       ('Rome', 'Lazio', 'Italy');";
 
-const SEARCHES: [&str; 6] = [
+const SEARCHES: [&str; 8] = [
+    "SEARCH USING peel",
+    "SEARCH USING peel(rounds => 0, numbers => hierarchy)",
     "SEARCH USING mondrian",
     "SEARCH USING mondrian(relaxed, ranges => exact)",
     "SEARCH USING mondrian(numbers => hierarchy)",

@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
-const SEARCHES: [&str; 9] = [
+const SEARCHES: [&str; 12] = [
+    "peel",
+    "peel(rounds => 0, ranges => exact)",
+    "peel(numbers => hierarchy)",
     "mondrian",
     "mondrian(relaxed)",
     "mondrian(ranges => exact)",

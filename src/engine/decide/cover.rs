@@ -5,8 +5,9 @@
 //! combinations first.
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeySchema};
+use crate::frequency::FrequencySet;
 use crate::hierarchy::{Cover, Proven};
+use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 use super::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::{Local, Shared};
-use crate::frequency::key::{Grouper, PackedLayout, bits_for};
 use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::key::{Grouper, PackedLayout, bits_for};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;

@@ -1,7 +1,7 @@
 //! The frequency set of a node: its equivalence classes with their counts.
 
 use super::detail::Detail;
-use crate::frequency::key::{KeySchema, partitioned};
+use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
 use arrow::buffer::ScalarBuffer;
 

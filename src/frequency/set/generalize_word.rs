@@ -1,6 +1,6 @@
 //! SQL function: generalizes a word of the packed keys of one node to a more general node.
 
-use crate::frequency::key::KeySchema;
+use crate::key::KeySchema;
 use crate::lattice::Node;
 use arrow::array::{AsArray, UInt64Array};
 use arrow::datatypes::{DataType, UInt64Type};

@@ -1,7 +1,7 @@
 //! The index of a frequency set: from packed keys to entries.
 
 use super::frequency_set::FrequencySet;
-use crate::frequency::key::Grouper;
+use crate::key::Grouper;
 
 /// An index from packed keys to the entries of a frequency set.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::frequency_set::FrequencySet;
 use super::generalize_word::GeneralizeWord;
 use super::merge_counts::MergeCounts;
 use crate::error::{Error, Result};
-use crate::frequency::key::KeySchema;
+use crate::key::KeySchema;
 use crate::lattice::Node;
 use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
 use datafusion::datasource::{MemTable, provider_as_source};

@@ -11,9 +11,9 @@
 use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
 use crate::error::Result;
-use crate::frequency::key::{Grouper, KeySchema, hash};
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::key::{Grouper, KeySchema, hash};
 use crate::lattice::Node;
 use crate::pool::map;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! Numbers the classes of a release in its order, and finds the class of a row by its order key.
 
 use crate::error::Result;
-use crate::frequency::{FrequencySet, Grouper};
+use crate::frequency::FrequencySet;
+use crate::key::Grouper;
 use crate::recode::{ORDER_PREFIX, RecodingPlan, SUPPRESSED};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::UInt64Type;

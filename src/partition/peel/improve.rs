@@ -1,0 +1,235 @@
+//! Local search: combinations move between classes, pairs of classes are divided anew, classes are dissolved.
+
+use super::space::{Class, Space};
+use super::split::{gains, split};
+use crate::search::{Context, Stop};
+use rand::seq::SliceRandom;
+use std::collections::HashSet;
+
+/// How many combinations further on in a sorted order are neighbours of a combination.
+const NEIGHBOURS: usize = 4;
+
+/// The greatest number of members of a class that is dissolved, or of two classes that are divided anew.
+const SMALL: usize = 512;
+
+/// The classes of a run, and the class of each combination.
+pub(super) struct Improvement<'a> {
+    space: &'a Space<'a>,
+    pub(super) classes: Vec<Class>,
+    class_of: Vec<u32>,
+    /// By column and ground code: the place of the code in the order of the hierarchy, where values under one label are
+    /// side by side.
+    ranks: Vec<Vec<u32>>,
+}
+
+/// The class of a combination that is in none.
+const NONE: u32 = u32::MAX;
+
+impl<'a> Improvement<'a> {
+    pub(super) fn new(space: &'a Space, classes: Vec<Class>) -> Self {
+        let mut improvement = Self {
+            space,
+            class_of: vec![NONE; space.len()],
+            ranks: ranks(space),
+            classes,
+        };
+        for number in 0..improvement.classes.len() {
+            improvement.number(number);
+        }
+        improvement
+    }
+
+    /// Writes the number of a class to its members.
+    fn number(&mut self, class: usize) {
+        for member in &self.classes[class].members {
+            self.class_of[*member as usize] = class as u32;
+        }
+    }
+
+    fn cost(&self) -> f64 {
+        self.classes.iter().map(Class::cost).sum()
+    }
+
+    /// Runs rounds until one gains less than a thousandth, at most `rounds`. Returns the reason why it ended early.
+    ///
+    /// Every round sorts the combinations by the columns in another order, drawn at random, and tries changes between
+    /// the classes of neighbours. Similar combinations are neighbours in some of the orders, so a round costs a sort
+    /// and a few comparisons per combination however many classes there are.
+    pub(super) fn run(&mut self, rounds: u64, context: &mut Context) -> Option<Stop> {
+        let mut columns: Vec<usize> = (0..self.space.columns()).collect();
+        for _ in 0..rounds {
+            columns.shuffle(&mut context.rng);
+            let before = self.cost();
+            let order = self.sorted(&columns);
+            if let Err(stop) = self
+                .exchange(&order, context)
+                .and_then(|()| self.dissolve(&order, context))
+            {
+                return Some(stop);
+            }
+            if self.cost() > before * 0.999 {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Returns the combinations that are in a class, sorted by the columns in this order.
+    fn sorted(&self, columns: &[usize]) -> Vec<u32> {
+        let rank = |c: u32, column: usize| self.ranks[column][self.space.codes(c)[column] as usize];
+        let placed = (0..self.space.len() as u32).filter(|c| self.class_of[*c as usize] != NONE);
+        let mut order: Vec<u32> = placed.collect();
+        order.sort_by(|a, b| {
+            let ranks = columns.iter().map(|column| rank(*a, *column).cmp(&rank(*b, *column)));
+            ranks.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        });
+        order
+    }
+
+    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours' classes anew.
+    fn exchange(&mut self, order: &[u32], context: &Context) -> Result<(), Stop> {
+        let mut tried: HashSet<(u32, u32)> = HashSet::new();
+        for (at, one) in order.iter().enumerate() {
+            if at % 256 == 0 {
+                context.check(0)?;
+            }
+            for other in order[at + 1..].iter().take(NEIGHBOURS) {
+                self.try_move(*one, self.class_of[*other as usize]);
+                self.try_move(*other, self.class_of[*one as usize]);
+                let (a, b) = (self.class_of[*one as usize], self.class_of[*other as usize]);
+                if a != b && tried.insert((a.min(b), a.max(b))) {
+                    self.try_pair(a as usize, b as usize);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a combination to class `to` if that loses less and both classes hold afterwards.
+    fn try_move(&mut self, combination: u32, to: u32) {
+        let (space, from) = (self.space, self.class_of[combination as usize]);
+        if from == to {
+            return;
+        }
+        let (source, target) = (&self.classes[from as usize], &self.classes[to as usize]);
+        let more = space.cost_of_joining(target, combination);
+        let stays = source.rows - space.rows(combination);
+        if stays < space.table.least_rows() || !gains(source.cost(), more) {
+            return;
+        }
+        let rest = source.members.iter().copied().filter(|c| *c != combination).collect();
+        let rest = space.class(rest);
+        if !gains(source.cost() + target.cost(), rest.cost() + target.cost() + more) {
+            return;
+        }
+        let mut joined = target.clone();
+        space.join(&mut joined, combination);
+        if space.holds(&rest) && space.holds(&joined) {
+            self.classes[from as usize] = rest;
+            self.classes[to as usize] = joined;
+            self.class_of[combination as usize] = to;
+        }
+    }
+
+    /// Divides two classes anew, as one, if that loses less.
+    fn try_pair(&mut self, a: usize, b: usize) {
+        let before = self.classes[a].cost() + self.classes[b].cost();
+        let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
+        if before == 0.0 || members.len() > SMALL {
+            return;
+        }
+        let whole = self.space.class(members);
+        if !self.space.holds(&whole) {
+            return;
+        }
+        let mut parts = split(self.space, whole);
+        if !gains(before, parts.iter().map(Class::cost).sum()) {
+            return;
+        }
+        self.classes[a] = parts.pop().unwrap_or_default();
+        self.classes[b] = parts.pop().unwrap_or_default();
+        self.number(a);
+        self.number(b);
+        for part in parts {
+            self.classes.push(part);
+            self.number(self.classes.len() - 1);
+        }
+    }
+
+    /// Dissolves classes whose combinations lose less in the classes of their neighbours, the most expensive per row
+    /// first.
+    fn dissolve(&mut self, order: &[u32], context: &Context) -> Result<(), Stop> {
+        let mut place = vec![0usize; self.space.len()];
+        for (at, combination) in order.iter().enumerate() {
+            place[*combination as usize] = at;
+        }
+        let mut classes: Vec<usize> = (0..self.classes.len()).filter(|c| self.classes[*c].rows > 0).collect();
+        let loss = |class: &usize| self.classes[*class].cost() / self.classes[*class].rows as f64;
+        classes.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then(a.cmp(b)));
+        for (at, class) in classes.into_iter().enumerate() {
+            if at % 256 == 0 {
+                context.check(0)?;
+            }
+            if self.classes[class].members.len() <= SMALL && self.classes[class].cost() > 0.0 {
+                self.try_dissolve(class, order, &place);
+            }
+        }
+        Ok(())
+    }
+
+    fn try_dissolve(&mut self, class: usize, order: &[u32], place: &[usize]) {
+        let space = self.space;
+        let dissolved = std::mem::take(&mut self.classes[class]);
+        let (mut cost, mut before): (f64, Vec<(usize, Class)>) = (0.0, vec![]);
+        for member in &dissolved.members {
+            let at = place[*member as usize];
+            let around = &order[at.saturating_sub(4 * NEIGHBOURS)..(at + 4 * NEIGHBOURS + 1).min(order.len())];
+            let classes = around
+                .iter()
+                .map(|c| self.class_of[*c as usize] as usize)
+                .filter(|c| *c != class);
+            let costs = classes.map(|c| (space.cost_of_joining(&self.classes[c], *member), c));
+            let Some((more, to)) = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
+                cost = f64::INFINITY;
+                break;
+            };
+            cost += more;
+            if !gains(dissolved.cost(), cost) {
+                break;
+            }
+            before.push((to, self.classes[to].clone()));
+            space.join(&mut self.classes[to], *member);
+            self.class_of[*member as usize] = to as u32;
+        }
+        let holds = |improvement: &Self| before.iter().all(|(to, _)| space.holds(&improvement.classes[*to]));
+        if gains(dissolved.cost(), cost) && holds(self) {
+            return;
+        }
+        for (to, old) in before.into_iter().rev() {
+            self.classes[to] = old;
+        }
+        self.classes[class] = dissolved;
+        self.number(class);
+    }
+}
+
+/// Returns, by column and ground code, the place of the code where values under one label are side by side.
+fn ranks(space: &Space) -> Vec<Vec<u32>> {
+    let columns = space.table.columns().iter().enumerate();
+    let ranks = columns.map(|(column, of)| {
+        let mut codes: Vec<u32> = (0..of.lookup.values().len() as u32).collect();
+        if !space.is_range(column) {
+            let levels = of.lookup.levels();
+            codes.sort_by_key(|code| -> Vec<u32> {
+                let labels = levels.iter().rev().map(|level| level.representatives[*code as usize]);
+                labels.collect()
+            });
+        }
+        let mut ranks = vec![0; codes.len()];
+        for (rank, code) in codes.iter().enumerate() {
+            ranks[*code as usize] = rank as u32;
+        }
+        ranks
+    });
+    ranks.collect()
+}

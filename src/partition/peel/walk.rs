@@ -1,0 +1,251 @@
+//! The walk over the lattice: nodes in the order of ascending loss, and at each node the classes that hold.
+
+use super::space::{Class, Space};
+use crate::key::partitioned::group;
+use crate::lattice::Node;
+use crate::search::{Context, Stop};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// The number of cells that may be generalized since the last released class. It bounds a walk over a lattice of many
+/// columns, whose lower part is endless and has no class that holds.
+const PATIENCE: u64 = 1 << 31;
+
+/// A node on the way: its levels above the lowest, the loss that it means, and the column that was raised last.
+#[derive(Debug, PartialEq)]
+struct Step {
+    loss: f64,
+    levels: Vec<u8>,
+    raised: usize,
+}
+
+impl Eq for Step {}
+
+impl Ord for Step {
+    /// The greatest node of a heap is the one of least loss. Ties: the first in the order of levels.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .loss
+            .total_cmp(&self.loss)
+            .then_with(|| other.levels.cmp(&self.levels))
+    }
+}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The nodes of a lattice in the order of ascending loss, where a loss per column and level adds up.
+///
+/// Every node but the lowest is reached from one other node, by raising a column that is not before the column that was
+/// raised last. No loss falls when a column is raised, so a node comes after the node from which it is reached. The heap
+/// holds no more than what was reached.
+#[derive(Debug)]
+pub(super) struct Ascent {
+    losses: Vec<Vec<f64>>,
+    reached: BinaryHeap<Step>,
+}
+
+impl Ascent {
+    /// Starts at the lowest node. `losses[column][level]` ascend with the level.
+    pub(super) fn new(losses: Vec<Vec<f64>>) -> Self {
+        let levels = vec![0; losses.len()];
+        let mut ascent = Self {
+            losses,
+            reached: BinaryHeap::new(),
+        };
+        ascent.reach(levels, 0);
+        ascent
+    }
+
+    fn reach(&mut self, levels: Vec<u8>, raised: usize) {
+        let losses = self.losses.iter().zip(&levels);
+        // The sum in the order of columns: the same for the same levels.
+        let loss = losses.map(|(losses, level)| losses[usize::from(*level)]).sum();
+        self.reached.push(Step { loss, levels, raised });
+    }
+}
+
+impl Iterator for Ascent {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let node = self.reached.pop()?;
+        for column in node.raised..self.losses.len() {
+            let mut levels = node.levels.clone();
+            levels[column] += 1;
+            if usize::from(levels[column]) < self.losses[column].len() {
+                self.reach(levels, column);
+            }
+        }
+        Some(node.levels)
+    }
+}
+
+/// The outcome of a walk.
+pub(super) struct Walked {
+    /// The classes that hold, each found at the first node where it holds.
+    pub(super) classes: Vec<Class>,
+    /// The combinations that are in no class.
+    pub(super) left: Vec<u32>,
+    /// The reason why the walk ended early.
+    pub(super) stopped: Option<Stop>,
+}
+
+/// The combinations that are in no class yet, with their keys.
+struct Left {
+    combinations: Vec<u32>,
+    keys: Vec<u64>,
+}
+
+impl Left {
+    fn all(space: &Space) -> Self {
+        let (layout, combinations) = (space.schema.layout(), 0..space.len() as u32);
+        let mut keys = vec![0u64; space.len() * layout.words()];
+        for column in 0..space.columns() {
+            let codes: Vec<u32> = combinations.clone().map(|c| space.codes(c)[column]).collect();
+            layout.pack_column(column, &codes, &mut keys);
+        }
+        Self {
+            combinations: combinations.collect(),
+            keys,
+        }
+    }
+
+    /// Keeps the combinations at the positions for which `kept` is true.
+    fn keep(&mut self, words: usize, kept: impl Fn(usize) -> bool) {
+        let positions: Vec<usize> = (0..self.combinations.len())
+            .filter(|position| kept(*position))
+            .collect();
+        self.keys = positions
+            .iter()
+            .flat_map(|p| &self.keys[p * words..(p + 1) * words])
+            .copied()
+            .collect();
+        self.combinations = positions.iter().map(|position| self.combinations[*position]).collect();
+    }
+}
+
+/// Walks the lattice until no class can hold any more. A class that holds takes its combinations with it.
+pub(super) fn walk(space: &Space, context: &Context) -> Walked {
+    let mut left = Left::all(space);
+    let (mut classes, mut stopped) = (vec![], None);
+    let (mut nodes, mut patience) = (0, PATIENCE);
+    let mut rows: u64 = left.combinations.iter().map(|c| space.rows(*c)).sum();
+    let bottom: Vec<u8> = space.table.columns().iter().map(|column| column.bottom).collect();
+    for levels in Ascent::new(space.losses_by_level()) {
+        nodes += 1;
+        stopped = context.check(nodes).err();
+        let cells = (left.combinations.len() * space.columns()) as u64;
+        if stopped.is_some() || left.combinations.is_empty() || rows < space.table.least_rows() || patience < cells {
+            break;
+        }
+        let node = Node::new(
+            levels
+                .iter()
+                .zip(&bottom)
+                .map(|(level, bottom)| level + bottom)
+                .collect(),
+        );
+        let released = released(space, &node, &mut left);
+        patience = if released.is_empty() {
+            patience - cells
+        } else {
+            PATIENCE
+        };
+        rows -= released.iter().map(|class| class.rows).sum::<u64>();
+        classes.extend(released);
+    }
+    Walked {
+        classes,
+        left: left.combinations,
+        stopped,
+    }
+}
+
+/// Groups the combinations that are left at one node, and takes out the classes that hold.
+fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<Class> {
+    let (schema, keys) = (&space.schema, &left.keys);
+    let words = schema.layout().words();
+    let groups = group(words, left.combinations.len(), |range| {
+        let keys = &keys[range.start * words..range.end * words];
+        schema.generalize(keys, schema.ground(), node).into()
+    });
+    let mut rows = vec![0u64; groups.keys.len() / words];
+    for (combination, group) in left.combinations.iter().zip(&groups.groups) {
+        rows[*group as usize] += space.rows(*combination);
+    }
+    let least = space.table.least_rows();
+    if rows.iter().all(|rows| *rows < least) {
+        return vec![];
+    }
+    let mut members: Vec<Vec<u32>> = vec![vec![]; rows.len()];
+    for (combination, group) in left.combinations.iter().zip(&groups.groups) {
+        if rows[*group as usize] >= least {
+            members[*group as usize].push(*combination);
+        }
+    }
+    let may_hold = |(members, rows): (&Vec<u32>, &u64)| !members.is_empty() && space.may_hold(members, *rows);
+    let holds: Vec<bool> = members.iter().zip(&rows).map(may_hold).collect();
+    left.keep(words, |position| !holds[groups.groups[position] as usize]);
+    let released = members.into_iter().zip(holds).filter(|(_, holds)| *holds);
+    released.map(|(members, _)| space.class(members)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::testing::{Toy, column};
+    use crate::search::Budget;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every node comes once, and no node before one that loses less.
+        #[test]
+        fn nodes_ascend(steps in prop::collection::vec(prop::collection::vec(0u8..4, 0..4), 1..5)) {
+            let ladder = |steps: &Vec<u8>| {
+                let mut loss = 0.0;
+                let rest = steps.iter().map(|step| { loss += f64::from(*step); loss });
+                std::iter::once(0.0).chain(rest.collect::<Vec<f64>>()).collect::<Vec<f64>>()
+            };
+            let losses: Vec<Vec<f64>> = steps.iter().map(ladder).collect();
+            let loss = |node: &Vec<u8>| losses.iter().zip(node).map(|(l, n)| l[usize::from(*n)]).sum::<f64>();
+            let nodes: Vec<Vec<u8>> = Ascent::new(losses.clone()).collect();
+            prop_assert!(nodes.is_sorted_by(|a, b| loss(a) <= loss(b)));
+            let mut distinct = nodes.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assert_eq!(distinct.len(), nodes.len());
+            prop_assert_eq!(nodes.len(), losses.iter().map(Vec::len).product::<usize>());
+        }
+    }
+
+    /// 0 and 1 have the group a, 2 and 3 the group b. The value 0 holds at the ground, 2 and 3 hold as b, and 1 is left.
+    #[test]
+    fn a_class_is_released_where_it_first_holds() {
+        let combinations = [(0, 3), (1, 1), (2, 2), (3, 1)];
+        let toy = Toy {
+            columns: vec![column(&["a", "a", "b", "b"], false)],
+            combinations: combinations
+                .iter()
+                .map(|(code, rows)| (vec![*code], vec![*rows]))
+                .collect(),
+            k: 3,
+            suppressible: 0,
+            asks: false,
+        };
+        let space = Space::new(&toy, false);
+        let walked = walk(&space, &Context::new(0, Budget::default()));
+        let members: Vec<Vec<u32>> = walked.classes.into_iter().map(|class| class.members).collect();
+        assert_eq!((members, walked.left), (vec![vec![0], vec![2, 3]], vec![1]));
+        let none = Budget {
+            max_nodes: Some(1),
+            ..Budget::default()
+        };
+        let walked = walk(&space, &Context::new(0, none));
+        assert_eq!((walked.classes.len(), walked.left), (1, vec![1, 2, 3]));
+        assert!(matches!(walked.stopped, Some(Stop::NodeLimit)));
+    }
+}
