@@ -9,6 +9,9 @@ use std::collections::HashSet;
 /// How many combinations further on in a sorted order are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
 
+/// The share of the loss that must not remain after a round which was worth its time.
+const WORTHWHILE: f64 = 0.9999;
+
 /// The greatest number of members of a class that is dissolved, or of two classes that are divided anew.
 const SMALL: usize = 512;
 
@@ -50,13 +53,15 @@ impl<'a> Improvement<'a> {
         self.classes.iter().map(Class::cost).sum()
     }
 
-    /// Runs rounds until one gains less than a thousandth, at most `rounds`. Returns the reason why it ended early.
+    /// Runs at most `rounds` rounds. Ends when as many rounds in a row as there are columns gain next to nothing. Returns
+    /// the reason why it ended early.
     ///
     /// Every round sorts the combinations by the columns in another order, drawn at random, and tries changes between
     /// the classes of neighbours. Similar combinations are neighbours in some of the orders, so a round costs a sort
     /// and a few comparisons per combination however many classes there are.
     pub(super) fn run(&mut self, rounds: u64, context: &mut Context) -> Option<Stop> {
         let mut columns: Vec<usize> = (0..self.space.columns()).collect();
+        let mut idle = 0;
         for _ in 0..rounds {
             columns.shuffle(&mut context.rng);
             let before = self.cost();
@@ -67,7 +72,8 @@ impl<'a> Improvement<'a> {
             {
                 return Some(stop);
             }
-            if self.cost() > before * 0.999 {
+            idle = if self.cost() > before * WORTHWHILE { idle + 1 } else { 0 };
+            if idle > columns.len() {
                 break;
             }
         }
