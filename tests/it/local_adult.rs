@@ -51,12 +51,12 @@ async fn mondrian_loses_less_than_the_best_node() {
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {
-    let context = adult(ADULT).await;
+    let context = adult(&ADULT).await;
     for (k, peer) in [(5, 0.0538), (10, 0.0772)] {
         let sql = format!(
             "COMPARE ANONYMIZE adult QUASI IDENTIFIERS ({}) SATISFYING k_anonymity({k}) SEARCH USING (mondrian(ranges => exact), \
              peel(rounds => 0, numbers => hierarchy), peel(rounds => 2, ranges => exact))",
-            using(ADULT)
+            using(&ADULT)
         );
         let compared = Numbers::of(&collect(&context, &sql).await);
         let [mondrian, walk, improved] = [0, 1, 2].map(|row| compared.get("glm", row));
