@@ -16,6 +16,7 @@ mod plain;
 pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
+mod show_catalogue;
 mod show_hierarchies;
 mod suggest;
 pub(super) mod verify;
@@ -38,4 +39,10 @@ pub const STATEMENTS: &[Entry] = &[
     verify::ENTRY,
     risk::ENTRY,
     suggest::ENTRY,
+    show_catalogue::MODELS,
+    show_catalogue::METRICS,
+    show_catalogue::OBJECTIVES_OF_A_FRONT,
+    show_catalogue::SEARCHES,
+    show_catalogue::HIERARCHY_KINDS,
+    show_catalogue::OPTIONS,
 ];
