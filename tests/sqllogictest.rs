@@ -138,7 +138,7 @@ impl Session {
     /// The rows of the last statement.
     async fn answer(&self, text: &str) -> anonsql::error::Result<(SchemaRef, Vec<RecordBatch>)> {
         let mut last = None;
-        for statement in session::parse_each(text)? {
+        for statement in self.context.parse(text)? {
             let answer = self.context.execute(statement?).await?;
             let schema = SchemaRef::clone(&answer.schema);
             // Read as they come: a VERIFY that fails has rows to compare too.

@@ -12,6 +12,7 @@ Examples:
   anonsql -c \"SELECT * FROM 'people.parquet'\"     one statement
   anonsql -f prepare.sql -f release.sql           scripts, one after the other
   anonsql --format csv < report.sql > report.csv  a script from standard input
+  anonsql -v k=5 -f release.sql                   $k stands for 5 in the script
   anonsql --memory-limit 1GB -f release.sql       spill to disk rather than use more memory
 
   anonsql -c \"ANONYMIZE 'people.parquet' TO 'safe' IDENTIFIERS (name)
@@ -40,6 +41,10 @@ pub struct Args {
     /// Run the statements of this file (-: standard input); may be given several times
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Vec<PathBuf>,
+
+    /// Set a variable: $NAME stands for VALUE in statements, which is never read as SQL; may be given several times
+    #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    pub variable: Vec<(String, String)>,
 
     /// How results are printed
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -152,6 +157,12 @@ impl Args {
         inputs.sort_by_key(|(index, _)| *index);
         inputs.into_iter().map(|(_, input)| input).collect()
     }
+}
+
+/// Parses `NAME=VALUE`.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as k=5")?;
+    Ok((name.to_string(), value.to_string()))
 }
 
 /// Parses a number of threads, at most [`MOST_THREADS`]: more take longer to start than they save.

@@ -86,6 +86,12 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
         let _inside = runtime.enter();
         AnonContext::new(environment::session(args)?)
     };
+    context.allow_environment();
+    for (name, value) in &args.variable {
+        context
+            .set_variable_text(name, value)
+            .map_err(|e| e.context("--variable"))?;
+    }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let terminal = console::Term::stdout();
     let on_terminal = terminal.is_term();

@@ -106,9 +106,9 @@ impl Runner {
 
     /// Runs all statements of a text up to the first error.
     pub fn run_text(&self, text: &str) -> Result<()> {
-        let statements = self.context.parse(text)?;
+        let statements = self.context.script(text)?;
         let several = statements.len() > 1;
-        for (index, statement) in statements.into_iter().enumerate() {
+        for (index, statement) in statements.enumerate() {
             // A parse error names its line and column; a later error gets the number of the statement.
             self.run(statement?)
                 .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {

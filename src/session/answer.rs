@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
+use crate::sql::Hidden;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -68,6 +69,19 @@ impl Answer {
             rows,
             failed: vec![],
         })
+    }
+
+    /// Returns the answer with errors that show none of these values.
+    pub(super) fn hiding(self, hidden: &Hidden) -> Self {
+        if hidden.is_empty() {
+            return self;
+        }
+        let hidden = hidden.clone();
+        let rows = self.rows.map_err(move |e| hidden.in_error(Error::from(e)).into());
+        Self {
+            rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows)),
+            ..self
+        }
     }
 
     /// Fails with [`ErrorKind::Verification`] if a check of VERIFY does not hold.

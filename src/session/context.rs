@@ -5,6 +5,11 @@ use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
+use crate::sql::Hidden;
+use crate::sql::variable::Variables;
+use datafusion::common::config::Dialect;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
 use datafusion::prelude::SessionContext;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -37,6 +42,9 @@ pub struct AnonContext {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) releases: Arc<AtomicU64>,
     pub(super) last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
+    pub(super) variables: Arc<RwLock<Variables>>,
+    /// The values of the running statement that nothing may show.
+    pub(super) hidden: Hidden,
 }
 
 impl AnonContext {
@@ -55,6 +63,8 @@ impl AnonContext {
             observer,
             releases: Arc::default(),
             last_front: Arc::default(),
+            variables: Arc::default(),
+            hidden: Hidden::default(),
         }
     }
 
@@ -79,5 +89,15 @@ impl AnonContext {
         let hierarchies = self.hierarchies.read();
         let found = hierarchies.get(name).cloned();
         found.ok_or_else(|| Error::unknown("hierarchy", name, hierarchies.keys().map(String::as_str)))
+    }
+
+    /// Plans the text of a statement that this crate's parser has accepted. The text is read in the same dialect as then,
+    /// whatever the session's settings say, so that what runs is what was checked: in another dialect a quote may end
+    /// elsewhere.
+    pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
+        let state = self.session.state();
+        let statement = state.sql_to_statement(sql, &Dialect::Generic)?;
+        let plan = state.statement_to_plan(statement).await?;
+        self.session.execute_logical_plan(plan).await
     }
 }

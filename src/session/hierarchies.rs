@@ -34,7 +34,7 @@ impl AnonContext {
 
     /// Runs a query and returns all its rows as one batch.
     async fn rows(&self, query: &str) -> Result<RecordBatch> {
-        let frame = self.session.sql(query).await?;
+        let frame = self.frame(query).await?;
         let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
         let batches = frame.collect().await.map_err(Error::from_data)?;
         // DataFusion may return another string type than it planned.

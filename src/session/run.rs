@@ -5,7 +5,6 @@ use super::context::{AnonContext, Catalog, SharedRegistry};
 use super::deep::{self, Apart};
 use super::functions;
 use super::statements::entry::Statement;
-use super::statements::parse::parse_each_with;
 use crate::engine::{Silent, answer_maxima_rightly};
 use crate::error::Result;
 use crate::pool::SessionPool;
@@ -33,15 +32,17 @@ impl AnonContext {
     /// [`crate::error::ErrorKind::Verification`] if a check of a VERIFY does not hold.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
-        for statement in self.parse(text)? {
+        for statement in self.script(text)? {
             batches = self.execute(statement?).await?.collect().await?;
         }
         Ok(batches)
     }
 
-    /// Parses a text into its statements, each with its own result. CREATE HIERARCHY accepts every registered kind.
+    /// Parses a text into its statements, each with its own result and with the variables of now. CREATE HIERARCHY
+    /// accepts every registered kind. A variable that the text itself sets is not known yet: [`AnonContext::sql`] reads a
+    /// statement when those before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
-        parse_each_with(text, self.registry().hierarchy_kinds.entries())
+        Ok(self.script(text)?.collect())
     }
 
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.

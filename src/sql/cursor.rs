@@ -1,15 +1,13 @@
 //! A cursor over the tokens of one statement. Its errors name the line and column at which it stands.
 
-use super::dialect::Bounded;
+use super::binding::{Binding, Bound, bound_at};
 use super::name::TableName;
-use super::script::{Script, place};
+use super::script::{Script, place, spliced};
+use super::variable::Literal;
 use super::words::Words;
 use crate::catalogue::{Argument, Call, Value};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::hierarchy::Kind;
-use datafusion::error::DataFusionError;
-use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
-use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 /// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
@@ -40,14 +38,20 @@ fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<
 /// A position in the tokens of one statement.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
-    script: &'a Script<'a>,
-    tokens: &'a [TokenWithSpan],
-    at: usize,
+    script: &'a Script,
+    bound: &'a [Bound],
+    pub(super) tokens: &'a [TokenWithSpan],
+    pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(script: &'a Script<'a>, tokens: &'a [TokenWithSpan]) -> Self {
-        Self { script, tokens, at: 0 }
+    pub(super) fn new(script: &'a Script, binding: &'a Binding) -> Self {
+        Self {
+            script,
+            bound: &binding.bound,
+            tokens: &binding.tokens,
+            at: 0,
+        }
     }
 
     /// Returns the words of the language.
@@ -80,14 +84,33 @@ impl<'a> Cursor<'a> {
     /// Returns a cursor over the same statement that starts at `range.start` and ends at `range.end`.
     pub(crate) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
         Cursor {
-            script: self.script,
             tokens: &self.tokens[..range.end],
             at: range.start,
+            ..self.clone()
         }
     }
 
+    /// Returns the text of these tokens, with the values of variables.
     pub(crate) fn text(&self, range: std::ops::Range<usize>) -> String {
-        self.script.text(&self.tokens[range])
+        let values: Vec<String> = self.bound.iter().map(|b| b.value.to_string()).collect();
+        let values = self
+            .bound
+            .iter()
+            .zip(&values)
+            .map(|(b, value)| (b.span, value.as_str()));
+        spliced(self.script, &self.tokens[range], values)
+    }
+
+    /// Returns what a value was put in the place of, if the token at the cursor is such a value.
+    fn bound(&self) -> Option<&'a Bound> {
+        bound_at(self.bound, self.peek()?.span.start)
+    }
+
+    /// Moves past `getenv('NAME')`, and returns the name. The value is not looked at.
+    pub(crate) fn environment(&mut self) -> Option<String> {
+        let name = self.bound()?.environment.clone()?;
+        self.at += 1;
+        Some(name)
     }
 
     /// Returns the unquoted word `ahead` tokens after the cursor, in upper case.
@@ -161,6 +184,12 @@ impl<'a> Cursor<'a> {
 
     /// Returns the error that `what` was expected here, with the nearest of `words` as a suggestion.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
+        if let Some(bound) = self.bound() {
+            let (kind, written) = (bound.value.kind(), &bound.written);
+            return self.error(format_args!(
+                "expected {what}, found the {kind} of {written}, which stands for a value and not for a name or a keyword"
+            ));
+        }
         let hint = self.word_at(0).and_then(|found| nearest(&found, words));
         let hint = hint.map_or(String::new(), |w| format!("; did you mean {w}?"));
         self.error(format_args!("expected {what}, found {}{hint}", describe(self.peek())))
@@ -176,6 +205,14 @@ impl<'a> Cursor<'a> {
 
     /// Parses a name, folded to lower case unless quoted.
     pub(crate) fn name(&mut self, what: &str) -> Result<String> {
+        match self.bound() {
+            Some(_) => Err(self.expected(what, [])),
+            None => self.word(what),
+        }
+    }
+
+    /// Parses a word like [`Cursor::name`], which may be the value of a variable.
+    fn word(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Word(w)) if !w.value.is_empty() => {
                 self.at += 1;
@@ -189,14 +226,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Parses a text in quotes. The number of a variable is a text here, so that a folder may be called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
-        match self.peek().map(|t| &t.token) {
-            Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)) => {
-                self.at += 1;
-                Ok(s.clone())
-            }
-            _ => Err(self.expected(what, [])),
-        }
+        let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {
+            (Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)), _) => s,
+            (_, Some(Literal::Number(digits))) => digits,
+            _ => return Err(self.expected(what, [])),
+        };
+        self.at += 1;
+        Ok(text.clone())
     }
 
     pub(crate) fn looks_at_string(&self) -> bool {
@@ -209,7 +247,7 @@ impl<'a> Cursor<'a> {
     /// Parses an unsigned number and returns its digits as written.
     pub(crate) fn digits(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
-            Some(Token::Number(n, false)) => {
+            Some(Token::Number(n, false)) if !n.starts_with('-') => {
                 self.at += 1;
                 Ok(n.clone())
             }
@@ -226,8 +264,14 @@ impl<'a> Cursor<'a> {
     /// Parses a number, which may have a minus sign.
     pub(crate) fn number(&mut self, what: &str) -> Result<Value> {
         let before = self.clone();
-        let minus = self.take_token(&Token::Minus);
-        let digits = format!("{}{}", if minus { "-" } else { "" }, self.digits(what)?);
+        let digits = match self.bound().map(|b| &b.value) {
+            Some(Literal::Number(digits)) => {
+                self.at += 1;
+                digits.clone()
+            }
+            _ if self.take_token(&Token::Minus) => format!("-{}", self.digits(what)?),
+            _ => self.digits(what)?,
+        };
         if let Ok(v) = digits.parse::<i64>() {
             return Ok(Value::Integer(v));
         }
@@ -260,7 +304,7 @@ impl<'a> Cursor<'a> {
             }
         }
         if matches!(self.peek().map(|t| &t.token), Some(Token::Word(_))) {
-            return self.name(what).map(Value::Word);
+            return self.word(what).map(Value::Word);
         }
         self.number(what)
     }
@@ -358,83 +402,5 @@ impl<'a> Cursor<'a> {
             }
         }
         None
-    }
-
-    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has accepted.
-    pub(crate) fn query_in_parens(&mut self) -> Result<String> {
-        let open = self.at;
-        let close = self
-            .closing(open)
-            .ok_or_else(|| self.error("this \"(\" is not closed"))?;
-        let query = self.within(open + 1..close).query()?;
-        self.at = close + 1;
-        Ok(query)
-    }
-
-    /// Parses all remaining tokens as one query and returns its text.
-    pub(crate) fn query(&self) -> Result<String> {
-        let inner = &self.tokens[self.at..];
-        if !matches!(
-            self.word_at(0).as_deref(),
-            Some("SELECT" | "WITH" | "VALUES" | "TABLE" | "FROM")
-        ) && !self.looks_at_token(&Token::LParen)
-        {
-            return Err(self.expected("a query", ["SELECT", "WITH", "VALUES", "TABLE"]));
-        }
-        self.datafusion(inner)?;
-        Ok(self.script.text(inner))
-    }
-
-    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and positions of this parser.
-    pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
-        let dialect = Bounded::new(tokens.len());
-        let parsed = DFParserBuilder::new(tokens.to_vec())
-            .with_dialect(&dialect)
-            .build()
-            .and_then(|mut p| p.parse_statements());
-        dialect.check()?;
-        let mut statements = parsed.map_err(|e| self.retell(e))?;
-        match (statements.pop_front(), statements.pop_front()) {
-            (Some(one), None) => Ok(one),
-            _ => Err(self.expected("one statement", [])),
-        }
-    }
-
-    fn retell(&self, error: DataFusionError) -> Error {
-        let DataFusionError::SQL(parser, _) = &error else {
-            return error.into();
-        };
-        let ParserError::ParserError(text) = parser.as_ref() else {
-            return error.into();
-        };
-        let Some((said, at)) = text.rsplit_once(" at Line: ") else {
-            return self.retold_at_end(text);
-        };
-        let numbers = at
-            .split_once(", Column: ")
-            .and_then(|(l, c)| Some((l.parse::<u64>().ok()?, c.parse::<u64>().ok()?)));
-        let found = numbers.and_then(|(line, column)| {
-            self.tokens
-                .iter()
-                .position(|t| t.span.start.line == line && t.span.start.column == column)
-        });
-        match (found, said.split_once(", found: ")) {
-            (Some(i), Some((expected, _))) => {
-                let mut here = self.clone();
-                here.at = i;
-                let words = self.words().starts.iter().flat_map(|s| s.split(' '));
-                here.expected(expected.trim_start_matches("Expected: "), words)
-            }
-            _ => Error::new(ErrorKind::Usage, text.clone()),
-        }
-    }
-
-    fn retold_at_end(&self, text: &str) -> Error {
-        let mut here = self.clone();
-        here.at = self.tokens.len();
-        match text.split_once(", found: EOF") {
-            Some((expected, _)) => here.expected(expected.trim_start_matches("Expected: "), []),
-            None => Error::usage(text),
-        }
     }
 }

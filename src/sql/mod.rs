@@ -5,38 +5,46 @@
 //! Everything that is parsed prints back as SQL that parses to the same value. New words are not reserved: a word is a
 //! keyword only where the grammar expects one.
 
+mod binding;
 pub mod clause;
 pub(crate) mod cursor;
+mod delegate;
 mod depth;
 mod dialect;
+mod hidden;
 pub(crate) mod name;
 mod redact;
 mod script;
+pub(crate) mod variable;
 pub(crate) mod words;
 
 pub use depth::{ROOM, is_deep};
 pub use name::TableName;
 
+pub(crate) use hidden::Hidden;
+pub(crate) use script::Script;
+
 use crate::error::Result;
+use binding::Binding;
 use cursor::Cursor;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use depth::Depth;
-use script::Script;
-use words::Words;
+use variable::Variables;
 
-/// Parses each statement of a script with `read`, on a thread with a larger stack if the statement is deep.
-pub(crate) fn read_each<T: Send>(
-    sql: &str,
-    words: &Words,
-    read: impl Fn(Cursor) -> Result<T> + Sync,
-) -> Result<Vec<Result<T>>> {
-    let script = Script::new(sql, words)?;
-    let one = |tokens: &[TokenWithSpan]| {
-        let depth = Depth::of(tokens.iter().map(|t| &t.token));
-        depth.read(|| read(Cursor::new(&script, tokens)))
-    };
-    Ok(script.statements().map(one).collect())
+/// Parses one statement of a script with `read`, with the values of its variables, on a thread with a larger stack if the
+/// statement is deep. Returns also the values that nothing may show.
+pub(crate) fn read<T: Send>(
+    script: &Script,
+    tokens: &[TokenWithSpan],
+    variables: &Variables,
+    read: impl FnOnce(Cursor) -> Result<T> + Send,
+) -> Result<(T, Hidden)> {
+    let binding = Binding::of(tokens, variables)?;
+    let hidden = binding.hidden();
+    let depth = Depth::of(binding.tokens.iter().map(|t| &t.token));
+    let read = depth.read(|| read(Cursor::new(script, &binding)));
+    Ok((read.map_err(|e| hidden.in_error(e))?, hidden))
 }
 
 /// Returns true if a line editor can submit `text`: it ends with `;` outside strings and comments, or is empty. Text

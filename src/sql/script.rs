@@ -3,12 +3,13 @@
 use super::words::Words;
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use std::sync::Arc;
 
 /// A text and its tokens, without whitespace and comments.
-pub(crate) struct Script<'a> {
-    text: &'a str,
-    words: &'a Words,
+pub(crate) struct Script {
+    text: String,
+    words: Arc<Words>,
     tokens: Vec<TokenWithSpan>,
     /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character of a long line.
     places: Vec<(u64, u64, usize)>,
@@ -17,8 +18,8 @@ pub(crate) struct Script<'a> {
 /// The largest number of characters that are counted to find a position.
 const STRIDE: u64 = 256;
 
-impl<'a> Script<'a> {
-    pub(crate) fn new(text: &'a str, words: &'a Words) -> Result<Self> {
+impl Script {
+    pub(crate) fn new(text: &str, words: Arc<Words>) -> Result<Self> {
         let mut tokens = Tokenizer::new(&GenericDialect {}, text)
             .tokenize_with_location()
             .map_err(|e| Error::usage(format!("{}: {}", place(e.location), e.message)))?;
@@ -35,7 +36,7 @@ impl<'a> Script<'a> {
             }
         }
         Ok(Self {
-            text,
+            text: text.to_string(),
             words,
             tokens,
             places,
@@ -43,8 +44,8 @@ impl<'a> Script<'a> {
     }
 
     /// Returns the words of the language.
-    pub(super) fn words(&self) -> &'a Words {
-        self.words
+    pub(super) fn words(&self) -> &Words {
+        &self.words
     }
 
     /// Returns the tokens of each non-empty statement.
@@ -52,14 +53,6 @@ impl<'a> Script<'a> {
         self.tokens
             .split(|t| t.token == Token::SemiColon)
             .filter(|tokens| !tokens.is_empty())
-    }
-
-    /// Returns the text from the first to the last of `tokens`, including the comments between them.
-    pub(crate) fn text(&self, tokens: &[TokenWithSpan]) -> String {
-        match (tokens.first(), tokens.last()) {
-            (Some(a), Some(b)) => self.text[self.offset(a.span.start)..self.offset(b.span.end)].to_string(),
-            _ => String::new(),
-        }
     }
 
     fn offset(&self, at: Location) -> usize {
@@ -71,6 +64,29 @@ impl<'a> Script<'a> {
         let ahead = at.column.saturating_sub(column) as usize;
         byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
     }
+}
+
+/// Returns the text from the first to the last of `tokens`, including the comments between them, with these texts in place
+/// of what is written at each span.
+pub(super) fn spliced<'t>(
+    script: &Script,
+    tokens: &[TokenWithSpan],
+    replaced: impl Iterator<Item = (Span, &'t str)>,
+) -> String {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return String::new();
+    };
+    let (mut at, end) = (script.offset(first.span.start), script.offset(last.span.end));
+    let mut text = String::new();
+    for (span, with) in replaced {
+        let (from, to) = (script.offset(span.start), script.offset(span.end));
+        if (at..end).contains(&from) {
+            text.extend([&script.text[at..from], " ", with, " "]);
+            at = to;
+        }
+    }
+    text += &script.text[at..end];
+    text.trim().to_string()
 }
 
 /// Formats a position for an error.

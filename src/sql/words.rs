@@ -4,6 +4,7 @@ use crate::hierarchy::Kind;
 use std::collections::BTreeSet;
 
 /// The words of a language.
+#[derive(Debug, Default)]
 pub(crate) struct Words {
     /// The first keywords of each statement, one text per form.
     pub(crate) starts: Vec<&'static str>,

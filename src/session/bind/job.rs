@@ -3,6 +3,7 @@
 use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
+use super::options::arguments;
 use super::roles::identifier;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -16,7 +17,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::LimitClause;
 
 /// The options of WITH in ANONYMIZE.
-pub(in crate::session) const OPTIONS: Info = Info {
+const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of a run",
     params: &[
@@ -49,7 +50,7 @@ impl AnonContext {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
-        let options = Arguments::of_options(&OPTIONS, &statement.options)?;
+        let options = arguments(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
         let registry = self.registry();
         let constraints = constraints(
@@ -68,12 +69,12 @@ impl AnonContext {
             None => None,
         };
         let target = statement.target.as_ref().map(target).transpose()?;
-        let in_full = statement.to_string();
+        let in_full = self.hidden.in_statement(statement.to_string());
         let job = Job {
             statement_sha256: sha256(&in_full),
             statement: match &target {
                 Some(target) if target.full_statement => in_full,
-                _ => statement.redacted().to_string(),
+                _ => self.hidden.in_statement(statement.redacted().to_string()),
             },
             source,
             identifiers: statement.identifiers.iter().map(identifier).collect(),

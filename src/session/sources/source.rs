@@ -34,7 +34,7 @@ impl AnonContext {
             SourceClause::Table(name) => self.session.table(name.reference()).await?,
             SourceClause::Path(path) => read_path(&self.session, path).await?,
             SourceClause::Query(query) => {
-                let frame = self.session.sql(query).await?;
+                let frame = self.frame(query).await?;
                 match frame.logical_plan() {
                     LogicalPlan::Ddl(_) | LogicalPlan::Dml(_) | LogicalPlan::Copy(_) | LogicalPlan::Statement(_) => {
                         return Err(Error::usage("the statement in parentheses is not a query"));
@@ -45,7 +45,7 @@ impl AnonContext {
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         Ok(SourceTable {
-            name: source.to_string(),
+            name: self.hidden.in_statement(source.to_string()),
             rows,
             files: pins.local_files(),
             pins,

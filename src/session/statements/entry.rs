@@ -6,11 +6,13 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;
 use crate::sql::cursor::Cursor;
-use crate::sql::read_each;
+use crate::sql::variable::Variables;
 use crate::sql::words::Words;
+use crate::sql::{self, Hidden, Script};
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 /// The entry of a statement in [`super::STATEMENTS`]: its keywords, its help and its parser.
 pub struct Entry {
@@ -53,18 +55,19 @@ impl Entry {
     /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an error that names the
     /// missing keyword if the text is another statement.
     pub(in crate::session) fn parse(&self, text: &str) -> Result<Option<Statement>> {
-        let words = words([self], KINDS);
-        let mut statements = read_each(text, &words, |c| {
+        let script = Script::new(text, Arc::new(words([self], KINDS)))?;
+        let mut statements = script.statements();
+        let (Some(tokens), None) = (statements.next(), statements.next()) else {
+            return Ok(None);
+        };
+        let read = |c: Cursor| {
             let read = self.read_at(&c)?;
             if let (None, [start]) = (&read, self.starts) {
                 c.clone().need(start)?;
             }
             Ok(read)
-        })?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(one), true) => one,
-            _ => Ok(None),
-        }
+        };
+        Ok(sql::read(&script, tokens, &Variables::default(), read)?.0)
     }
 }
 
@@ -85,44 +88,64 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
 /// assert_eq!(printed, ["CREATE HIERARCHY age AS INTERVALS (5, 10)"]);
 /// # Ok::<(), anonsql::error::Error>(())
 /// ```
-pub struct Statement(Box<dyn Run>);
+pub struct Statement {
+    statement: Box<dyn Run>,
+    hidden: Hidden,
+}
 
 impl Statement {
     pub(super) fn new(statement: impl Run) -> Self {
-        Self(Box::new(statement))
+        Self {
+            statement: Box::new(statement),
+            hidden: Hidden::default(),
+        }
+    }
+
+    /// Returns the statement with the values in it that nothing may show.
+    pub(in crate::session) fn hiding(self, hidden: Hidden) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// Returns the values in the statement that nothing may show.
+    pub(in crate::session) fn hidden(&self) -> &Hidden {
+        &self.hidden
     }
 
     /// Returns the name of the statement in the log.
     pub(crate) fn kind(&self) -> &'static str {
-        self.0.kind()
+        self.statement.kind()
     }
 
     /// Returns the value of the statement if it is of type `T`.
     pub(in crate::session) fn get<T: Run>(&self) -> Option<&T> {
-        (self.0.as_ref() as &dyn Any).downcast_ref()
+        (self.statement.as_ref() as &dyn Any).downcast_ref()
     }
 
     /// Runs the statement on the current threads.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        self.0.run(context).await
+        let answer = self.statement.run(&context.hiding(&self.hidden)).await;
+        Ok(answer.map_err(|e| self.hidden.in_error(e))?.hiding(&self.hidden))
     }
 }
 
 impl fmt::Debug for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self.hidden.is_empty() {
+            true => self.statement.fmt(f),
+            false => fmt::Display::fmt(self, f),
+        }
     }
 }
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&self.hidden.in_statement(self.statement.to_string()))
     }
 }
 
 impl PartialEq for Statement {
     fn eq(&self, other: &Self) -> bool {
-        (*self.0).same(other.0.as_ref() as &dyn Any)
+        (*self.statement).same(other.statement.as_ref() as &dyn Any)
     }
 }
 

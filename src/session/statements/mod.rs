@@ -16,9 +16,11 @@ mod plain;
 pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
-mod show_catalogue;
+mod set_variable;
 mod show_hierarchies;
+mod show_variables;
 mod suggest;
+mod unset_variable;
 pub(super) mod verify;
 mod wrapped;
 
@@ -39,10 +41,7 @@ pub const STATEMENTS: &[Entry] = &[
     verify::ENTRY,
     risk::ENTRY,
     suggest::ENTRY,
-    show_catalogue::MODELS,
-    show_catalogue::METRICS,
-    show_catalogue::OBJECTIVES_OF_A_FRONT,
-    show_catalogue::SEARCHES,
-    show_catalogue::HIERARCHY_KINDS,
-    show_catalogue::OPTIONS,
+    set_variable::ENTRY,
+    show_variables::ENTRY,
+    unset_variable::ENTRY,
 ];

@@ -1,16 +1,22 @@
 //! Parses a script into statements.
 
-use super::entry::{Statement, words};
+use super::entry::{self, Statement};
 use super::{STATEMENTS, plain};
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
 use crate::sql::cursor::Cursor;
-use crate::sql::read_each;
+use crate::sql::variable::Variables;
 use crate::sql::words::Words;
+use crate::sql::{self, Script};
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| words(STATEMENTS, KINDS));
+static WORDS: LazyLock<Arc<Words>> = LazyLock::new(|| words(KINDS));
+
+/// Returns the words of the language with these kinds of hierarchies.
+pub(in crate::session) fn words(kinds: &[Kind]) -> Arc<Words> {
+    Arc::new(entry::words(STATEMENTS, kinds))
+}
 
 /// Parses all statements of a script, which are separated by `;`.
 #[cfg(any(test, feature = "internal-api"))]
@@ -18,15 +24,12 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     parse_each(sql)?.into_iter().collect()
 }
 
-/// Parses each statement of a script with its own result, so that a runner can run what precedes the first error.
+/// Parses each statement of a script without variables, with its own result.
 #[cfg(any(test, feature = "internal-api"))]
-pub fn parse_each(sql: &str) -> Result<Vec<Result<Statement>>> {
-    read_each(sql, &WORDS, |c| read(&c))
-}
-
-/// Parses each statement of a script like `parse_each`, with these kinds of hierarchies in CREATE HIERARCHY.
-pub(in crate::session) fn parse_each_with(sql: &str, kinds: &[Kind]) -> Result<Vec<Result<Statement>>> {
-    read_each(sql, &words(STATEMENTS, kinds), |c| read(&c))
+pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
+    let script = Script::new(text, Arc::clone(&WORDS))?;
+    let one = |tokens: &_| Ok(sql::read(&script, tokens, &Variables::default(), |c| read(&c))?.0);
+    Ok(script.statements().map(one).collect())
 }
 
 /// Returns every keyword of the built-in statements in upper case, for completion and highlighting. The keywords are
@@ -36,7 +39,7 @@ pub fn keywords() -> &'static BTreeSet<&'static str> {
 }
 
 /// Parses one statement: one of [`STATEMENTS`], or else one of DataFusion.
-fn read(c: &Cursor) -> Result<Statement> {
+pub(in crate::session) fn read(c: &Cursor) -> Result<Statement> {
     for entry in STATEMENTS {
         if let Some(statement) = entry.read_at(c)? {
             return Ok(statement);

@@ -63,7 +63,7 @@ impl Run for Plain {
             table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
         }
         let planned = async {
-            context.session.sql(&self.text).await.map_err(match is_query {
+            context.frame(&self.text).await.map_err(match is_query {
                 true => Error::from,
                 false => Error::from_statement,
             })

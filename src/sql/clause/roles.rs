@@ -71,11 +71,13 @@ pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     c.need("WITH SECRET")?;
     let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
     let before = c.clone();
-    let text = c.string(what)?;
-    let hash = match text.split_once(':') {
-        Some(("env", name)) if !name.is_empty() => SecretClause::Env(name.to_string()),
-        Some(("file", path)) if !path.is_empty() => SecretClause::File(path.to_string()),
-        _ => return Err(before.expected(what, [])),
+    let hash = match c.environment() {
+        Some(name) => SecretClause::Env(name),
+        None => match c.string(what)?.split_once(':') {
+            Some(("env", name)) if !name.is_empty() => SecretClause::Env(name.to_string()),
+            Some(("file", path)) if !path.is_empty() => SecretClause::File(path.to_string()),
+            _ => return Err(before.expected(what, [])),
+        },
     };
     Ok(IdentifierClause {
         column,

@@ -1,6 +1,6 @@
 //! `RISK OF`: measures how exposed the people in a table are, raw or released.
 
-pub(in crate::session) mod measure;
+mod measure;
 pub(in crate::session) mod rows;
 pub(in crate::session) mod spec;
 

@@ -111,7 +111,7 @@ impl Run for Wrapped {
             .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
         let statement = self.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
-            let frame = context.session.sql(&statement).await.map_err(Error::from_statement)?;
+            let frame = context.frame(&statement).await.map_err(Error::from_statement)?;
             table
                 .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
                 .await?;

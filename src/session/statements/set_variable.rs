@@ -1,0 +1,75 @@
+//! `SET VARIABLE`: names a value that later statements use as `$name`.
+
+use super::entry::{Entry, Run, Statement};
+use crate::error::{Error, Result};
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::sql::cursor::Cursor;
+use crate::sql::variable::Literal;
+use async_trait::async_trait;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::scalar::ScalarValue;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use std::fmt;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "SET VARIABLE",
+    starts: &["SET VARIABLE"],
+    summary: "names a value that $name stands for, wherever a literal or a path does",
+    syntax: "SET VARIABLE name = value",
+    example: "SET VARIABLE target = 'out/' || '2026'",
+    read: |c, _| read(c).map(Statement::new),
+};
+
+/// `SET VARIABLE name = expression`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SetVariable {
+    /// The name of the variable.
+    pub(super) name: String,
+    /// The text of the expression.
+    pub(super) value: String,
+}
+
+fn read(c: &mut Cursor) -> Result<SetVariable> {
+    let name = c.name("the name of a variable, without $")?;
+    c.need_token(&Token::Eq, "\"=\"")?;
+    let value = c.constant()?;
+    Ok(SetVariable { name, value })
+}
+
+impl fmt::Display for SetVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SET VARIABLE {} = {}", ident(&self.name), self.value)
+    }
+}
+
+#[async_trait]
+impl Run for SetVariable {
+    fn kind(&self) -> &'static str {
+        "set variable"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let frame = context.frame(&format!("SELECT {}", self.value)).await?;
+        // An expression that the parser takes for a constant has no input but the empty row.
+        let is_constant = match frame.logical_plan() {
+            LogicalPlan::Projection(projection) => matches!(*projection.input, LogicalPlan::EmptyRelation(_)),
+            _ => false,
+        };
+        if !is_constant {
+            return Err(Error::usage(
+                "SET VARIABLE takes a constant: no query, no window and no aggregate",
+            ));
+        }
+        let rows = frame.collect().await.map_err(Error::from_data)?;
+        let row = rows
+            .first()
+            .filter(|batch| batch.num_rows() == 1 && batch.num_columns() == 1);
+        let row = row.ok_or_else(|| Error::usage("SET VARIABLE takes one value"))?;
+        let value = ScalarValue::try_from_array(row.column(0), 0)?;
+        let value = Literal::of(&value).map_err(|e| e.context(format!("variable {}", self.name)))?;
+        context.keep(&self.name, value)?;
+        Answer::done(format!("variable {} set", self.name))
+    }
+}

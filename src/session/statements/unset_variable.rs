@@ -1,0 +1,46 @@
+//! `UNSET VARIABLE`: forgets a variable.
+
+use super::entry::{Entry, Run, Statement};
+use crate::error::Result;
+use crate::quoting::ident;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use async_trait::async_trait;
+use std::fmt;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "UNSET VARIABLE",
+    starts: &["UNSET VARIABLE", "RESET VARIABLE"],
+    summary: "forgets a variable",
+    syntax: "UNSET VARIABLE name",
+    example: "UNSET VARIABLE target",
+    read: |c, _| {
+        let name = c.name("the name of a variable, without $")?;
+        Ok(Statement::new(UnsetVariable { name }))
+    },
+};
+
+/// `UNSET VARIABLE name`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct UnsetVariable {
+    /// The name of the variable.
+    pub(super) name: String,
+}
+
+impl fmt::Display for UnsetVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "UNSET VARIABLE {}", ident(&self.name))
+    }
+}
+
+#[async_trait]
+impl Run for UnsetVariable {
+    fn kind(&self) -> &'static str {
+        "unset variable"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        context.variables.write().remove(&self.name)?;
+        Answer::done(format!("variable {} unset", self.name))
+    }
+}

@@ -1,0 +1,89 @@
+//! The variables of a context, and statements that are read with them.
+
+use super::context::AnonContext;
+use super::statements::entry::Statement;
+use super::statements::parse::{read, words};
+use crate::error::Result;
+use crate::sql::variable::{Literal, Variable};
+use crate::sql::{self, Hidden, Script};
+use datafusion::common::ScalarValue;
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use std::collections::VecDeque;
+
+impl AnonContext {
+    /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path does. A value is never
+    /// read as SQL, whatever it contains. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if it is not a
+    /// number, a text, a date, a time, a boolean or NULL.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> anonsql::error::Result<()> {
+    /// let anon = anonsql::AnonContext::new(Default::default());
+    /// anon.set_variable("name", "Ann'; DROP TABLE people")?;
+    /// let rows = anon.sql("SELECT 1 WHERE 'Bob' = $name").await?;
+    /// assert_eq!(rows[0].num_rows(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_variable(&self, name: &str, value: impl Into<ScalarValue>) -> Result<()> {
+        self.keep(name, Literal::of(&value.into())?)
+    }
+
+    /// Sets a variable to a text from outside SQL, which is a number if it reads as one.
+    pub(crate) fn set_variable_text(&self, name: &str, text: &str) -> Result<()> {
+        self.keep(&name.to_lowercase(), Literal::read(text))
+    }
+
+    /// Allows statements to read the environment of the process with `getenv`.
+    pub(crate) fn allow_environment(&self) {
+        self.variables.write().environment = true;
+    }
+
+    /// Sets a variable in the name of the running statement: its value is hidden if one in the statement is.
+    pub(super) fn keep(&self, name: &str, value: Literal) -> Result<()> {
+        let hidden = !self.hidden.is_empty();
+        self.variables.write().set(name, Variable { value, hidden })
+    }
+
+    /// Splits a text into its statements. Each is read when it is asked for, with the variables of that moment.
+    pub(crate) fn script(&self, text: &str) -> Result<Statements> {
+        let script = Script::new(text, words(self.registry().hierarchy_kinds.entries()))?;
+        Ok(Statements {
+            statements: script.statements().map(<[_]>::to_vec).collect(),
+            script,
+            context: self.clone(),
+        })
+    }
+
+    /// Returns a context for a statement with these hidden values.
+    pub(super) fn hiding(&self, hidden: &Hidden) -> Self {
+        Self {
+            hidden: hidden.clone(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The statements of a text that are not read yet.
+pub(crate) struct Statements {
+    context: AnonContext,
+    script: Script,
+    statements: VecDeque<Vec<TokenWithSpan>>,
+}
+
+impl Iterator for Statements {
+    type Item = Result<Statement>;
+
+    fn next(&mut self) -> Option<Result<Statement>> {
+        let tokens = self.statements.pop_front()?;
+        let variables = self.context.variables.read().clone();
+        let statement = sql::read(&self.script, &tokens, &variables, |c| read(&c));
+        Some(statement.map(|(statement, hidden)| statement.hiding(hidden)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.statements.len(), Some(self.statements.len()))
+    }
+}
+
+impl ExactSizeIterator for Statements {}

@@ -1,0 +1,145 @@
+//! Puts values in the place of `$name` and `getenv('NAME')`, token by token, before a statement is parsed.
+//!
+//! Each becomes exactly one token that carries the value, so a value can never become SQL, whatever it holds. The token
+//! keeps the place of what was written, so errors point there.
+
+use super::hidden::Hidden;
+use super::script::place;
+use super::variable::{Literal, Variables};
+use crate::error::{Error, Result};
+use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
+
+/// A place of a statement that a value was put in.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    /// The place of what is written.
+    pub(super) span: Span,
+    /// What is written: `$name` or `getenv('NAME')`.
+    pub(super) written: String,
+    /// The value.
+    pub(super) value: Literal,
+    /// The environment variable that `getenv` names.
+    pub(super) environment: Option<String>,
+    hidden: bool,
+}
+
+/// The tokens of a statement with values in the place of variables.
+#[derive(Debug, Default)]
+pub(crate) struct Binding {
+    pub(super) tokens: Vec<TokenWithSpan>,
+    /// The places with values, in their order.
+    pub(super) bound: Vec<Bound>,
+}
+
+impl Binding {
+    /// Binds the variables of a statement. Fails with a usage error if there is no such variable. Numbered placeholders
+    /// such as `$1` are those of PREPARE, and stay.
+    pub(super) fn of(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Self> {
+        let mut binding = Self::default();
+        let mut rest = tokens;
+        while let [first, after @ ..] = rest {
+            let (bound, length) = match (variable(&first.token), after) {
+                (Some(name), _) => (named(name, first, variables)?, 1),
+                (None, [open, ..]) if is_getenv(&first.token) && open.token == Token::LParen => {
+                    (environment(rest, variables)?, 4)
+                }
+                _ => {
+                    binding.tokens.push(first.clone());
+                    rest = after;
+                    continue;
+                }
+            };
+            let is_path = binding.tokens.last().is_some_and(|before| takes_path(&before.token));
+            binding.tokens.push(TokenWithSpan {
+                token: bound.value.token(is_path),
+                span: bound.span,
+            });
+            binding.bound.push(bound);
+            rest = &rest[length..];
+        }
+        Ok(binding)
+    }
+
+    /// Returns the values that come from the environment.
+    pub(super) fn hidden(&self) -> Hidden {
+        let hidden = self.bound.iter().filter(|b| b.hidden);
+        Hidden::new(hidden.map(|b| (b.value.characters().to_string(), b.written.clone())))
+    }
+}
+
+/// Returns the place with a value that begins at `at`.
+pub(super) fn bound_at(bound: &[Bound], at: Location) -> Option<&Bound> {
+    bound.iter().find(|b| b.span.start == at)
+}
+
+/// Returns the name of the variable that a token stands for.
+fn variable(token: &Token) -> Option<&str> {
+    let Token::Placeholder(written) = token else {
+        return None;
+    };
+    let name = written.strip_prefix('$')?;
+    name.starts_with(|c: char| !c.is_ascii_digit()).then_some(name)
+}
+
+fn named(name: &str, token: &TokenWithSpan, variables: &Variables) -> Result<Bound> {
+    let at = |e: Error| e.context(place(token.span.start));
+    let variable = variables.get(&name.to_lowercase()).map_err(at)?;
+    Ok(Bound {
+        span: token.span,
+        written: format!("${name}"),
+        value: variable.value.clone(),
+        environment: None,
+        hidden: variable.hidden,
+    })
+}
+
+fn is_getenv(token: &Token) -> bool {
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("getenv"))
+}
+
+/// Reads `getenv('NAME')` at the beginning of `tokens`.
+fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound> {
+    let at = place(tokens[0].span.start);
+    let (name, end) = match tokens {
+        [_, _, name, close, ..] if close.token == Token::RParen => match &name.token {
+            Token::SingleQuotedString(text) => (text, close.span.end),
+            _ => return Err(misuse(&at)),
+        },
+        _ => return Err(misuse(&at)),
+    };
+    if !variables.environment {
+        return Err(Error::usage(format!(
+            "{at}: getenv reads the environment of the command, and not of a program that embeds anonsql; set a variable"
+        )));
+    }
+    // The system refuses such names by a panic.
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    let value = is_name.then(|| std::env::var_os(name)).flatten();
+    let value = value.ok_or_else(|| {
+        Error::usage(format!(
+            "{at}: the environment has no variable {name:?}; set it before the command starts"
+        ))
+    })?;
+    let value = value
+        .into_string()
+        .map_err(|_| Error::usage(format!("{at}: the environment variable {name:?} is not valid UTF-8")))?;
+    Ok(Bound {
+        span: Span::new(tokens[0].span.start, end),
+        written: format!("getenv({})", crate::quoting::literal(name)),
+        value: Literal::read(&value),
+        environment: Some(name.clone()),
+        hidden: true,
+    })
+}
+
+fn misuse(at: &str) -> Error {
+    Error::usage(format!(
+        "{at}: getenv takes the name of an environment variable in quotes: getenv('NAME')"
+    ))
+}
+
+/// Returns true for a keyword that a table stands after, which may be a path.
+fn takes_path(token: &Token) -> bool {
+    let words = ["FROM", "JOIN", "DESCRIBE", "DESC"];
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && words.iter().any(|x| w.value.eq_ignore_ascii_case(x)))
+}

@@ -1,0 +1,148 @@
+//! What DataFusion's parser reads of a statement: queries, constants and whole statements.
+
+use super::cursor::Cursor;
+use super::dialect::Bounded;
+use crate::error::{Error, ErrorKind, Result};
+use datafusion::error::DataFusionError;
+use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, SetExpr, Statement, Visit, Visitor};
+use datafusion::sql::sqlparser::parser::ParserError;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::ops::ControlFlow;
+
+impl Cursor<'_> {
+    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has accepted.
+    pub(crate) fn query_in_parens(&mut self) -> Result<String> {
+        let open = self.at;
+        let close = self
+            .closing(open)
+            .ok_or_else(|| self.error("this \"(\" is not closed"))?;
+        let query = self.within(open + 1..close).query()?;
+        self.at = close + 1;
+        Ok(query)
+    }
+
+    /// Parses all remaining tokens as one query and returns its text.
+    pub(crate) fn query(&self) -> Result<String> {
+        let inner = &self.tokens[self.at..];
+        if !matches!(
+            self.word_at(0).as_deref(),
+            Some("SELECT" | "WITH" | "VALUES" | "TABLE" | "FROM")
+        ) && !self.looks_at_token(&Token::LParen)
+        {
+            return Err(self.expected("a query", ["SELECT", "WITH", "VALUES", "TABLE"]));
+        }
+        self.datafusion(inner)?;
+        Ok(self.text(self.at..self.tokens.len()))
+    }
+
+    /// Parses all remaining tokens as one expression without columns and queries, and returns its text.
+    pub(crate) fn constant(&mut self) -> Result<String> {
+        let what = "a constant: a literal, or an expression without columns and queries";
+        if self.at_end() {
+            return Err(self.expected(what, []));
+        }
+        let select = TokenWithSpan {
+            token: Token::make_keyword("SELECT"),
+            span: self.tokens[self.at].span,
+        };
+        let tokens: Vec<_> = std::iter::once(select)
+            .chain(self.tokens[self.at..].iter().cloned())
+            .collect();
+        if !is_constant(&self.datafusion(&tokens)?) {
+            return Err(self.error(format_args!("expected {what}")));
+        }
+        let text = self.text(self.at..self.tokens.len());
+        self.at = self.tokens.len();
+        Ok(text)
+    }
+
+    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and positions of this parser.
+    pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
+        let dialect = Bounded::new(tokens.len());
+        let parsed = DFParserBuilder::new(tokens.to_vec())
+            .with_dialect(&dialect)
+            .build()
+            .and_then(|mut p| p.parse_statements());
+        dialect.check()?;
+        let mut statements = parsed.map_err(|e| self.retell(e))?;
+        match (statements.pop_front(), statements.pop_front()) {
+            (Some(one), None) => Ok(one),
+            _ => Err(self.expected("one statement", [])),
+        }
+    }
+
+    fn retell(&self, error: DataFusionError) -> Error {
+        let DataFusionError::SQL(parser, _) = &error else {
+            return error.into();
+        };
+        let ParserError::ParserError(text) = parser.as_ref() else {
+            return error.into();
+        };
+        let Some((said, at)) = text.rsplit_once(" at Line: ") else {
+            return self.retold_at_end(text);
+        };
+        let numbers = at
+            .split_once(", Column: ")
+            .and_then(|(l, c)| Some((l.parse::<u64>().ok()?, c.parse::<u64>().ok()?)));
+        let found = numbers.and_then(|(line, column)| {
+            self.tokens
+                .iter()
+                .position(|t| t.span.start.line == line && t.span.start.column == column)
+        });
+        match (found, said.split_once(", found: ")) {
+            (Some(i), Some((expected, _))) => {
+                let mut here = self.clone();
+                here.at = i;
+                let words = self.words().starts.iter().flat_map(|s| s.split(' '));
+                here.expected(expected.trim_start_matches("Expected: "), words)
+            }
+            _ => Error::new(ErrorKind::Usage, text.clone()),
+        }
+    }
+
+    fn retold_at_end(&self, text: &str) -> Error {
+        let mut here = self.clone();
+        here.at = self.tokens.len();
+        match text.split_once(", found: EOF") {
+            Some((expected, _)) => here.expected(expected.trim_start_matches("Expected: "), []),
+            None => Error::usage(text),
+        }
+    }
+}
+
+/// Returns true for `SELECT expression` in which the expression has no column, no query and no name.
+fn is_constant(statement: &DfStatement) -> bool {
+    let DfStatement::Statement(statement) = statement else {
+        return false;
+    };
+    let Statement::Query(query) = statement.as_ref() else {
+        return false;
+    };
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let [SelectItem::UnnamedExpr(expr)] = select.projection.as_slice() else {
+        return false;
+    };
+    // Printed again, the query is nothing but the expression: no FROM, no WHERE, no LIMIT.
+    query.to_string() == format!("SELECT {expr}") && expr.visit(&mut NoData).is_continue()
+}
+
+/// Stops at an expression that reads data.
+struct NoData;
+
+impl Visitor for NoData {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Wildcard(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Values that nothing may show: those that a statement has from the environment.
+
+use super::script::{Script, spliced};
+use super::words::Words;
+use crate::error::Error;
+use datafusion::sql::sqlparser::tokenizer::{Span, Token};
+use std::sync::Arc;
+
+/// The least number of characters of a value that is hidden. A shorter one is no secret, and may be a part of any word.
+const LEAST: usize = 4;
+
+/// The values that a statement has from the environment. Printed statements and messages have what was written for them,
+/// such as `getenv('NAME')`, in their place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Hidden {
+    /// Each value with what was written for it, longest value first.
+    values: Arc<Vec<(String, String)>>,
+}
+
+impl Hidden {
+    /// Creates the values from pairs of a value and what was written for it.
+    pub(super) fn new(values: impl Iterator<Item = (String, String)>) -> Self {
+        let mut values: Vec<_> = values.filter(|(value, _)| value.chars().count() >= LEAST).collect();
+        values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        Self {
+            values: Arc::new(values),
+        }
+    }
+
+    /// Returns true if there is nothing to hide.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns a printed statement with what was written in place of every literal that has such a value.
+    pub(crate) fn in_statement(&self, sql: String) -> String {
+        if self.is_empty() {
+            return sql;
+        }
+        let Ok(script) = Script::new(&sql, Arc::new(Words::default())) else {
+            return self.in_text(&sql);
+        };
+        let tokens: Vec<_> = script.statements().flatten().cloned().collect();
+        let written = |token: &Token| match token {
+            Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) | Token::Number(text, _) => {
+                let found = self
+                    .values
+                    .iter()
+                    .find(|(value, _)| value.trim_start_matches('-') == text || value == text);
+                found.map(|(_, written)| written.as_str())
+            }
+            _ => None,
+        };
+        let replaced: Vec<(Span, &str)> = tokens
+            .iter()
+            .filter_map(|t| Some((t.span, written(&t.token)?)))
+            .collect();
+        spliced(&script, &tokens, replaced.into_iter())
+    }
+
+    /// Returns an error whose message has what was written in place of such values.
+    pub(crate) fn in_error(&self, error: Error) -> Error {
+        match self.is_empty() {
+            true => error,
+            false => Error::new(error.kind(), self.in_text(error.message())),
+        }
+    }
+
+    /// Returns a text with what was written in place of such values, as they are, in quotes, or escaped.
+    fn in_text(&self, text: &str) -> String {
+        let mut text = text.to_string();
+        for (value, written) in self.values.iter() {
+            for spelled in [value, &value.replace('\'', "''"), &value.escape_debug().to_string()] {
+                text = text.replace(spelled, written);
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(value: &str) -> Hidden {
+        Hidden::new([(value.to_string(), "getenv('S')".to_string())].into_iter())
+    }
+
+    #[test]
+    fn a_statement_has_what_was_written() {
+        for (value, sql, wanted) in [
+            (
+                "it's me",
+                "SELECT 'it''s me', 'not it''s me'",
+                "SELECT  getenv('S') , 'not it''s me'",
+            ),
+            (
+                "12345",
+                "SELECT 12345, 123456, '12345'",
+                "SELECT  getenv('S') , 123456,  getenv('S')",
+            ),
+            ("abc", "SELECT 'abc'", "SELECT 'abc'"),
+        ] {
+            assert_eq!(hidden(value).in_statement(sql.into()), wanted);
+        }
+    }
+
+    #[test]
+    fn a_message_has_it_too() {
+        for said in ["no file pass'word", "no file \"pass'word\"", "Utf8('pass''word')"] {
+            let error = hidden("pass'word").in_error(Error::usage(said));
+            assert!(!error.message().contains("word"), "{error}");
+        }
+        let error = hidden("a\"\nb").in_error(Error::usage(format!("no {:?}", "a\"\nb")));
+        assert_eq!(error.message(), "no \"getenv('S')\"");
+    }
+}
