@@ -26,6 +26,20 @@ impl Arguments {
     /// twice, is missing or is out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
+        Self::bind_as("parameter", info, args)
+    }
+
+    /// Checks the options of a clause against their description.
+    pub(crate) fn of_options(info: &Info, options: &[(String, Value)]) -> Result<Self> {
+        let named = |(name, value): &(String, Value)| Argument {
+            name: Some(name.clone()),
+            value: value.clone(),
+        };
+        Self::bind_as("option", info, &options.iter().map(named).collect::<Vec<_>>())
+    }
+
+    /// Checks arguments; an error calls one a `noun`.
+    fn bind_as(noun: &str, info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
         let mut positional = 0;
         for arg in args {
@@ -36,7 +50,7 @@ impl Arguments {
                     .position(|p| p.name.eq_ignore_ascii_case(name))
                     .ok_or_else(|| {
                         Error::unknown(
-                            &format!("parameter of {}", info.name),
+                            &format!("{noun} of {}", info.name),
                             name,
                             info.params.iter().map(|p| p.name),
                         )
@@ -53,7 +67,7 @@ impl Arguments {
             };
             if values[index].1.is_some() {
                 return Err(Error::usage(format!(
-                    "{}: parameter {} is given twice",
+                    "{}: {noun} {} is given twice",
                     info.name, param.name
                 )));
             }
@@ -137,6 +151,12 @@ impl Arguments {
         }
     }
 
+    /// Returns a parameter that is one ASCII character.
+    pub fn character(&self, name: &str) -> Result<u8> {
+        let value = self.required(name)?;
+        character(value).ok_or_else(|| self.mismatch(name, value))
+    }
+
     /// Returns a parameter that is a duration.
     pub fn duration(&self, name: &str) -> Result<Duration> {
         let value = self.required(name)?;
@@ -172,6 +192,18 @@ pub fn duration(value: &Value) -> Option<Duration> {
         Value::Boolean(_) => return None,
     };
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Parses one ASCII character; a tab may be written `\\t`.
+fn character(value: &Value) -> Option<u8> {
+    match value {
+        Value::Text(text) => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Some(*byte),
+            [b'\\', b't'] => Some(b'\t'),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn parse_default(text: &str) -> Value {
@@ -210,9 +242,12 @@ fn check(info: &Info, param: &Param, value: &Value) -> Result<Value> {
         }
         (Kind::Name, Value::Word(_) | Value::Text(_)) => true,
         (Kind::Boolean, Value::Boolean(_)) => true,
-        (Kind::Boolean, Value::Word(w)) if w.eq_ignore_ascii_case("true") || w.eq_ignore_ascii_case("false") => {
+        (Kind::Boolean, Value::Word(w) | Value::Text(w))
+            if w.eq_ignore_ascii_case("true") || w.eq_ignore_ascii_case("false") =>
+        {
             return Ok(Value::Boolean(w.eq_ignore_ascii_case("true")));
         }
+        (Kind::Character, v) => character(v).is_some(),
         (Kind::Duration, v) => duration(v).is_some(),
         _ => false,
     };

@@ -34,6 +34,8 @@ pub enum Kind {
     Name,
     /// True or false.
     Boolean,
+    /// One ASCII character in quotes.
+    Character,
     /// A time such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
     Duration,
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Kind {
             Kind::Word(words) => write!(f, "one of {}", words.join(", ")),
             Kind::Name => f.write_str("a name"),
             Kind::Boolean => f.write_str("true or false"),
+            Kind::Character => f.write_str("one ASCII character in quotes"),
             Kind::Duration => f.write_str("a time such as '60s' or '5m'"),
         }
     }
@@ -105,6 +108,19 @@ pub struct Info {
     pub example: &'static str,
     /// The source of the definition: authors, year, DOI or section.
     pub reference: &'static str,
+}
+
+impl Info {
+    /// Returns the parameters as an example of a call has them: `t, distance => auto`. An optional parameter without a
+    /// default value stands in brackets.
+    pub(crate) fn arguments(&self) -> String {
+        let written = |param: &Param| match param.default {
+            None => param.name.to_string(),
+            Some("") => format!("[{}]", param.name),
+            Some(default) => format!("{} => {default}", param.name),
+        };
+        self.params.iter().map(written).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A description and the function that makes the object from checked arguments.

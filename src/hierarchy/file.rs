@@ -8,10 +8,9 @@
 //!
 //! Reference: ARX, Prasser and Kohlmayer, 2015, doi:10.1007/978-3-319-23633-9_6 (its hierarchy files); RFC 4180.
 
-use super::arguments::text;
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::listed::{Listed, Origin};
-use crate::catalogue::Info;
+use crate::catalogue::{self, Info, Kind as ParamKind, Param, Value};
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 use arrow::array::{ArrayRef, StringBuilder};
@@ -41,39 +40,44 @@ impl Default for FileOptions {
     }
 }
 
+/// The options of FROM.
+pub const OPTIONS: Info = Info {
+    name: "a hierarchy file",
+    summary: "options of a hierarchy file",
+    params: &[
+        Param {
+            name: "delimiter",
+            summary: "what separates the fields; without it, `,` if the first line has no `;`, and `;` otherwise",
+            kind: ParamKind::Character,
+            default: Some(""),
+        },
+        Param {
+            name: "has_header",
+            summary: "whether the first line names the columns",
+            kind: ParamKind::Boolean,
+            default: Some("false"),
+        },
+        Param {
+            name: "quote",
+            summary: "what stands around a field that contains a delimiter; without it, `\"`",
+            kind: ParamKind::Character,
+            default: Some(""),
+        },
+    ],
+    example: "OPTIONS (delimiter ';', has_header false)",
+    reference: "RFC 4180",
+};
+
 impl FileOptions {
-    /// The names of the options.
-    pub const NAMES: &'static [&'static str] = &["delimiter", "has_header", "quote"];
-
-    /// Sets the option `name` to the value in OPTIONS, without its quotes. Fails if the option is unknown or the value
-    /// does not fit.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        match name.to_lowercase().as_str() {
-            "delimiter" => self.delimiter = Some(byte(name, value)?),
-            "quote" => self.quote = byte(name, value)?,
-            "has_header" => {
-                self.has_header = value
-                    .to_lowercase()
-                    .parse()
-                    .map_err(|_| Error::usage("option has_header must be true or false"))?;
-            }
-            _ => {
-                return Err(Error::unknown(
-                    "option of a hierarchy file",
-                    name,
-                    Self::NAMES.iter().copied(),
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn byte(name: &str, value: &str) -> Result<u8> {
-    match value.as_bytes() {
-        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(*byte),
-        [b'\\', b't'] => Ok(b'\t'),
-        _ => Err(Error::usage(format!("option {name} must be one ASCII character"))),
+    /// Checks the options of a statement.
+    fn new(options: &[(String, Value)]) -> Result<Self> {
+        let options = catalogue::Arguments::of_options(&OPTIONS, options)?;
+        let character = |name| options.given(name, catalogue::Arguments::character);
+        Ok(Self {
+            delimiter: character("delimiter")?,
+            has_header: options.boolean("has_header")?,
+            quote: character("quote")?.unwrap_or(Self::default().quote),
+        })
     }
 }
 
@@ -176,10 +180,7 @@ pub(super) const KIND: Kind = Kind {
         ],
     },
     build: |given| {
-        let mut options = FileOptions::default();
-        for (name, value) in given.options("OPTIONS") {
-            options.set(name, &text(value))?;
-        }
+        let options = FileOptions::new(given.options("OPTIONS"))?;
         Ok(Arc::new(read(&given.texts("file").concat(), &options)?))
     },
 };
@@ -235,11 +236,19 @@ mod tests {
 
     #[test]
     fn options_are_read_and_written() {
-        let mut options = FileOptions::default();
-        assert_eq!(options.to_string(), "");
-        options.set("DELIMITER", "\\t").unwrap();
-        options.set("has_header", "TRUE").unwrap();
-        options.set("quote", "'").unwrap();
+        let read = |options: &[(&str, Value)]| {
+            let owned: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
+            FileOptions::new(&owned)
+        };
+        let text = |text: &str| Value::Text(text.to_string());
+        assert_eq!(read(&[]).unwrap(), FileOptions::default());
+        assert_eq!(FileOptions::default().to_string(), "");
+        let options = read(&[
+            ("DELIMITER", text("\\t")),
+            ("has_header", Value::Word("TRUE".into())),
+            ("quote", text("'")),
+        ])
+        .unwrap();
         assert_eq!(
             options.to_string(),
             " OPTIONS (delimiter '\t', has_header true, quote '''')"
@@ -250,16 +259,12 @@ mod tests {
             ("x\ty|*".into(), "-|-".into())
         );
         assert!(table.sql().starts_with("FROM '"), "{}", table.sql());
-        assert!(
-            options
-                .set("delimitor", ";")
-                .unwrap_err()
-                .to_string()
-                .contains("\"delimiter\"")
-        );
-        assert!(options.set("delimiter", "ab").is_err());
-        assert!(options.set("delimiter", "\n").is_err());
-        assert!(options.set("has_header", "yes").is_err());
+        let refused = |name: &str, value: Value| read(&[(name, value)]).unwrap_err().to_string();
+        assert!(refused("delimitor", text(";")).contains("\"delimiter\""));
+        for wrong in ["ab", "\n", "é"] {
+            assert!(refused("delimiter", text(wrong)).contains("one ASCII character"));
+        }
+        assert!(refused("has_header", Value::Word("yes".into())).contains("true or false"));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
-use super::options::arguments;
 use super::roles::identifier;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -17,7 +16,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::LimitClause;
 
 /// The options of WITH in ANONYMIZE.
-const OPTIONS: Info = Info {
+pub(in crate::session) const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of a run",
     params: &[
@@ -50,7 +49,7 @@ impl AnonContext {
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
-        let options = arguments(&OPTIONS, &statement.options)?;
+        let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
         let registry = self.registry();
         let constraints = constraints(

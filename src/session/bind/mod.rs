@@ -4,9 +4,9 @@ mod choice;
 mod constraints;
 mod goal;
 mod job;
-mod options;
 mod roles;
 mod target;
 
 pub(super) use constraints::{constraints, not_sensitive};
-pub(super) use options::arguments;
+pub(super) use job::OPTIONS as RUN_OPTIONS;
+pub(super) use target::OPTIONS as TARGET_OPTIONS;

@@ -1,6 +1,5 @@
 //! Binds the target of a release.
 
-use super::options::arguments;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::job::{Existing, Format, Target};
@@ -8,8 +7,8 @@ use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use std::path::PathBuf;
 
 /// The options of TO in ANONYMIZE.
-const OPTIONS: Info = Info {
-    name: "OPTIONS",
+pub(in crate::session) const OPTIONS: Info = Info {
+    name: "TO",
     summary: "options of a target",
     params: &[
         Param {
@@ -31,7 +30,7 @@ const OPTIONS: Info = Info {
 
 /// Converts TO to a target, which must be a local folder.
 pub(super) fn target(target: &TargetClause) -> Result<Target> {
-    let options = arguments(&OPTIONS, &target.options)?;
+    let options = Arguments::of_options(&OPTIONS, &target.options)?;
     if target.path.contains("://") {
         return Err(Error::usage(format!(
             "the target {:?} is not a local folder; releases are swapped in at once, which needs one. Write to a local \

@@ -1,6 +1,7 @@
 //! `generalize('hierarchy', value, level)`: the label of a value at a level, as EXPLAIN ANONYMIZE uses it.
 
 use super::hierarchies::Hierarchies;
+use crate::catalogue::Info;
 use crate::error::Error;
 use arrow::array::UInt32Array;
 use arrow::compute::{cast, take};
@@ -8,6 +9,14 @@ use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+
+pub(super) const INFO: Info = Info {
+    name: "generalize",
+    summary: "the label of a value at a level: generalize('hierarchy', value, level)",
+    params: &[],
+    example: "SELECT generalize('age', age, 2) FROM people",
+    reference: "in-house",
+};
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Generalize {
@@ -17,7 +26,7 @@ pub(super) struct Generalize {
 
 impl ScalarUDFImpl for Generalize {
     fn name(&self) -> &str {
-        "generalize"
+        INFO.name
     }
 
     fn signature(&self) -> &Signature {

@@ -1,6 +1,7 @@
 //! `hierarchy_levels('hierarchy')`: the lookup table of a hierarchy that lists its values, one column per level.
 
 use super::hierarchies::Hierarchies;
+use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
@@ -11,6 +12,14 @@ use datafusion::datasource::MemTable;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
+
+pub(super) const INFO: Info = Info {
+    name: "hierarchy_levels",
+    summary: "a hierarchy that lists its values as a table, one column per level: hierarchy_levels('hierarchy')",
+    params: &[],
+    example: "SELECT * FROM hierarchy_levels('education')",
+    reference: "in-house",
+};
 
 #[derive(Debug)]
 pub(super) struct HierarchyLevels(pub(super) Hierarchies);

@@ -6,6 +6,7 @@ mod hierarchy_levels;
 mod pareto_front;
 mod risk;
 
+use crate::catalogue::Info;
 use crate::session::context::{Catalog, SharedRegistry};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
@@ -15,15 +16,48 @@ use hierarchy_levels::HierarchyLevels;
 use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 
+/// The description of every function.
+pub const FUNCTIONS: &[Info] = &[
+    generalize::INFO,
+    hierarchy_levels::INFO,
+    risk::K_ANONYMITY,
+    risk::RISK,
+    pareto_front::INFO,
+];
+
 /// Registers the functions in a session.
 pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &SharedRegistry) {
     let hierarchies = Hierarchies(Arc::clone(catalog));
     session.register_udf(ScalarUDF::from(Generalize::new(hierarchies.clone())));
-    session.register_udtf("hierarchy_levels", Arc::new(HierarchyLevels(hierarchies.clone())));
+    session.register_udtf(
+        hierarchy_levels::INFO.name,
+        Arc::new(HierarchyLevels(hierarchies.clone())),
+    );
     risk::register(session, &hierarchies);
     let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),
         registry: Arc::clone(registry),
     };
-    session.register_udtf("pareto_front", Arc::new(front));
+    session.register_udtf(pareto_front::INFO.name, Arc::new(front));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::AnonContext;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_function_is_described() {
+        let names = |session: &SessionContext| {
+            let state = session.state();
+            let scalars = state.scalar_functions().keys().cloned();
+            let names: BTreeSet<String> = scalars.chain(state.table_functions().keys().cloned()).collect();
+            names
+        };
+        let plain = names(&SessionContext::new());
+        let all = names(AnonContext::new(SessionContext::new()).session());
+        let ours: BTreeSet<String> = all.difference(&plain).cloned().collect();
+        assert_eq!(ours, FUNCTIONS.iter().map(|info| info.name.to_string()).collect());
+    }
 }

@@ -1,5 +1,6 @@
 //! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can only send SELECT.
 
+use crate::catalogue::Info;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
 use crate::operator::{ComputedTable, Operator, Rows};
@@ -14,6 +15,14 @@ use datafusion::prelude::SessionContext;
 use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
+
+pub(super) const INFO: Info = Info {
+    name: "pareto_front",
+    summary: "the rows of PARETO FRONT OF as a table: pareto_front('ANONYMIZE ... OPTIMIZING ...')",
+    params: &[],
+    example: "SELECT k, glm FROM pareto_front('ANONYMIZE people QUASI IDENTIFIERS (age) OPTIMIZING MAX k, MIN glm')",
+    reference: "in-house",
+};
 
 /// The table function `pareto_front`. Its argument is the text that follows PARETO FRONT OF in the statement.
 #[derive(Clone)]

@@ -6,6 +6,7 @@
 //! The classes are counted when the query runs.
 
 use super::hierarchies::Hierarchies;
+use crate::catalogue::Info;
 use crate::engine::Silent;
 use crate::error::{Error, Result};
 use crate::operator::{ComputedTable, Operator, Rows};
@@ -28,6 +29,22 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(super) const RISK: Info = Info {
+    name: "risk",
+    summary: "the rows of RISK OF as a table: risk('table or path', 'column', ...)",
+    params: &[],
+    example: "SELECT * FROM risk('people', 'age', 'zip')",
+    reference: "in-house",
+};
+
+pub(super) const K_ANONYMITY: Info = Info {
+    name: "k_anonymity",
+    summary: "the smallest class, the classes and the rows: k_anonymity('table or path', 'column', ...)",
+    params: &[],
+    example: "SELECT k FROM k_anonymity('people', 'age', 'zip')",
+    reference: "in-house",
+};
+
 /// Registers the functions in a session.
 pub(super) fn register(session: &SessionContext, hierarchies: &Hierarchies) {
     for what in [What::Risk, What::KAnonymity] {
@@ -48,8 +65,8 @@ enum What {
 impl What {
     fn name(self) -> &'static str {
         match self {
-            What::Risk => "risk",
-            What::KAnonymity => "k_anonymity",
+            What::Risk => RISK.name,
+            What::KAnonymity => K_ANONYMITY.name,
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
 mod set_variable;
+mod show_catalogue;
 mod show_hierarchies;
 mod show_variables;
 mod suggest;
@@ -41,6 +42,12 @@ pub const STATEMENTS: &[Entry] = &[
     verify::ENTRY,
     risk::ENTRY,
     suggest::ENTRY,
+    show_catalogue::MODELS,
+    show_catalogue::METRICS,
+    show_catalogue::OBJECTIVES_OF_A_FRONT,
+    show_catalogue::SEARCHES,
+    show_catalogue::HIERARCHY_KINDS,
+    show_catalogue::OPTIONS,
     set_variable::ENTRY,
     show_variables::ENTRY,
     unset_variable::ENTRY,

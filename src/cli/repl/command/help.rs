@@ -3,14 +3,14 @@
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use crate::session::{Registry, STATEMENTS};
+use crate::session::{FUNCTIONS, Registry, STATEMENTS};
 use std::fmt::Write;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\?",
     word: Some("help"),
     usage: "[NAME]",
-    summary: "this help, or help on a statement, model, metric, search or kind of hierarchy",
+    summary: "this help, or help on a statement, model, metric, search, kind of hierarchy or function",
     argument: Argument::Topic,
     run,
 };
@@ -27,8 +27,14 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 }
 
 pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
-    let named = registry.sections().into_iter().flat_map(|(_, all)| all).map(|i| i.name);
+    let named = sections(registry).flat_map(|(_, all)| all).map(|i| i.name);
     STATEMENTS.iter().map(|s| s.name).chain(named).collect()
+}
+
+/// Returns the descriptions of everything that a statement can name, under their headings.
+fn sections(registry: &Registry) -> impl Iterator<Item = (&'static str, Vec<Info>)> {
+    let functions = ("Functions", FUNCTIONS.to_vec());
+    registry.sections().into_iter().chain([functions])
 }
 
 fn overview(registry: &Registry, commands: &[Entry]) -> String {
@@ -41,7 +47,7 @@ fn overview(registry: &Registry, commands: &[Entry]) -> String {
         "Statements, besides those of DataFusion",
         statements.collect(),
     );
-    for (title, all) in registry.sections() {
+    for (title, all) in sections(registry) {
         section(
             &mut text,
             title,
@@ -80,7 +86,7 @@ fn on(registry: &Registry, topic: &str) -> Result<String> {
             )
         })
         .collect();
-    for (_, all) in registry.sections() {
+    for (_, all) in sections(registry) {
         texts.extend(all.iter().filter(|i| i.name.eq_ignore_ascii_case(topic)).map(on_info));
     }
     if texts.is_empty() {

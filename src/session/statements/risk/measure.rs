@@ -9,7 +9,6 @@ use crate::job::SourceTable;
 use crate::model;
 use crate::pool::blocking;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
-use crate::session::bind::arguments;
 use crate::session::context::AnonContext;
 use crate::sql::clause::SourceClause;
 use arrow::datatypes::{DataType, Schema};
@@ -28,7 +27,7 @@ const POPULATION: &str = "population";
 pub(in crate::session) const MOST_SUBSETS: usize = 200;
 
 /// The options of WITH in RISK OF.
-const OPTIONS: Info = Info {
+pub(in crate::session) const OPTIONS: Info = Info {
     name: "WITH",
     summary: "options of RISK OF",
     params: &[
@@ -114,7 +113,7 @@ pub(in crate::session) struct Worst {
 impl AnonContext {
     /// Measures everything that the statement asks for.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
-        let options = arguments(&OPTIONS, &statement.options)?;
+        let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         let (session, table) = self.measured_table(statement).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let full = table.histogram(&session, &group).await?;

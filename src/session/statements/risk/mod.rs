@@ -1,6 +1,6 @@
 //! `RISK OF`: measures how exposed the people in a table are, raw or released.
 
-mod measure;
+pub(in crate::session) mod measure;
 pub(in crate::session) mod rows;
 pub(in crate::session) mod spec;
 

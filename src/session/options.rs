@@ -1,0 +1,83 @@
+//! Every option of the language: of WITH (...), of OPTIONS (...) and of SET.
+
+use super::bind::{RUN_OPTIONS, TARGET_OPTIONS};
+use super::statements::risk::measure;
+use crate::catalogue::{Info, Param};
+use crate::hierarchy::file;
+use crate::settings::Settings;
+use datafusion::common::config::ExtensionOptions;
+
+/// The clauses with options, each with its statement and the description of its options.
+const CLAUSES: &[(&str, &Info)] = &[
+    ("ANONYMIZE ... WITH (...)", &RUN_OPTIONS),
+    ("ANONYMIZE ... TO ... OPTIONS (...)", &TARGET_OPTIONS),
+    ("RISK OF ... WITH (...)", &measure::OPTIONS),
+    ("CREATE HIERARCHY ... FROM ... OPTIONS (...)", &file::OPTIONS),
+];
+
+/// The clause of a setting.
+const SET: &str = "SET";
+
+/// An option: where it stands, and what it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// The statement and clause of the option.
+    pub clause: &'static str,
+    /// The name of the option.
+    pub name: String,
+    /// The values that the option takes; `None` if the summary says it.
+    pub value: Option<String>,
+    /// The value without the option; `None` if it has no effect then.
+    pub default: Option<String>,
+    /// The effect of the option, in half a line.
+    pub summary: &'static str,
+}
+
+/// Returns every option, clause by clause.
+pub fn options() -> Vec<OptionInfo> {
+    let of = |(clause, info): &(&'static str, &Info)| {
+        let clause = *clause;
+        let option = move |param: &Param| OptionInfo {
+            clause,
+            name: param.name.to_string(),
+            value: Some(param.kind.to_string()),
+            default: param.default.filter(|d| !d.is_empty()).map(str::to_string),
+            summary: param.summary,
+        };
+        info.params.iter().map(option).collect::<Vec<_>>()
+    };
+    let settings = Settings::default().entries().into_iter().map(|entry| OptionInfo {
+        clause: SET,
+        name: entry.key,
+        value: None,
+        default: entry.value,
+        summary: entry.description,
+    });
+    CLAUSES.iter().flat_map(of).chain(settings).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_every_clause_and_settings_are_listed() {
+        let all = options();
+        let find = |clause: &str, name: &str| all.iter().find(|o| o.clause == clause && o.name == name).unwrap();
+        let seed = find(CLAUSES[0].0, "seed");
+        assert_eq!(
+            (seed.value.as_deref(), seed.default.as_deref()),
+            (Some("a whole number of at least 0"), Some("0"))
+        );
+        assert_eq!(find(CLAUSES[0].0, "time_limit").default, None);
+        for (clause, name) in [
+            (CLAUSES[1].0, "rows_per_file"),
+            (CLAUSES[2].0, "sampling_fraction"),
+            (CLAUSES[3].0, "delimiter"),
+        ] {
+            assert!(!find(clause, name).summary.is_empty());
+        }
+        let setting = find(SET, "anonsql.node_execution");
+        assert_eq!((&setting.value, setting.default.as_deref()), (&None, Some("fused")));
+    }
+}
