@@ -81,3 +81,6 @@ pub mod sql {
 pub mod suggest {
     pub use crate::suggest::*;
 }
+pub mod warning {
+    pub use crate::warning::*;
+}

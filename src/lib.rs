@@ -38,8 +38,9 @@
 //!    one loop, or executed by DataFusion under `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
 //! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`, what the `metric`
 //!    says, what no node above can beat; or has a `partition`ing algorithm divide the base set into groups;
-//! 4. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
-//! 5. recounts the written files with SQL that shares no code with the search, writes the manifest and the
+//! 4. examines the columns that no model counts (`warning`), and warns, or stops if the request is strict;
+//! 5. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
+//! 6. recounts the written files with SQL that shares no code with the search, writes the manifest and the
 //!    report, and exchanges the staging folder with the target at once.
 //!
 //! # Where things are
@@ -68,12 +69,13 @@
 //! | `metric` | no | quality metrics with their bounds |
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
+//! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
 //! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | `job` | yes | what was asked, and every refusal |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `apply`, `write`, `recount`, `publish` |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
@@ -116,6 +118,7 @@
 //! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
 //! | population | the table of people that a release is a sample of | `job::Job::population` |
 //! | entity | the person that several rows can be of | `job::Job::entity` |
+//! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
 //! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
 //! | recoding plan | what becomes of each column of the source | `recode::RecodingPlan` |
 //! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
@@ -184,6 +187,7 @@ mod settings;
 mod source;
 mod sql;
 mod suggest;
+mod warning;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

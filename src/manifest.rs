@@ -4,3 +4,4 @@ pub use crate::folder::{
     Check, FileSummary, HierarchySummary, Manifest, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows,
 };
+pub use crate::warning::{Warning, WarningKind};

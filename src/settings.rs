@@ -43,6 +43,8 @@ impl NodeExecution {
 pub struct Settings {
     /// How the classes of a lattice node are counted.
     pub node_execution: NodeExecution,
+    /// Whether an open warning of a request is an error.
+    pub strict: bool,
 }
 
 /// A setting: its name after `anonsql.`, its summary, and how it is set and read.
@@ -54,16 +56,36 @@ struct Setting {
 }
 
 /// All settings.
-const SETTINGS: &[Setting] = &[Setting {
-    name: "node_execution",
-    summary: "How the classes of a lattice node are counted: 'fused' by anonsql's own grouping, 'datafusion' by \
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "node_execution",
+        summary: "How the classes of a lattice node are counted: 'fused' by anonsql's own grouping, 'datafusion' by \
               DataFusion, which can spill to disk; the classes are the same",
-    set: |settings, text| {
-        settings.node_execution = NodeExecution::parse(text)?;
-        Ok(())
+        set: |settings, text| {
+            settings.node_execution = NodeExecution::parse(text)?;
+            Ok(())
+        },
+        get: |settings| settings.node_execution.name(),
     },
-    get: |settings| settings.node_execution.name(),
-}];
+    Setting {
+        name: "strict",
+        summary: "Whether a request with an open warning fails before anything is written: 'true' or 'false'; WITH (strict = \
+              ...) in a statement goes before it",
+        set: |settings, text| {
+            settings.strict = boolean(text)?;
+            Ok(())
+        },
+        get: |settings| if settings.strict { "true" } else { "false" },
+    },
+];
+
+fn boolean(text: &str) -> Result<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::usage("expected true or false")),
+    }
+}
 
 impl Settings {
     /// Returns the settings in a configuration, or the defaults if it has none.

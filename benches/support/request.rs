@@ -73,5 +73,7 @@ pub fn job(
         node_limit: None,
         target: None,
         report: None,
+        accepted: vec![],
+        strict: false,
     }
 }

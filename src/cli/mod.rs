@@ -80,7 +80,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: Log) -> Result<()> {
 fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
     let runtime = environment::runtime(args)?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
-    let watch = Arc::new(Watch::new(bars, log));
+    let watch = Arc::new(Watch::new(bars, args.quiet, log));
     // Some parts of DataFusion start tasks when they are created.
     let context = {
         let _inside = runtime.enter();

@@ -238,7 +238,7 @@ mod tests {
         Runner::new(
             context,
             runtime,
-            Arc::new(Watch::new(false, log)),
+            Arc::new(Watch::new(false, true, log)),
             Guard::new(None),
             log,
             printing,

@@ -4,6 +4,8 @@ use super::log::Log;
 use crate::engine::{Observer, Phase};
 use crate::plain;
 use crate::search::Progress;
+use crate::warning::Warning;
+use console::StyledObject;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 /// The observer of the command: it shows progress bars, logs phases and has the flag that ends a search.
 pub struct Watch {
     bars: bool,
+    quiet: bool,
     log: Log,
     state: Mutex<State>,
 }
@@ -41,10 +44,11 @@ struct Facts {
 }
 
 impl Watch {
-    /// Creates an observer that shows progress bars if `bars`, and writes to `log`.
-    pub fn new(bars: bool, log: Log) -> Self {
+    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`.
+    pub fn new(bars: bool, quiet: bool, log: Log) -> Self {
         Self {
             bars,
+            quiet,
             log,
             state: Mutex::default(),
         }
@@ -69,12 +73,23 @@ impl Watch {
         matches!(&state.active, Some(active) if active.phase == Phase::Search)
     }
 
+    /// Prints a labelled note, unless the user wants quiet or a log.
+    fn say(&self, label: StyledObject<&str>, text: &str) {
+        if !self.quiet && !self.log.enabled() {
+            self.print(&format!("{} {}", label.for_stderr(), plain::line(text)));
+        }
+    }
+
     /// Prints a line on standard error above any progress bar.
     pub fn note(&self, text: &str) {
+        self.print(&plain::lines(text));
+    }
+
+    fn print(&self, line: &str) {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
             // A failed write is ignored: nobody reads a closed standard error.
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", plain::lines(text)));
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
         };
         match bar {
             Some(bar) => bar.suspend(print),
@@ -106,6 +121,23 @@ impl Observer for Watch {
         if let Some(active) = &self.state.lock().active {
             *active.facts.search.lock() = Some(progress);
         }
+    }
+
+    fn warned(&self, warning: &Warning) {
+        self.log.event(
+            "warning",
+            [
+                ("kind", warning.kind.name().into()),
+                ("columns", warning.columns.clone().into()),
+                ("message", warning.text.as_str().into()),
+            ],
+        );
+        self.say(console::style("warning:").yellow().bold(), &warning.text);
+    }
+
+    fn advised(&self, advice: &str) {
+        self.log.event("advice", [("message", advice.into())]);
+        self.say(console::style("note:").bold(), advice);
     }
 
     fn end(&self, phase: Phase) {
@@ -186,7 +218,7 @@ mod tests {
 
     #[test]
     fn only_a_running_search_is_answered_after_an_interrupt() {
-        let watch = Watch::new(false, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false));
         watch.start();
         let before = watch.interrupt();
         watch.begin(Phase::Scan);

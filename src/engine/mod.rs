@@ -3,6 +3,7 @@
 
 mod apply;
 mod decide;
+mod examine;
 mod observe;
 mod publish;
 mod recount;
@@ -16,6 +17,7 @@ mod write;
 pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, describe, front};
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};
+pub use examine::{findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
 pub use publish::{Published, Release, ReleasedRows, StagedReport};
 pub use recount::{Answers, Promise, ReleasedTable, recounting_session};

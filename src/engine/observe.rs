@@ -1,6 +1,7 @@
 //! The observer interface: the progress that a run reports to its caller.
 
 use crate::search::Progress;
+use crate::warning::Warning;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -29,7 +30,7 @@ pub enum Phase {
     Write,
     /// Recounting what was written, or a table that a statement names.
     Verify,
-    /// Measuring the risk of the people in a table.
+    /// Measuring the risk of the people in a table, or examining the columns that a release keeps.
     Measure,
 }
 
@@ -56,6 +57,17 @@ pub trait Observer: Send + Sync {
     /// Called after a batch of nodes was assessed.
     fn searched(&self, progress: Progress) {
         let _ = progress;
+    }
+
+    /// Called for each warning about a release that the statement does not accept, before anything is written. A strict
+    /// statement fails with its warnings instead.
+    fn warned(&self, warning: &Warning) {
+        let _ = warning;
+    }
+
+    /// Called if another search would lose far less, with the advice in one sentence.
+    fn advised(&self, advice: &str) {
+        let _ = advice;
     }
 
     /// Called when a phase has ended.

@@ -2,6 +2,7 @@
 
 use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
+use super::examine::{Findings, examine};
 use super::observe::Observer;
 use super::publish::{Inputs, Published, Release, ReleasedRows, publish, publish_rows};
 use super::recount::recount;
@@ -28,24 +29,33 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let staged = async {
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
         let decision = decide(job, &evaluator(job, scanned).await?, observer).await?;
+        let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision).await?;
         let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
-        Ok((decision, written, recounted.require()?))
+        Ok((decision, findings, written, recounted.require()?))
     };
     let staged = staged.await;
-    let (stage, (decision, written, recounted)) = or_removed(stage, staged).await?;
-    let published = publish((job, target), &decision, &written, &recounted, (stage, inputs)).await?;
+    let (stage, (decision, findings, written, recounted)) = or_removed(stage, staged).await?;
+    let published = publish(
+        (job, target),
+        (&decision, findings),
+        &written,
+        &recounted,
+        (stage, inputs),
+    )
+    .await?;
     Ok(Some(published))
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
+    let findings = examine(job, &decision, observer).await?;
     let rewrite = rewrite(job, &decision).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
-    publish_rows(job, &decision, &written, &recounted).await
+    publish_rows(job, (&decision, findings), &written, &recounted).await
 }
 
 /// Reads the source, searches the lattice and decides.
@@ -74,6 +84,6 @@ pub async fn measure(
     let rewrite = rewrite(job, &decision).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
-    let release = Release::new(job, &decision, &written, &recounted)?;
+    let release = Release::new(job, (&decision, Findings::default()), &written, &recounted)?;
     Ok((release, written.settled.measure(&decision, metrics)))
 }

@@ -6,6 +6,7 @@ use super::summary::{
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -86,6 +87,9 @@ pub struct Manifest {
     pub reached_k: Option<u64>,
     /// The recounted check of each promise on the written files.
     pub checks: Vec<Check>,
+    /// The warnings about the roles of the request, including those that it accepts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<Warning>,
     /// The value of the minimised metric and of others at the node.
     #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,

@@ -12,7 +12,7 @@ mod target;
 pub(crate) mod testing;
 
 pub use check::Purpose;
-pub(crate) use check::check_population;
+pub(crate) use check::{check_population, may_divide};
 pub use choice::Choice;
 pub use constraint::{Constraint, SuppressionLimit};
 pub use report_file::ReportFile;
@@ -72,6 +72,10 @@ pub struct Job {
     pub target: Option<Target>,
     /// The file for the report of the release.
     pub report: Option<ReportFile>,
+    /// The columns whose warnings are accepted.
+    pub accepted: Vec<String>,
+    /// Whether an open warning is an error.
+    pub strict: bool,
 }
 
 impl Job {

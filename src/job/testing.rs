@@ -125,6 +125,8 @@ pub(crate) fn job() -> Job {
         node_limit: None,
         target: None,
         report: None,
+        accepted: vec![],
+        strict: false,
     }
 }
 

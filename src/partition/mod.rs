@@ -24,12 +24,8 @@ pub use groups::Partition;
 pub use partitioner::{Build, Partitioner};
 pub use table::{Column, Table};
 
-use crate::catalogue::Entry;
-#[cfg(any(test, feature = "internal-api"))]
-use crate::{
-    catalogue::{Arguments, Call, find},
-    error::Result,
-};
+use crate::catalogue::{Arguments, Call, Entry, find};
+use crate::error::Result;
 
 /// Every partitioning algorithm, in the order of help.
 pub static PARTITIONERS: &[Entry<Build>] = &[
@@ -40,7 +36,6 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
 ];
 
 /// Builds the algorithm that `call` names. Fails if the name or an argument is unknown.
-#[cfg(any(test, feature = "internal-api"))]
 pub fn build(call: &Call) -> Result<Box<dyn Partitioner>> {
     let entry = find("search", PARTITIONERS, &call.name)?;
     (entry.build)(&Arguments::bind(&entry.info, &call.args)?)

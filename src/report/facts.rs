@@ -1,5 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
+use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 
 /// The version of the JSON form; it grows by one when a field changes its meaning.
@@ -16,6 +17,9 @@ pub struct Report {
     pub release: Released,
     /// All columns of the source, in its order.
     pub columns: Vec<Column>,
+    /// The warnings about the roles of the request.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<Warning>,
     /// The privacy models, recounted on the release.
     pub promises: Vec<Promise>,
     /// The re-identification risks of the source and of the release.
@@ -274,6 +278,9 @@ pub struct Choice {
     pub assessed: u64,
     /// The seed of everything random.
     pub seed: u64,
+    /// The advice of another search, if that would lose far less.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
 }
 
 /// Whether lower or higher values of an objective are better.

@@ -86,6 +86,7 @@ pub(crate) fn report() -> Report {
                 manifest_sha256: "0f".repeat(32),
             }),
         },
+        warnings: vec![],
         risks: vec![
             risk(Attacker::Prosecutor, Measure::Highest, Some(1.0), Some(0.2)),
             risk(Attacker::Prosecutor, Measure::Mean, Some(0.7), Some(0.042)),
@@ -140,6 +141,7 @@ pub(crate) fn report() -> Report {
             alternatives: Some("12960".into()),
             assessed: 37,
             seed: 0,
+            advice: Some("local recoding loses 0.1".into()),
         },
         front: Some(Front {
             objectives: vec![

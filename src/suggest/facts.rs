@@ -4,6 +4,10 @@ use arrow::datatypes::DataType;
 
 /// The least distinction (distinct values / values) of a unique code; counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
+/// The least distinction of a column that is named as a code.
+pub(super) const CODES: f64 = 0.05;
+/// The least share of a column's sampled values that must have a form for the column to have it.
+pub(super) const MOST: f64 = 0.8;
 /// The least number of rows with a value at which a column can be unique.
 pub(super) const FEW_ROWS: u64 = 20;
 
@@ -71,7 +75,8 @@ impl Facts {
         self.distinct as f64 / self.values.max(1) as f64
     }
 
-    pub(super) fn is_unique(&self) -> bool {
+    /// Returns true if nearly every row has a value of its own.
+    pub fn is_unique(&self) -> bool {
         self.values >= FEW_ROWS && self.distinction() >= UNIQUE
     }
 

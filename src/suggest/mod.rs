@@ -12,18 +12,18 @@
 //! and Xu, Efficient algorithms for masking and finding quasi-identifiers, 2007 (distinction and separation).
 
 mod facts;
+mod identifying;
 mod levels;
 mod names;
 mod patterns;
 
 pub use facts::{Facts, Kind};
+pub use identifying::{Identifying, identifying, may_be_entity, named_as_identifier};
 pub use names::Meaning;
 
-use facts::{FEW_ROWS, UNIQUE};
+use facts::{CODES, FEW_ROWS, MOST, UNIQUE};
 use patterns::Pattern;
 
-/// The least share of a column's sampled values that must have a form for the column to have it.
-const MOST: f64 = 0.8;
 /// The least separation of an identifying column, as a share of pairs of rows.
 const SEPARATES: f64 = 0.01;
 
@@ -90,7 +90,7 @@ pub fn propose(facts: &Facts) -> Proposal {
 }
 
 /// Returns true if equal values are rows of one person: the column is a code of people that occurs more than once.
-fn is_entity(facts: &Facts) -> bool {
+pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
 
@@ -119,7 +119,7 @@ fn decide(facts: &Facts) -> (Role, String) {
         return (Role::Identifier, format!("named as {what}"));
     }
     if let Some(Meaning::Code) = meaning
-        && (facts.distinction() > 0.05 || names::is_person(&facts.name) || facts.values == 0)
+        && (facts.distinction() > CODES || names::is_person(&facts.name) || facts.values == 0)
     {
         return (Role::Identifier, "named as a unique code (Safe Harbor 18)".into());
     }

@@ -31,3 +31,4 @@ mod suggest;
 mod threads;
 mod typed;
 mod verify;
+mod warnings;

@@ -1,5 +1,6 @@
 //! Stage 2: choosing a node or a partition.
 
+mod advice;
 mod assess;
 mod cover;
 mod decision;
@@ -9,6 +10,7 @@ mod groups;
 mod infeasible;
 mod search;
 
+pub(in crate::engine) use advice::advice;
 pub use decision::{Decision, describe};
 pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]

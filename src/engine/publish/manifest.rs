@@ -77,6 +77,7 @@ pub(super) fn manifest(
         classes: release.classes,
         reached_k: release.reached_k,
         checks: release.checks.clone(),
+        warnings: release.warnings.clone(),
         metrics,
         search: SearchSummary {
             algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),

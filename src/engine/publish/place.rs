@@ -6,6 +6,7 @@ use super::release::Release;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::engine::decide::Decision;
+use crate::engine::examine::Findings;
 use crate::engine::recount::Recounted;
 use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
 use crate::error::{Error, Result};
@@ -52,12 +53,19 @@ impl Inputs {
 /// Writes the manifest and the report, and moves the release and its report to their places.
 pub(in crate::engine) async fn publish(
     (job, target): (&Job, &Target),
-    decision: &Decision,
+    (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (Stage, Inputs),
 ) -> Result<Published> {
-    let completed = complete((job, target), decision, written, recounted, (&stage, inputs)).await;
+    let completed = complete(
+        (job, target),
+        (decision, findings),
+        written,
+        recounted,
+        (&stage, inputs),
+    )
+    .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
     let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
@@ -75,12 +83,12 @@ pub(in crate::engine) async fn publish(
 /// Writes the manifest to the stage, and the report to a place where it is not visible yet.
 async fn complete(
     (job, target): (&Job, &Target),
-    decision: &Decision,
+    (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (&Stage, Inputs),
 ) -> Result<(Published, Option<StagedReport>)> {
-    let release = Release::new(job, decision, written, recounted)?;
+    let release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
     let (folder, files) = (stage.folder().to_path_buf(), written.files.clone());
     let outputs = blocking("summing up the output", move || outputs(&folder, &files)).await?;
@@ -100,11 +108,11 @@ async fn complete(
 /// Returns the rows that were kept, with a report that is published later.
 pub(in crate::engine) async fn publish_rows(
     job: &Job,
-    decision: &Decision,
+    (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
 ) -> Result<ReleasedRows> {
-    let release = Release::new(job, decision, written, recounted)?;
+    let release = Release::new(job, (decision, findings), written, recounted)?;
     let report = report(job, decision, written, recounted, &release, None).await?;
     let report = or_removed(report, job.check_unchanged().await).await?.0;
     let rows = written

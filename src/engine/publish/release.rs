@@ -1,6 +1,7 @@
 //! The figures of a release.
 
 use crate::engine::decide::Decision;
+use crate::engine::examine::Findings;
 use crate::engine::recount::Recounted;
 use crate::engine::write::Written;
 use crate::error::{Error, Result};
@@ -8,6 +9,7 @@ use crate::folder::{Check, PersonalSummary, RandomizedColumn};
 use crate::job::Job;
 use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
+use crate::warning::Warning;
 use std::sync::Arc;
 
 /// The figures of a recounted release.
@@ -54,13 +56,17 @@ pub struct Release {
     pub randomized: Vec<RandomizedColumn>,
     /// The summary of the personal limits, if the rows have them.
     pub personal: Option<PersonalSummary>,
+    /// The warnings about the roles of the request, including those that it accepts.
+    pub warnings: Vec<Warning>,
+    /// The advice of another search, if that would lose far less.
+    pub advice: Option<String>,
 }
 
 impl Release {
     /// Collects the figures of a recounted release.
     pub(in crate::engine) fn new(
         job: &Job,
-        decision: &Decision,
+        (decision, findings): (&Decision, Findings),
         written: &Written,
         recounted: &Recounted,
     ) -> Result<Self> {
@@ -79,6 +85,8 @@ impl Release {
             checks: recounted.checks.clone(),
             randomized: randomized(job, written),
             personal: personal(job, written),
+            warnings: findings.warnings,
+            advice: findings.advice,
         })
     }
 }

@@ -1,6 +1,7 @@
 use super::{Inputs, publish, publish_rows};
 use crate::engine::apply::rewrite;
 use crate::engine::decide::Decision;
+use crate::engine::examine::Findings;
 use crate::engine::recount::{Recounted, recount};
 use crate::engine::testing::{decided, job, silent, target};
 use crate::engine::write::{Stage, Written, keep_rows, write_files};
@@ -34,9 +35,15 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
     recounted.reached_k = Some(41);
     let inputs = Inputs::of(&job);
     let target = job.target.as_ref().unwrap();
-    let published = publish((&job, target), &decision, &written, &recounted, (stage, inputs))
-        .await
-        .unwrap();
+    let published = publish(
+        (&job, target),
+        (&decision, Findings::default()),
+        &written,
+        &recounted,
+        (stage, inputs),
+    )
+    .await
+    .unwrap();
     let release = published.release;
     assert_eq!((release.rows_in, release.rows_out, release.reached_k), (6, 6, Some(41)));
     let (manifest, is_sealed) = Manifest::read_sealed(&target.path).unwrap().unwrap();
@@ -55,7 +62,14 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
     let target = job.target.as_ref().unwrap();
     std::fs::create_dir(&target.path).unwrap();
     let inputs = Inputs::of(&job);
-    let refused = publish((&job, target), &decision, &written, &recounted, (stage, inputs)).await;
+    let refused = publish(
+        (&job, target),
+        (&decision, Findings::default()),
+        &written,
+        &recounted,
+        (stage, inputs),
+    )
+    .await;
     assert!(refused.unwrap_err().to_string().contains("exists"));
     assert_eq!(std::fs::read_dir(&target.path).unwrap().count(), 0);
 }
@@ -72,7 +86,9 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     let rewrite = rewrite(&job, &decision).await.unwrap();
     let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
-    let rows = publish_rows(&job, &decision, &written, &recounted).await.unwrap();
+    let rows = publish_rows(&job, (&decision, Findings::default()), &written, &recounted)
+        .await
+        .unwrap();
     let schema = rows.table.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
     assert_eq!(columns, ["age", "zip"]);

@@ -10,6 +10,7 @@ mod roles;
 mod target;
 
 pub(crate) use models::check_population;
+pub(crate) use partition::may_divide;
 pub use purpose::Purpose;
 
 use super::Job;

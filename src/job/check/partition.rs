@@ -1,13 +1,25 @@
 //! Refusals of requests that local recoding cannot meet.
 
+use crate::catalogue::Call;
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job};
+use crate::partition::Partitioner;
 
 /// Refuses requests that no partitioning algorithm, or not the chosen one, can meet.
 pub(super) fn check(job: &Job) -> Result<()> {
     let Choice::Partition { call, partitioner } = &job.choice else {
         return Ok(());
     };
+    divided_by(job, call, partitioner.as_ref())
+}
+
+/// Returns true if a partitioning algorithm can meet the request.
+pub(crate) fn may_divide(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> bool {
+    divided_by(job, call, partitioner).is_ok()
+}
+
+/// Refuses requests that a partitioning algorithm cannot meet.
+fn divided_by(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> Result<()> {
     let name = &call.name;
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.constraints.iter().find(|c| c.subset.is_some()) {

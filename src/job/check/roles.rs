@@ -38,6 +38,9 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if let Some(entity) = job.entity.as_deref().filter(|e| !columns.contains(e)) {
         return Err(Error::unknown("column", entity, columns.iter().copied()));
     }
+    if let Some(accepted) = job.accepted.iter().find(|a| !columns.contains(&a.as_str())) {
+        return Err(Error::unknown("column", accepted, columns.iter().copied()));
+    }
     let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || job.entity.as_deref() == Some(*c);
     let forgotten: Vec<&str> = columns.iter().copied().filter(|c| !classified(c)).collect();
     if !forgotten.is_empty() {

@@ -41,6 +41,11 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             .text(format!(". Seed {}.", choice.seed)),
     };
     let mut blocks = vec![Block::Paragraph(text)];
+    if let Some(advice) = &choice.advice {
+        blocks.push(Block::Paragraph(
+            Line::from("Worth a look: ").text(advice.as_str()).text("."),
+        ));
+    }
     if let Some(front) = &report.front {
         blocks.extend(pareto(front)?);
     }

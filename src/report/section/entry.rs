@@ -9,8 +9,8 @@ pub(super) struct Entry {
     /// The name of the section for links, of letters and hyphens.
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
-    /// Returns the short answer, if the heading is a question.
-    pub(super) answer: Option<fn(&Report) -> Answer>,
+    /// Returns the short answer, if the heading is a question that this report answers.
+    pub(super) answer: Option<fn(&Report) -> Option<Answer>>,
     /// Returns the content below the heading and the answer.
     pub(super) blocks: fn(&Report) -> Result<Vec<Block>>,
 }

@@ -9,7 +9,7 @@ use crate::report::number::{count, counted, number, share};
 pub(super) const ENTRY: Entry = Entry {
     id: "inference",
     heading: "Can information be inferred concerning an individual?",
-    answer: Some(answer),
+    answer: Some(|report| Some(answer(report))),
     blocks,
 };
 

@@ -10,7 +10,7 @@ use crate::report::{Attacker, Measure, Report, Role};
 pub(super) const ENTRY: Entry = Entry {
     id: "linkability",
     heading: "Is it still possible to link records relating to an individual?",
-    answer: Some(answer),
+    answer: Some(|report| Some(answer(report))),
     blocks,
 };
 

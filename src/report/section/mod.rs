@@ -13,6 +13,7 @@ mod release;
 mod requirements;
 mod singling_out;
 mod terms;
+mod warnings;
 
 use super::block::{Block, Section, Tile};
 use super::facts::Report;
@@ -21,6 +22,7 @@ use entry::Entry;
 
 /// Every section, in the order of the page.
 const SECTIONS: &[Entry] = &[
+    warnings::ENTRY,
     release::ENTRY,
     requirements::ENTRY,
     singling_out::ENTRY,
@@ -32,10 +34,10 @@ const SECTIONS: &[Entry] = &[
     terms::ENTRY,
 ];
 
-/// Returns the sections of a report.
+/// Returns the sections of a report that have something to say of it.
 pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
     let section = |entry: &Entry| {
-        let answer = entry.answer.map(|answer| Block::Answer(answer(report)));
+        let answer = entry.answer.and_then(|answer| answer(report)).map(Block::Answer);
         let blocks = (entry.blocks)(report)?;
         Ok(Section {
             id: entry.id,
@@ -43,7 +45,9 @@ pub(super) fn all(report: &Report) -> Result<Vec<Section>> {
             blocks: answer.into_iter().chain(blocks).collect(),
         })
     };
-    SECTIONS.iter().map(section).collect()
+    let mut sections: Vec<Section> = SECTIONS.iter().map(section).collect::<Result<_>>()?;
+    sections.retain(|section| !section.blocks.is_empty());
+    Ok(sections)
 }
 
 /// Returns the questions of a report with their short answers.
@@ -52,7 +56,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
         Some(Tile {
             section: entry.id,
             heading: entry.heading,
-            answer: entry.answer?(report),
+            answer: entry.answer?(report)?,
         })
     };
     SECTIONS.iter().filter_map(tile).collect()

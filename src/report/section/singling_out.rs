@@ -10,7 +10,7 @@ use crate::report::{Bin, Report, Role};
 pub(super) const ENTRY: Entry = Entry {
     id: "singling-out",
     heading: "Is it still possible to single out an individual?",
-    answer: Some(answer),
+    answer: Some(|report| Some(answer(report))),
     blocks,
 };
 

@@ -13,6 +13,7 @@ use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::settings::Settings;
 use crate::sql::clause::LimitClause;
 
 /// The options of WITH in ANONYMIZE.
@@ -36,6 +37,12 @@ pub(in crate::session) const OPTIONS: Info = Info {
             name: "node_limit",
             summary: "how many nodes the search may assess",
             kind: Kind::Integer { min: 1, max: i64::MAX },
+            default: Some(""),
+        },
+        Param {
+            name: "strict",
+            summary: "whether a warning is an error, before anything is written (SET anonsql.strict without it)",
+            kind: Kind::Boolean,
             default: Some(""),
         },
     ],
@@ -69,6 +76,8 @@ impl AnonContext {
         };
         let target = statement.target.as_ref().map(target).transpose()?;
         let in_full = self.hidden.in_statement(statement.to_string());
+        let strict = options.given("strict", Arguments::boolean)?;
+        let strict = strict.unwrap_or_else(|| Settings::of(self.session.copied_config().options()).strict);
         let job = Job {
             statement_sha256: sha256(&in_full),
             statement: match &target {
@@ -95,6 +104,8 @@ impl AnonContext {
             node_limit: options.given("node_limit", Arguments::count)?,
             target,
             report,
+            accepted: statement.accepting.clone(),
+            strict,
         };
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);

@@ -65,6 +65,10 @@ impl Run for Explain {
         if self.analyze {
             let decision = engine::decide_job(&job, &context.observer).await?;
             rows.extend(ran(&job, &decision));
+            rows.retain(|(item, _)| item != WARNING);
+            let found = engine::findings(&job, &decision, &context.observer).await?;
+            rows.extend(found.warnings.into_iter().map(|w| (WARNING.to_string(), w.text)));
+            rows.extend(found.advice.map(|advice| ("advice".to_string(), advice)));
         }
         let item: StringArray = rows.iter().map(|(item, _)| Some(item.as_str())).collect();
         let detail: StringArray = rows.iter().map(|(_, detail)| Some(detail.as_str())).collect();
@@ -74,6 +78,9 @@ impl Run for Explain {
         ])?)
     }
 }
+
+/// The item of a warning about a role: before a scan, what the name of a column says.
+const WARNING: &str = "warning";
 
 /// Returns the rows that follow from the request alone, without reading any data.
 fn plan(job: &Job) -> Vec<(String, String)> {
@@ -144,6 +151,9 @@ fn plan(job: &Job) -> Vec<(String, String)> {
             Choice::Node(levels) => format!("none: the node {levels:?} is given"),
         },
     );
+    engine::named_warnings(job)
+        .into_iter()
+        .for_each(|text| add(WARNING, text));
     if let Some(report) = &job.report {
         add("report", report.path().display().to_string());
     }

@@ -183,11 +183,12 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         vec(goal, 0..3),
         choice(),
         options(),
+        vec(name(), 0..3),
         of(text()),
     );
     (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
-        let (limit, starred, minimizing, choice, options, report) = rest;
+        let (limit, starred, minimizing, choice, options, accepting, report) = rest;
         AnonymizeSpec {
             source,
             target,
@@ -204,6 +205,7 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             minimizing,
             choice,
             options,
+            accepting,
             report,
         }
     })

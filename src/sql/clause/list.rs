@@ -38,6 +38,7 @@ pub(crate) struct Clauses {
     pub(crate) choice: ChoiceClause,
     pub(crate) searches: Vec<Call>,
     pub(crate) options: Vec<(String, Value)>,
+    pub(crate) accepting: Vec<String>,
     pub(crate) report: Option<String>,
     pub(crate) objectives: Vec<ObjectiveClause>,
     pub(crate) epsilon: Vec<f64>,
@@ -104,6 +105,8 @@ clauses! {
         s.choose(&before, manifest)
     };
     WITH: "WITH", "WITH (option = value, ...)", "WITH (seed = 42)", |c, s| { s.options = options::read_with(c)?; Ok(()) };
+    ACCEPTING: "ACCEPTING", "ACCEPTING WARNINGS ON (c, ...)", "ACCEPTING WARNINGS ON (invoice)",
+        |c, s| { c.need("WARNINGS ON")?; s.accepting = c.columns()?; Ok(()) };
     REPORT: "REPORT", "REPORT TO 'report.html'", "REPORT TO 'report.html'", |c, s| {
         c.need("TO")?;
         s.report = Some(c.string("a path in quotes")?);

@@ -68,6 +68,7 @@ impl Facts<'_> {
                 population: job.population.as_ref().map(shown),
                 files,
             },
+            warnings: release.warnings.clone(),
             promises: self.kept_promises(),
             risks: report::risks(&before, &after),
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
@@ -106,6 +107,7 @@ impl Facts<'_> {
             },
             assessed: self.decision.nodes,
             seed: self.job.seed,
+            advice: self.release.advice.clone(),
         }
     }
 

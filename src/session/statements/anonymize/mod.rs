@@ -30,7 +30,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   SATISFYING model [ON column | ON (c, ...)] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
-  [WITH (option = value, ...)] [REPORT TO 'report.html']",
+  [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html']",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     read: |c, _| {
         let (anonymize, clauses) = spec::read(c, "ANONYMIZE", &[clause::TO, clause::REPORT], true)?;

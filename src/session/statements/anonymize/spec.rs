@@ -45,6 +45,8 @@ pub struct AnonymizeSpec {
     pub choice: ChoiceClause,
     /// WITH: the options of the run.
     pub options: Vec<(String, Value)>,
+    /// ACCEPTING WARNINGS ON: the columns whose warnings are accepted.
+    pub accepting: Vec<String>,
     /// REPORT TO: the path of the report.
     pub report: Option<String>,
 }
@@ -65,6 +67,7 @@ const BASE: &[Clause] = &[
     clause::NODE,
     clause::MANIFEST,
     clause::WITH,
+    clause::ACCEPTING,
 ];
 
 /// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of `more`. Returns the spec
@@ -98,6 +101,7 @@ pub(in crate::session) fn read(
         minimizing: std::mem::take(&mut s.minimizing),
         choice: std::mem::take(&mut s.choice),
         options: std::mem::take(&mut s.options),
+        accepting: std::mem::take(&mut s.accepting),
         report: s.report.take(),
     };
     Ok((anonymize, s))
@@ -168,6 +172,9 @@ impl Display for AnonymizeSpec {
             write!(f, "{gap}{}", self.choice)?;
         }
         write!(f, "{}", options::written_with(&self.options, gap))?;
+        if !self.accepting.is_empty() {
+            write!(f, "{gap}ACCEPTING WARNINGS ON ({})", names(&self.accepting))?;
+        }
         self.report
             .as_ref()
             .map_or(Ok(()), |path| write!(f, "{gap}REPORT TO {}", literal(path)))

@@ -4,6 +4,7 @@ use crate::engine::Release;
 use crate::error::Result;
 use crate::folder::RandomizedColumn;
 use crate::session::answer::Answer;
+use crate::warning;
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::path::Path;
@@ -40,6 +41,11 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
         ("proof", text(|r| r.proof.clone()), true),
         ("nodes", count(|r| Some(r.nodes)), true),
     ];
+    columns.push((
+        "warnings",
+        count(|r| Some(warning::open(&r.warnings).count() as u64)),
+        true,
+    ));
     // These columns exist only if the release has something to report in them.
     if release.is_some_and(|r| !r.randomized.is_empty()) {
         let bits = |c: &RandomizedColumn| {

@@ -1,0 +1,109 @@
+//! The advice of local recoding, where it loses far less than the levels that a search found.
+
+use super::evaluator::Evaluator;
+use super::groups::{Groups, reserve};
+use crate::catalogue::Call;
+use crate::error::{ErrorKind, Result};
+use crate::frequency::BaseSet;
+use crate::job::{Choice, Job, may_divide};
+use crate::partition;
+use crate::search::{Budget, Context};
+use std::sync::Arc;
+
+/// The partitioning algorithm that is tried: the fastest.
+const TRIED: &str = "mondrian";
+/// The most combinations of quasi-identifier values that are divided for an advice.
+const MOST: usize = 65_536;
+/// For larger tables: the rows there must be for each combination. Dividing the combinations then takes a small part
+/// of the time of reading and writing the rows.
+const ROWS_EACH: u64 = 8;
+/// A loss below this is small enough whatever another search would lose.
+const LOSS: f64 = 0.1;
+/// Local recoding loses far less if it loses less than this share.
+const FAR_LESS: f64 = 0.5;
+
+/// Tries local recoding of the table, and returns an advice if it loses far less by the job's metric than `value`, the
+/// loss of the node that a search found. Returns `None` if local recoding cannot meet the request, or if trying it could
+/// take long: that is told by the number of combinations and not by a clock, so the same request has the same advice.
+pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
+    let BaseSet::Held(set) = &evaluator.sets().base().set else {
+        return Ok(None);
+    };
+    let is_searched = matches!(job.choice, Choice::Search { .. });
+    let small = set.len() <= MOST || set.len() as u64 * ROWS_EACH <= evaluator.sets().base().rows;
+    if !is_searched || !small || job.metric.higher_is_better() || value < LOSS || job.personal().is_some() {
+        return Ok(None);
+    }
+    let call = Call::bare(TRIED);
+    let partitioner = partition::build(&call)?;
+    if !may_divide(job, &call, partitioner.as_ref()) {
+        return Ok(None);
+    }
+    let _memory = match reserve(job, evaluator) {
+        Err(e) if e.kind() == ErrorKind::Resources => return Ok(None),
+        reserved => reserved?,
+    };
+    let mut context = Context::new(job.seed, Budget::default());
+    let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
+    let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
+    let local = evaluator.measure(&classes, &verdict)[0];
+    if !verdict.anonymous || local >= FAR_LESS * value {
+        return Ok(None);
+    }
+    let metric = &job.metric_name;
+    Ok(Some(format!(
+        "local recoding loses {} by {metric} where this loses {}: write SEARCH USING {TRIED}",
+        rounded(local),
+        rounded(value)
+    )))
+}
+
+/// Returns a loss with two significant digits.
+fn rounded(loss: f64) -> String {
+    let digits = if loss > 0.0 { 1 - loss.log10().floor() as i32 } else { 0 };
+    format!("{loss:.0$}", digits.clamp(0, 9) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::testing::{job, scanned};
+    use crate::search;
+
+    fn searched(job: &mut Job) {
+        let call = Call::bare("flash");
+        job.choice = Choice::Search {
+            search: search::build(&call).unwrap(),
+            call,
+        };
+    }
+
+    #[tokio::test]
+    async fn only_a_search_that_loses_much_is_advised() {
+        let mut job = job();
+        let evaluator = Evaluator::new(&job, scanned(&job).await, &job.metrics()).unwrap();
+        let evaluator = Arc::new(evaluator);
+        assert_eq!(advice(&job, &evaluator, 1.0).unwrap(), None, "the node was given");
+        searched(&mut job);
+        let advised = advice(&job, &evaluator, 1.0).unwrap().unwrap();
+        assert!(
+            advised.contains("where this loses 1.0: write SEARCH USING mondrian"),
+            "{advised}"
+        );
+        assert_eq!(advice(&job, &evaluator, 0.09).unwrap(), None, "a small loss");
+        job.node_limit = Some(7);
+        assert_eq!(
+            advice(&job, &evaluator, 1.0).unwrap(),
+            None,
+            "mondrian takes no node limit"
+        );
+    }
+
+    #[test]
+    fn losses_have_two_digits() {
+        assert_eq!(
+            [0.4, 0.1134, 0.00567, 1234.5, 0.0].map(rounded),
+            ["0.40", "0.11", "0.0057", "1234", "0"]
+        );
+    }
+}

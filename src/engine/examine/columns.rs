@@ -1,0 +1,201 @@
+//! Counts the columns that are released as they are, and the codes of people.
+
+use super::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::source::{SOURCE, reading, select_columns, source_plan};
+use crate::suggest::{Facts, Kind, may_be_entity};
+use crate::warning::{self, Examined, Fate};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::Field;
+use arrow::util::display::array_value_to_string;
+use datafusion::common::hash_utils::{HLL_RANDOM_STATE, create_hashes};
+use datafusion::physical_plan::execute_stream_partitioned;
+use futures::StreamExt;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::task::JoinSet;
+
+/// The most values that the samples of all columns hold together.
+const MOST: usize = 1 << 19;
+/// The most values that the sample of one column holds.
+const MOST_OF_ONE: usize = 1 << 16;
+/// The number of distinct values of a column whose form is examined.
+const TEXTS: usize = 500;
+
+/// Returns the examined columns of a job.
+pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec<Examined>> {
+    let mut columns = vec![];
+    for field in job.source.rows.schema().fields() {
+        if let Some(fate) = fate(job, field.name()) {
+            columns.push((field.name().clone(), Kind::of(field.data_type()), fate));
+        }
+    }
+    let is_counted = |kind: Kind, fate: Fate| match kind {
+        Kind::Nested | Kind::Binary => false,
+        // That an amount has many values is its nature; only kept columns are counted together with others.
+        Kind::Number | Kind::Date | Kind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
+        Kind::Text | Kind::Integer => true,
+    };
+    let counted: Vec<(&str, Kind)> = columns
+        .iter()
+        .filter(|(_, kind, fate)| is_counted(*kind, *fate))
+        .map(|(name, kind, _)| (name.as_str(), *kind))
+        .collect();
+    let mut counts = count(job, &counted, progress).await?.into_iter();
+    let examined = columns.iter().map(|(name, kind, fate)| {
+        let tally = match is_counted(*kind, *fate) {
+            true => counts.next(),
+            false => None,
+        };
+        Examined::new(facts(name, *kind, tally), *fate)
+    });
+    Ok(examined.collect())
+}
+
+/// Returns what the names of the columns alone warn of, without reading anything.
+pub fn named_warnings(job: &Job) -> Vec<String> {
+    let fields = job.source.rows.schema().fields().iter();
+    let warning = |field: &Arc<Field>| {
+        let accepted = job.accepted.contains(field.name());
+        let fate = fate(job, field.name()).filter(|_| !accepted)?;
+        warning::by_name(field.name(), Kind::of(field.data_type()), fate)
+    };
+    fields.filter_map(warning).collect()
+}
+
+/// Returns what becomes of a column that is to be examined; `None` for any other column.
+fn fate(job: &Job, name: &str) -> Option<Fate> {
+    if let Some(identifier) = job.identifiers.iter().find(|i| i.column == name) {
+        return match identifier.secret {
+            Some(_) => Some(Fate::Hashed),
+            None => (job.entity.is_none() && may_be_entity(name)).then_some(Fate::Dropped),
+        };
+    }
+    if job.sensitive.iter().any(|s| s.column == name) {
+        return Some(Fate::Sensitive);
+    }
+    if job.class_label.as_deref() == Some(name) {
+        return Some(Fate::ClassLabel);
+    }
+    job.keep.iter().any(|k| k == name).then_some(Fate::Kept)
+}
+
+fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
+    let tally = tally.unwrap_or_else(|| Tally::new(0));
+    Facts {
+        name: name.into(),
+        kind,
+        values: tally.values,
+        distinct: tally.distinct.count(|()| true).min(tally.values),
+        estimated: !tally.distinct.is_complete(),
+        separation: 0.0,
+        range: None,
+        sample: tally.texts.into_entries(),
+    }
+}
+
+/// The counts of a column.
+struct Tally {
+    values: u64,
+    distinct: Sketch<()>,
+    texts: Sketch<String>,
+}
+
+impl Tally {
+    fn new(capacity: usize) -> Self {
+        Self {
+            values: 0,
+            distinct: Sketch::new(capacity),
+            texts: Sketch::new(TEXTS),
+        }
+    }
+
+    /// Adds the values of `array` at the given rows, by their hashes.
+    fn add(&mut self, rows: impl Iterator<Item = usize>, hashes: &[u64], array: &ArrayRef, kind: Kind) -> Result<()> {
+        for row in rows {
+            let hash = hashes[row];
+            self.distinct.add(hash, || (), |()| ());
+            if kind == Kind::Text && self.texts.takes(hash) {
+                let text = array_value_to_string(array, row)?;
+                self.texts.add(hash, || text, |_| ());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts columns in one scan of the source. Each partition is read by a task of its own.
+async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -> Result<Vec<Tally>> {
+    if columns.is_empty() {
+        return Ok(vec![]);
+    }
+    let capacity = (MOST / columns.len()).min(MOST_OF_ONE);
+    let tallies = columns
+        .iter()
+        .map(|(_, kind)| (*kind, Mutex::new(Tally::new(capacity))));
+    let tallies: Arc<Vec<(Kind, Mutex<Tally>)>> = Arc::new(tallies.collect());
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let rows = select_columns(&job.source.rows, &names)?;
+    let context = Arc::new(rows.task_ctx());
+    let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
+    let streams = execute_stream_partitioned(source_plan(plan).await?, context).map_err(Error::from_data)?;
+    let mut tasks = JoinSet::new();
+    for (number, mut stream) in streams.into_iter().enumerate() {
+        let (tallies, progress) = (Arc::clone(&tallies), Arc::clone(progress));
+        tasks.spawn(async move {
+            let mut hashes = vec![];
+            while let Some(batch) = stream.next().await {
+                let batch = batch.map_err(Error::from_data)?;
+                // Each partition starts with a different column, so that the tasks rarely wait for each other's lock.
+                for i in 0..tallies.len() {
+                    let column = (number + i) % tallies.len();
+                    add(&tallies[column], batch.column(column), &mut hashes)?;
+                }
+                progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+                tokio::task::consume_budget().await;
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.map_err(|e| Error::from_task("a scan task", &e))??;
+    }
+    let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
+    Ok(tallies.into_iter().map(|(_, tally)| tally.into_inner()).collect())
+}
+
+/// Adds the values of one batch. Of a dictionary, the values are added instead of the rows.
+fn add((kind, tally): &(Kind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
+    let mut hashed = |array: &ArrayRef| -> Result<()> {
+        hashes.clear();
+        hashes.resize(array.len(), 0);
+        create_hashes([array], &HLL_RANDOM_STATE, hashes.as_mut_slice())?;
+        Ok(())
+    };
+    let held = array.len() - array.logical_null_count();
+    let dictionary = array
+        .as_any_dictionary_opt()
+        .filter(|d| (1..=d.keys().len()).contains(&d.values().len()));
+    let Some(dictionary) = dictionary else {
+        let nulls = array.logical_nulls();
+        hashed(array)?;
+        let rows = (0..array.len()).filter(|row| nulls.as_ref().is_none_or(|n| n.is_valid(*row)));
+        let mut tally = tally.lock();
+        tally.values += held as u64;
+        return tally.add(rows, hashes, array, *kind);
+    };
+    let values = dictionary.values();
+    hashed(values)?;
+    let mut met = vec![false; values.len()];
+    let keys = dictionary.normalized_keys();
+    for (row, key) in keys.into_iter().enumerate() {
+        if dictionary.keys().is_valid(row) && values.is_valid(key) {
+            met[key] = true;
+        }
+    }
+    let mut tally = tally.lock();
+    tally.values += held as u64;
+    tally.add((0..met.len()).filter(|value| met[*value]), hashes, values, *kind)
+}

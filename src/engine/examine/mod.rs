@@ -1,0 +1,70 @@
+//! Between stages 2 and 3: examines the source for what the models do not count, before anything is written.
+//!
+//! The columns that are released as they are, and codes of people, are counted in one scan ([`columns`]). If kept
+//! columns could single out many released rows, a second scan counts how many ([`links`]). Both scans keep a sample
+//! that does not depend on the order of the rows ([`sketch`]), so the same source has the same warnings whatever the
+//! number of threads.
+
+mod columns;
+mod links;
+mod sketch;
+
+pub use columns::named_warnings;
+
+use super::decide::{Decision, advice};
+use super::observe::{Observer, Phase};
+use crate::error::Result;
+use crate::job::Job;
+use crate::pool::blocking;
+use crate::warning::{self, Evidence, Warning};
+use std::sync::Arc;
+
+/// What there is to say about a decision before it is applied.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    /// The warnings about the roles of the request.
+    pub warnings: Vec<Warning>,
+    /// The advice of another search that would lose far less.
+    pub advice: Option<String>,
+}
+
+/// Examines the source of a job, and tells the observer what was found. Fails with `ErrorKind::Usage` if the job is
+/// strict and a warning is open.
+pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
+    let findings = findings(job, decision, observer).await?;
+    if let Some(refusal) = warning::refusal(&findings.warnings).filter(|_| job.strict) {
+        return Err(refusal);
+    }
+    warning::open(&findings.warnings).for_each(|w| observer.warned(w));
+    findings.advice.iter().for_each(|advice| observer.advised(advice));
+    Ok(findings)
+}
+
+/// Examines the source of a job.
+pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
+    let base = decision.evaluator.sets().base();
+    let progress = observer.begin(Phase::Measure);
+    let mut evidence = Evidence {
+        rows: base.rows,
+        columns: columns::examined(job, &progress).await?,
+        has_entity: job.entity.is_some(),
+        ..Evidence::default()
+    };
+    for (q, lookup) in job.quasi_identifiers.iter().zip(base.key_schema.lookups()) {
+        if lookup.values().len() == 1 {
+            evidence.constant.push(q.column.clone());
+        }
+    }
+    let (classes, released) = (decision.verdict.classes, decision.verdict.released);
+    let linked = warning::may_link(&evidence, classes, released);
+    if !linked.is_empty() {
+        evidence.links = Some(links::links(job, decision, linked, &progress).await?);
+    }
+    observer.end(Phase::Measure);
+    let (own, evaluator, value) = (Arc::clone(job), Arc::clone(&decision.evaluator), decision.value);
+    let advice = blocking("trying local recoding", move || advice(&own, &evaluator, value)).await?;
+    Ok(Findings {
+        warnings: warning::warnings(&evidence, &job.accepted),
+        advice,
+    })
+}

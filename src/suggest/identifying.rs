@@ -1,0 +1,139 @@
+//! Whether the values of a column identify people by themselves, whatever role a statement gives to the column.
+
+use super::facts::{CODES, Facts, Kind, MOST};
+use super::names::{self, Meaning};
+use super::patterns::Pattern;
+
+/// The most distinct values of a flag or a category. A column with so few values names nobody, even if its name is
+/// that of an identifier, unless each of its values is different.
+const CATEGORY: u64 = 20;
+
+/// Why the values of a column identify people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identifying {
+    /// The values have this form.
+    Form(&'static str),
+    /// The column is named as this.
+    Name(&'static str),
+    /// The values are sentences.
+    FreeText,
+    /// Nearly every row has a value of its own.
+    Unique,
+    /// The values cannot be examined: they are bytes, or nested.
+    Unseen,
+}
+
+/// Returns why the values of a column identify people by themselves; `None` if nothing shows that they do. Amounts
+/// are different in nearly every row by their nature, so their number shows nothing.
+pub fn identifying(facts: &Facts) -> Option<Identifying> {
+    if matches!(facts.kind, Kind::Binary | Kind::Nested) {
+        return Some(Identifying::Unseen);
+    }
+    let form = Pattern::of(facts, MOST);
+    if let Some(Pattern::Identifier(what)) = form {
+        return Some(Identifying::Form(what));
+    }
+    let category = facts.distinct <= CATEGORY && facts.distinct < facts.values;
+    let meaning = names::meaning(&facts.name);
+    match meaning {
+        Some(Meaning::Identifier(what)) if !category && facts.kind != Kind::Other => {
+            return Some(Identifying::Name(what));
+        }
+        Some(Meaning::Code) if !category && (facts.distinction() > CODES || names::is_person(&facts.name)) => {
+            return Some(Identifying::Name(CODE));
+        }
+        _ => {}
+    }
+    if let Some(Pattern::FreeText) = form {
+        return Some(Identifying::FreeText);
+    }
+    let is_code = match facts.kind {
+        Kind::Text => true,
+        Kind::Integer => !matches!(meaning, Some(Meaning::Sensitive(_))),
+        _ => false,
+    };
+    (is_code && facts.is_unique()).then_some(Identifying::Unique)
+}
+
+/// Returns what a column is by its name and kind alone, if that is an identifier.
+pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
+    match names::meaning(name)? {
+        Meaning::Identifier(what) if kind != Kind::Other => Some(what),
+        Meaning::Code => Some(CODE),
+        _ => None,
+    }
+}
+
+/// Returns true if a column of this name may be a code of people, equal in all rows of a person. People share names,
+/// so a name is no such code.
+pub fn may_be_entity(name: &str) -> bool {
+    names::is_person(name) && !name.to_lowercase().contains("name")
+}
+
+const CODE: &str = "a unique code (Safe Harbor 18)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(name: &str, kind: Kind, values: u64, distinct: u64) -> Facts {
+        Facts {
+            name: name.into(),
+            kind,
+            values,
+            distinct,
+            estimated: false,
+            separation: 0.0,
+            range: None,
+            sample: vec![],
+        }
+    }
+
+    #[test]
+    fn what_a_column_holds_counts_before_its_name() {
+        let mut of = facts("notes", Kind::Text, 1000, 900);
+        of.sample = vec!["123-45-6789".into(), "987-65-4321".into()];
+        assert!(matches!(identifying(&of), Some(Identifying::Form(form)) if form.contains("social security")));
+        of.sample = vec!["He came on Monday and said that his neighbour had fallen on the stairs".into()];
+        assert_eq!(identifying(&of), Some(Identifying::FreeText));
+        of.sample.clear();
+        assert_eq!(identifying(&of), None);
+        assert_eq!(identifying(&facts("x", Kind::Binary, 0, 0)), Some(Identifying::Unseen));
+    }
+
+    #[test]
+    fn a_category_is_no_identifier_whatever_its_name() {
+        assert_eq!(identifying(&facts("device", Kind::Text, 1000, 3)), None);
+        assert_eq!(identifying(&facts("email", Kind::Other, 1000, 2)), None);
+        for (rows, distinct) in [(1000, 600), (5, 5)] {
+            let found = identifying(&facts("device", Kind::Text, rows, distinct));
+            assert!(matches!(found, Some(Identifying::Name(_))), "{found:?}");
+        }
+        assert_eq!(identifying(&facts("ward_id", Kind::Integer, 10_000, 30)), None);
+        assert!(identifying(&facts("doctor_id", Kind::Integer, 10_000, 3_000)).is_some());
+    }
+
+    #[test]
+    fn codes_are_unique_and_amounts_are_not() {
+        let of = |name, kind, distinct| identifying(&facts(name, kind, 1000, distinct));
+        assert_eq!(of("invoice", Kind::Integer, 1000), Some(Identifying::Unique));
+        assert_eq!(of("invoice", Kind::Integer, 900), None);
+        assert_eq!(of("income", Kind::Integer, 1000), None);
+        assert_eq!(of("reading", Kind::Number, 1000), None);
+        assert_eq!(of("diagnosis", Kind::Text, 1000), Some(Identifying::Unique));
+    }
+
+    #[test]
+    fn a_name_alone_says_so_too() {
+        assert!(named_as_identifier("ssn", Kind::Text).is_some());
+        assert!(named_as_identifier("customer_id", Kind::Integer).is_some());
+        assert_eq!(named_as_identifier("has_email", Kind::Other), None);
+        assert_eq!(named_as_identifier("education", Kind::Text), None);
+    }
+
+    #[test]
+    fn people_share_names() {
+        assert!(may_be_entity("patient_id") && may_be_entity("ssn"));
+        assert!(!may_be_entity("patient_name") && !may_be_entity("street"));
+    }
+}

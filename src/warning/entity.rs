@@ -1,0 +1,36 @@
+//! Rows of one person that the models count as several people.
+
+use super::evidence::{Evidence, Examined, Fate};
+use super::warned::{Warning, WarningKind};
+use super::words::values;
+use crate::quoting::ident;
+use crate::suggest::{Identifying, is_entity, may_be_entity};
+
+pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
+    if evidence.has_entity {
+        return vec![];
+    }
+    let is_code = |c: &&Examined| {
+        let identifies = matches!(c.fate, Fate::Dropped | Fate::Hashed) || c.identifying.is_some();
+        identifies
+            && c.identifying != Some(Identifying::FreeText)
+            && is_entity(&c.facts)
+            && may_be_entity(&c.facts.name)
+    };
+    // Of several codes, the one with the fewest values is that of the person.
+    let code = evidence.columns.iter().filter(is_code).min_by_key(|c| c.facts.distinct);
+    code.map(warning).into_iter().collect()
+}
+
+fn warning(code: &Examined) -> Warning {
+    let name = &code.facts.name;
+    Warning::new(
+        WarningKind::Entity,
+        vec![name.clone()],
+        format!(
+            "a person seems to have several rows, as {name} has {}, and the models count rows; ENTITY ({}) counts people",
+            values(&code.facts),
+            ident(name)
+        ),
+    )
+}

@@ -1,0 +1,52 @@
+//! Kept columns that, together with the quasi-identifiers, lead back to single rows.
+//!
+//! A model counts the rows that are alike in the quasi-identifiers. Whoever knows a kept column of a person too finds
+//! fewer of them. Sensitive columns are not counted here: that nobody knows them is what calling them sensitive says.
+
+use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
+use super::warned::{Warning, WarningKind};
+use super::words::{counted, rows};
+use crate::suggest::Kind;
+
+/// The least share of the released rows that are alone. A few rows with rare values are in any table.
+const SHARE: f64 = 0.01;
+
+/// Returns the columns whose links are to be counted in a release of so many classes and rows: the kept columns that do
+/// not identify by themselves. Returns nothing if the columns have too few values to single out many rows.
+pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String> {
+    let kept = |c: &&Examined| {
+        matches!(c.fate, Fate::Kept | Fate::ClassLabel)
+            && c.identifying.is_none()
+            && !matches!(c.facts.kind, Kind::Nested | Kind::Binary)
+    };
+    let kept: Vec<&Examined> = evidence.columns.iter().filter(kept).collect();
+    // NULL is a value too.
+    let combinations = kept.iter().map(|c| c.facts.distinct as f64 + 1.0).product::<f64>() * classes as f64;
+    if kept.is_empty() || released < FEW_ROWS || combinations < SHARE * released as f64 {
+        return vec![];
+    }
+    kept.iter().map(|c| c.facts.name.clone()).collect()
+}
+
+pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
+    let many = |l: &&Links| l.alone > 0 && l.alone as f64 >= SHARE * l.rows as f64;
+    evidence.links.iter().filter(many).map(warning).collect()
+}
+
+fn warning(links: &Links) -> Warning {
+    let (one, estimated) = (links.alone, links.estimated);
+    let alone = match links.of_people {
+        true => format!(
+            "{} of rows of one person in {}",
+            counted(one, "group", estimated),
+            rows(links.rows)
+        ),
+        false => format!("{} of {} alone", counted(one, "row", estimated), links.rows),
+    };
+    let text = format!(
+        "whoever knows {} beside the quasi-identifiers finds {alone}, as the models count no kept column; name what \
+         others can know in QUASI IDENTIFIERS",
+        links.columns.join(", ")
+    );
+    Warning::new(WarningKind::Linked, links.columns.clone(), text)
+}

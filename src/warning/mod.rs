@@ -1,0 +1,57 @@
+//! Warnings: what a data protection officer would ask about a request before its release, beyond its privacy models.
+//!
+//! A privacy model says something of the columns that the request calls quasi-identifiers and sensitive. A warning is
+//! about the roles themselves: a kept column that identifies people, a quasi-identifier that says nothing. What is
+//! known of identifiers is the knowledge of SUGGEST ROLES ([`crate::suggest`]). A warning contains names of columns and
+//! counts, and no data value.
+//!
+//! A new kind of warning is one file with one line in [`KINDS`].
+
+mod constant;
+mod entity;
+mod evidence;
+mod identifier;
+mod linked;
+mod unique;
+mod warned;
+mod words;
+
+pub use evidence::{Evidence, Examined, Fate, Links};
+pub use linked::may_link;
+pub use warned::{Warning, WarningKind, columns, open, refusal};
+
+use crate::suggest::{Kind, named_as_identifier};
+use words::fate;
+
+/// A function that returns the warnings of one kind.
+type Find = fn(&Evidence) -> Vec<Warning>;
+
+/// Every kind of warning, in the order in which warnings are given.
+const KINDS: &[Find] = &[
+    identifier::warnings,
+    unique::warnings,
+    linked::warnings,
+    entity::warnings,
+    constant::warnings,
+];
+
+/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are in `accepted`.
+pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = KINDS.iter().flat_map(|find| find(evidence)).collect();
+    for warning in &mut warnings {
+        warning.accepted = warning.columns.iter().all(|column| accepted.contains(column));
+    }
+    warnings
+}
+
+/// Returns what the name of a released column alone warns of, before anything is read.
+pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
+    if matches!(treated, Fate::Dropped | Fate::Hashed) {
+        return None;
+    }
+    let what = named_as_identifier(column, kind)?;
+    Some(format!("{column} is {}, and named as {what}", fate(treated)))
+}
+
+#[cfg(test)]
+mod tests;

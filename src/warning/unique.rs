@@ -1,0 +1,32 @@
+//! A released column with a value of its own in nearly every row.
+
+use super::evidence::{Evidence, Examined, Fate};
+use super::warned::{Warning, WarningKind};
+use super::words::{fate, values};
+use crate::quoting::ident;
+use crate::suggest::Identifying;
+
+pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
+    evidence.columns.iter().filter_map(warning).collect()
+}
+
+fn warning(column: &Examined) -> Option<Warning> {
+    let (facts, name) = (&column.facts, &column.facts.name);
+    let text = match column.fate {
+        Fate::Hashed if facts.is_unique() => format!(
+            "nearly every row has a hash of {name} of its own ({}): it connects no rows, and leads whoever has the secret \
+             to the person; IDENTIFIERS ({}) without HASH leaves it out",
+            values(facts),
+            ident(name)
+        ),
+        _ if column.is_plain() && column.identifying == Some(Identifying::Unique) => format!(
+            "{name} is {}, and nearly every row has a value of its own ({}), which leads whoever knows it to the row; \
+             IDENTIFIERS ({}) leaves it out",
+            fate(column.fate),
+            values(facts),
+            ident(name)
+        ),
+        _ => return None,
+    };
+    Some(Warning::new(WarningKind::Unique, vec![name.clone()], text))
+}

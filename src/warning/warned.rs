@@ -1,0 +1,110 @@
+//! A warning, and what several of them come to.
+
+use crate::error::Error;
+use crate::quoting::ident;
+use serde::{Deserialize, Serialize};
+
+/// A warning about the roles of a request. It contains names and counts, and no data value.
+///
+/// ```
+/// let read: anonsql::manifest::Warning = serde_json::from_str(
+///     r#"{"kind": "identifier", "columns": ["ssn"], "text": "ssn is kept: ..."}"#,
+/// )?;
+/// assert!(!read.accepted);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Warning {
+    /// The kind of warning.
+    pub kind: WarningKind,
+    /// The columns that the warning is about.
+    pub columns: Vec<String>,
+    /// The warning in one sentence, with what to do.
+    pub text: String,
+    /// Whether the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is recorded only.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub accepted: bool,
+}
+
+/// The kind of a warning.
+///
+/// ```
+/// use anonsql::manifest::WarningKind;
+/// assert_eq!(serde_json::to_string(&WarningKind::Identifier)?, "\"identifier\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// A released column looks like an identifier by its name or by its values.
+    Identifier,
+    /// Nearly every row has a value of its own in a released column.
+    Unique,
+    /// Kept columns together with the quasi-identifiers single rows out.
+    Linked,
+    /// Several rows are of one person, and the models count rows.
+    Entity,
+    /// A quasi-identifier has the same value in every row.
+    Constant,
+}
+
+impl WarningKind {
+    /// Returns the name of the kind, as the manifest has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identifier => "identifier",
+            Self::Unique => "unique",
+            Self::Linked => "linked",
+            Self::Entity => "entity",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+impl Warning {
+    /// Creates a warning that is not accepted.
+    pub(super) fn new(kind: WarningKind, columns: Vec<String>, text: String) -> Self {
+        Self {
+            kind,
+            columns,
+            text,
+            accepted: false,
+        }
+    }
+}
+
+/// Returns the warnings that the statement does not accept.
+pub fn open(warnings: &[Warning]) -> impl Iterator<Item = &Warning> {
+    warnings.iter().filter(|w| !w.accepted)
+}
+
+/// Returns the columns of warnings, each once.
+pub fn columns<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> impl Iterator<Item = &'a str> {
+    let mut columns: Vec<&str> = vec![];
+    for column in warnings.into_iter().flat_map(|w| &w.columns) {
+        if !columns.contains(&column.as_str()) {
+            columns.push(column);
+        }
+    }
+    columns.into_iter()
+}
+
+/// Returns the error of a strict request with these open warnings; `None` if there are none.
+pub fn refusal(warnings: &[Warning]) -> Option<Error> {
+    let texts: Vec<&str> = open(warnings).map(|w| w.text.as_str()).collect();
+    let columns: Vec<String> = columns(open(warnings)).map(|c| ident(c).to_string()).collect();
+    let what = match texts.len() {
+        0 => return None,
+        1 => "a warning is".to_string(),
+        n => format!("{n} warnings are"),
+    };
+    Some(Error::usage(format!(
+        "strict: {what} open, and nothing was written. {}. Change the roles, or add ACCEPTING WARNINGS ON ({}) if you \
+         know better",
+        texts.join(". "),
+        columns.join(", ")
+    )))
+}
