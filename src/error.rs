@@ -55,6 +55,19 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// The exit codes of the command, each with its meaning.
+#[doc(hidden)]
+pub const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "done"),
+    (
+        1,
+        "wrong usage or SQL, a file that cannot be read or written, or interrupted",
+    ),
+    (3, "no way to generalize satisfies the request"),
+    (4, "a check of what was released failed"),
+    (5, "the target exists already"),
+];
+
 /// An error with its kind, a message for people, and its cause.
 ///
 /// ```
@@ -117,12 +130,23 @@ impl Error {
             .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
             .min()
             .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
+        // A name may also be the beginning of longer ones: `k` of k_anonymity.
+        let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
+        let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
+        let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
         let hint = match nearest {
             Some((_, k)) => format!("; did you mean {k:?}?"),
+            None if !longer.is_empty() => format!("; did you mean {}?", longer.join(" or ")),
             None if known.is_empty() => format!("; there is no {what} yet"),
             None => format!("; known: {}", known.join(", ")),
         };
         Self::usage(format!("there is no {what} {name:?}{hint}"))
+    }
+
+    /// Returns the same error with advice behind its message: `message; advice`.
+    pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
+        self.message = format!("{}; {advice}", self.message);
+        self
     }
 
     /// Returns the same error with a context before its message: `context: message`.
@@ -141,28 +165,33 @@ impl Error {
     /// person: quoted text, and, unless the error is about memory or files, numbers and all lines after the first.
     /// The original error is dropped too, so that no log can print it.
     pub(crate) fn from_data(error: DataFusionError) -> Self {
+        Self::withheld(error, "")
+    }
+
+    /// Converts an error like `from_data`. What stands in the text `typed` by the user is no data, and remains.
+    fn withheld(error: DataFusionError, typed: &str) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
             return own;
         }
         let said = text(root);
         let said = match may_tell_values(root) {
-            true => without_numbers(&redact(said.lines().next().unwrap_or_default())),
-            false => redact(&said),
+            true => without_numbers(&redact(said.lines().next().unwrap_or_default(), typed), typed),
+            false => redact(&said, typed),
         };
         Self::new(kind_of(root), said)
     }
 
     /// Converts an error of a DataFusion statement that may have read data before it failed, such as CREATE TABLE AS.
-    /// Errors about the statement itself are shown in full.
-    pub(crate) fn from_statement(error: DataFusionError) -> Self {
+    /// Errors about the statement itself are shown in full, and of others what stands in the text of the statement.
+    pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
             DataFusionError::Execution(said) => said.ends_with("already exists") || said.ends_with("doesn't exist"),
             _ => false,
         };
         match may_tell_values(root) && !is_about_tables {
-            true => Self::from_data(error),
+            true => Self::withheld(error, statement),
             false => Self::from(error),
         }
     }
@@ -221,7 +250,7 @@ impl From<DataFusionError> for Error {
         let wrapped = matches!(
             root,
             DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..) | DataFusionError::ResourcesExhausted(_)
-        );
+        ) || matches!(root, DataFusionError::Internal(said) if said.starts_with(NO_STORE));
         let message = match wrapped {
             true => text(root),
             false => error.strip_backtrace(),
@@ -268,14 +297,19 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
         }
         // DataFusion reports a file that it wrongly takes for Arrow as an internal error.
         DataFusionError::Internal(said) if said.starts_with("Failed to parse Arrow file") => ErrorKind::Data,
+        DataFusionError::Internal(said) if said.starts_with(NO_STORE) => ErrorKind::Usage,
         DataFusionError::Internal(_) => ErrorKind::Internal,
         _ => ErrorKind::Usage,
     }
 }
 
+/// The beginning of the error for a URL that the session has no object store for. It names the URL of the statement.
+const NO_STORE: &str = "No suitable object store found for ";
+
 /// Returns true if the error can contain values that were read.
 fn may_tell_values(error: &DataFusionError) -> bool {
     match error {
+        DataFusionError::Internal(said) if said.starts_with(NO_STORE) => false,
         DataFusionError::ArrowError(e, _) => !matches!(
             e.as_ref(),
             ArrowError::ParquetError(_) | ArrowError::IoError(..) | ArrowError::SchemaError(_)
@@ -299,6 +333,14 @@ fn text(error: &DataFusionError) -> String {
             ArrowError::ParquetError(said) => parquet(said),
             other => other.to_string(),
         },
+        DataFusionError::Internal(said) if said.starts_with(NO_STORE) => {
+            let url = said[NO_STORE.len()..].split(". See").next().unwrap_or_default();
+            let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
+            format!(
+                "nothing in this session reads {scheme}:// ({url}); copy the file to a local path, or register an \
+                 object store for it where anonsql is used as a library"
+            )
+        }
         DataFusionError::ResourcesExhausted(said) => {
             format!("{said}; raise --memory-limit, or use fewer --threads, of which each needs its own")
         }
@@ -313,23 +355,35 @@ fn parquet(said: &str) -> String {
     )
 }
 
-/// Returns the text with every quoted part replaced by an ellipsis.
-fn redact(text: &str) -> String {
+/// Returns the text with every quoted part replaced by an ellipsis, except for parts that stand in `typed`.
+fn redact(text: &str, typed: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        out.push(c);
-        if matches!(c, '\'' | '"' | '`') && chars.as_str().contains(c) {
-            for inner in chars.by_ref() {
-                if inner == c {
-                    break;
-                }
-            }
-            out.push('…');
-            out.push(c);
+    let mut rest = text;
+    while let Some(start) = rest.find(['\'', '"', '`']) {
+        let (before, from) = rest.split_at(start);
+        let (quote, inside) = from.split_at(1);
+        out += before;
+        out += quote;
+        rest = inside;
+        if let Some((part, after)) = inside.split_once(quote) {
+            out += if is_typed(part, typed) { part } else { "…" };
+            out += quote;
+            rest = after;
         }
     }
-    out
+    out + rest
+}
+
+/// Returns true if `part` stands in the text `typed` by the user, and not as a piece of a longer word.
+fn is_typed(part: &str, typed: &str) -> bool {
+    let is_bounded = |(at, found): (usize, &str)| {
+        let (before, after) = (
+            typed[..at].chars().next_back(),
+            typed[at + found.len()..].chars().next(),
+        );
+        ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+    };
+    !part.is_empty() && typed.match_indices(part).any(is_bounded)
 }
 
 /// Names that contain a number: Arrow's types, and an encoding.
@@ -339,9 +393,9 @@ const NAMES: &[&str] = &[
 /// Words before a number that is a position in a file.
 const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
 
-/// Returns the text with every word that contains a digit replaced by an ellipsis, except for [`NAMES`] and for numbers
-/// after [`PLACES`].
-fn without_numbers(text: &str) -> String {
+/// Returns the text with every word that contains a digit replaced by an ellipsis, except for [`NAMES`], for numbers
+/// after [`PLACES`], and for words that stand in `typed`.
+fn without_numbers(text: &str, typed: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ':' | '+' | '-');
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(start) = rest.find(is_part) {
@@ -351,7 +405,7 @@ fn without_numbers(text: &str) -> String {
         let is_name = NAMES.contains(&bare.trim_end_matches(|c: char| c.is_ascii_digit()));
         out += before;
         let is_place = PLACES.iter().any(|place| out.ends_with(place));
-        let is_kept = is_name || is_place || !bare.contains(char::is_numeric);
+        let is_kept = is_name || is_place || !bare.contains(char::is_numeric) || is_typed(bare, typed);
         out += if is_kept { bare } else { "…" };
         out += &word[bare.len()..];
         rest = after;
@@ -409,10 +463,44 @@ mod tests {
             e.to_string().starts_with("2.0 MB for Sort; raise --memory-limit"),
             "{e}"
         );
-        let plan = Error::from_statement(DataFusionError::Plan("no column 'zpi' among 14".into()));
+        let plan = Error::from_statement(DataFusionError::Plan("no column 'zpi' among 14".into()), "");
         assert!(plan.to_string().ends_with("no column 'zpi' among 14"), "{plan}");
-        let read = Error::from_statement(DataFusionError::Execution("cannot cast 'Alice'".into()));
+        let read = Error::from_statement(DataFusionError::Execution("cannot cast 'Alice'".into()), "");
         assert!(read.to_string().ends_with("cannot cast '…'"), "{read}");
+    }
+
+    #[test]
+    fn what_was_typed_is_no_data() {
+        let said = |typed| {
+            let error = DataFusionError::Execution("cannot cast 'Alice' to 12 at row 7".into());
+            Error::from_statement(error, typed).to_string()
+        };
+        assert_eq!(
+            said("SELECT 'Alice'::int + 12"),
+            "Execution error: cannot cast 'Alice' to 12 at row …"
+        );
+        assert_eq!(
+            said("SELECT 'Alices' + 127 + 712"),
+            "Execution error: cannot cast '…' to … at row …"
+        );
+        let store = || DataFusionError::Internal(format!("{NO_STORE}s3://lake/p.parquet. See `x`"));
+        for error in [Error::from_data(store()), Error::from(store())] {
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(
+                error
+                    .message()
+                    .starts_with("nothing in this session reads s3:// (s3://lake/p.parquet); copy")
+            );
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_completed() {
+        let e = Error::unknown("model", "k", ["k_anonymity", "l_diversity", "k_map"]);
+        assert_eq!(
+            e.to_string(),
+            "there is no model \"k\"; did you mean \"k_anonymity\" or \"k_map\"?"
+        );
     }
 
     #[test]
@@ -451,7 +539,7 @@ mod tests {
             Error::from_task("the search", &ended().await),
             Error::from(DataFusionError::ExecutionJoin(Box::new(ended().await))),
             Error::from_data(DataFusionError::ExecutionJoin(Box::new(ended().await))),
-            Error::from_statement(DataFusionError::ExecutionJoin(Box::new(ended().await))),
+            Error::from_statement(DataFusionError::ExecutionJoin(Box::new(ended().await)), ""),
         ] {
             let told = format!("{error} {error:?}");
             assert!(!told.contains("Alice") && !told.contains("Bob"), "{told}");

@@ -8,6 +8,10 @@ pub mod arithmetic {
 pub mod catalogue {
     pub use crate::catalogue::*;
 }
+#[cfg(feature = "cli")]
+pub mod cli {
+    pub use crate::cli::described_commands;
+}
 pub mod engine {
     pub use crate::engine::*;
 }

@@ -59,9 +59,10 @@ impl Arguments {
             };
             let Some(param) = info.params.get(index) else {
                 return Err(Error::usage(format!(
-                    "{} takes {} parameters, but more were given; example: {}",
+                    "{} takes ({}), and {} arguments are given; example: {}",
                     info.name,
-                    info.params.len(),
+                    info.arguments(),
+                    args.len(),
                     info.example
                 )));
             };

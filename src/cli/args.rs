@@ -209,6 +209,7 @@ pub fn size(text: &str) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::EXIT_CODES;
 
     fn read(line: &[&str]) -> Result<(Args, Vec<Input>), clap::Error> {
         Args::read(["anonsql"].iter().chain(line).map(Into::into))
@@ -261,5 +262,8 @@ mod tests {
     fn help_has_examples_and_no_hidden_job() {
         let help = Args::command().render_long_help().to_string();
         assert!(help.contains("ANONYMIZE") && !help.contains("generate"), "{help}");
+        for (code, meaning) in EXIT_CODES {
+            assert!(help.contains(&format!("{code}  {meaning}")), "{code}");
+        }
     }
 }

@@ -13,6 +13,9 @@ mod runner;
 mod script;
 mod watch;
 
+#[cfg(feature = "internal-api")]
+pub use repl::described_commands;
+
 use crate::error::{Error, Result};
 use crate::plain;
 use crate::session::AnonContext;

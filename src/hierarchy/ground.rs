@@ -27,6 +27,24 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
+/// Returns the error that a kind of hierarchy generalizes other values than a column has, with the kinds that fit.
+pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
+    let plain = plain_type(data_type);
+    let fits = match plain {
+        t if t.is_numeric() => {
+            "; INTERVALS, QUANTILES and VALUES take numbers, or cast the column to a string in a query"
+        }
+        t if t.is_temporal() => "; TRUNCATE, QUANTILES and VALUES take dates and times",
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            "; PREFIX, VALUES and a hierarchy file take strings, or cast the column in a query"
+        }
+        _ => "",
+    };
+    Error::usage(format!(
+        "{kind} generalizes {values}, not a column of type {plain}{fits}"
+    ))
+}
+
 /// Fails if values of this type have no text form that reads back as the same value.
 pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     match plain_type(data_type) {

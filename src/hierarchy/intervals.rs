@@ -150,9 +150,7 @@ impl GeneralizationRule for Intervals {
         if ground::plain_type(data_type).is_numeric() {
             return Ok(());
         }
-        Err(Error::usage(format!(
-            "INTERVALS generalizes numbers, not a column of type {data_type}"
-        )))
+        Err(ground::unfit("INTERVALS", "numbers", data_type))
     }
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {

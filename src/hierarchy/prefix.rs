@@ -73,9 +73,7 @@ impl GeneralizationRule for Prefix {
     fn accepts(&self, data_type: &DataType) -> Result<()> {
         match ground::plain_type(data_type) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
-            other => Err(Error::usage(format!(
-                "PREFIX generalizes strings, not a column of type {other}"
-            ))),
+            other => Err(ground::unfit("PREFIX", "strings", other)),
         }
     }
 

@@ -203,9 +203,11 @@ fn check_type(data_type: &DataType) -> Result<()> {
             Ok(())
         }
         t if t.is_numeric() => Ok(()),
-        other => Err(Error::usage(format!(
-            "QUANTILES generalizes numbers, dates, times and timestamps, not a column of type {other}"
-        ))),
+        other => Err(ground::unfit(
+            "QUANTILES",
+            "numbers, dates, times and timestamps",
+            other,
+        )),
     }
 }
 

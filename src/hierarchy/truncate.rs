@@ -157,9 +157,7 @@ impl GeneralizationRule for Truncate {
                 Some(unit) => Err(Error::usage(format!("TRUNCATE: a date has no {unit}"))),
                 None => Ok(()),
             },
-            other => Err(Error::usage(format!(
-                "TRUNCATE generalizes dates and timestamps, not a column of type {other}"
-            ))),
+            other => Err(ground::unfit("TRUNCATE", "dates and timestamps", other)),
         }
     }
 

@@ -34,7 +34,7 @@ impl AnonContext {
 
     /// Runs a query and returns all its rows as one batch.
     async fn rows(&self, query: &str) -> Result<RecordBatch> {
-        let frame = self.frame(query).await?;
+        let frame = self.query(query).await?;
         let planned: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
         let batches = frame.collect().await.map_err(Error::from_data)?;
         // DataFusion may return another string type than it planned.
@@ -44,7 +44,7 @@ impl AnonContext {
 
     /// Returns the distinct values of a column, ascending with NULL last, and the number of rows of each value.
     pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
-        let schema = self.session.table(table.reference()).await?;
+        let schema = self.table(table).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));

@@ -1,6 +1,7 @@
 //! A cursor over the tokens of one statement. Its errors name the line and column at which it stands.
 
 use super::binding::{Binding, Bound, bound_at};
+use super::hint::{END, NEXT_ITEM, Place, describe};
 use super::name::TableName;
 use super::script::{Script, place, spliced};
 use super::variable::Literal;
@@ -9,31 +10,6 @@ use crate::catalogue::{Argument, Call, Value};
 use crate::error::{Error, Result};
 use crate::hierarchy::Kind;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-
-/// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
-fn describe(token: Option<&TokenWithSpan>) -> String {
-    match token.map(|t| &t.token) {
-        None => "the end of the statement".to_string(),
-        Some(Token::Word(w)) => format!("\"{}\"", w.value),
-        Some(Token::Number(n, _)) => n.clone(),
-        Some(t) if is_string(t) => "a string".to_string(),
-        Some(t) => format!("\"{t}\""),
-    }
-}
-
-fn is_string(token: &Token) -> bool {
-    !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
-}
-
-fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
-    let found = found.to_ascii_uppercase();
-    words
-        .into_iter()
-        .map(|w| (strsim::damerau_levenshtein(w, &found), w))
-        .filter(|(d, w)| *d > 0 && *d <= 2.min(w.len() / 3))
-        .min()
-        .map(|(_, w)| w)
-}
 
 /// A position in the tokens of one statement.
 #[derive(Clone)]
@@ -99,6 +75,11 @@ impl<'a> Cursor<'a> {
             .zip(&values)
             .map(|(b, value)| (b.span, value.as_str()));
         spliced(self.script, &self.tokens[range], values)
+    }
+
+    /// Returns the text of the whole statement as it was written, without the values of variables.
+    pub(crate) fn written(&self) -> String {
+        spliced(self.script, self.tokens, std::iter::empty())
     }
 
     /// Returns what a value was put in the place of, if the token at the cursor is such a value.
@@ -182,7 +163,8 @@ impl<'a> Cursor<'a> {
         Error::usage(format!("{}: {message}", place(at)))
     }
 
-    /// Returns the error that `what` was expected here, with the nearest of `words` as a suggestion.
+    /// Returns the error that `what` was expected here, and what to write instead if that is known: the nearest of
+    /// `words`, or the remedy of a common mistake.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         if let Some(bound) = self.bound() {
             let (kind, written) = (bound.value.kind(), &bound.written);
@@ -190,16 +172,38 @@ impl<'a> Cursor<'a> {
                 "expected {what}, found the {kind} of {written}, which stands for a value and not for a name or a keyword"
             ));
         }
-        let hint = self.word_at(0).and_then(|found| nearest(&found, words));
-        let hint = hint.map_or(String::new(), |w| format!("; did you mean {w}?"));
-        self.error(format_args!("expected {what}, found {}{hint}", describe(self.peek())))
+        self.expected_so(what, self.here().hint(what, words))
+    }
+
+    /// Returns the error that `what` was expected here, with this advice.
+    pub(crate) fn expected_so(&self, what: &str, advice: Option<String>) -> Error {
+        let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
+        self.error(format_args!("expected {what}, found {}{advice}", describe(self.peek())))
+    }
+
+    fn here(&self) -> Place<'a> {
+        Place {
+            script: self.script,
+            tokens: self.tokens,
+            at: self.at,
+        }
+    }
+
+    /// Returns the text from the token at `from` on if the cursor is within it: no space stands before the cursor.
+    pub(crate) fn cut(&self, from: usize) -> Option<String> {
+        self.here().cut(from)
+    }
+
+    /// Returns how the text at the cursor is written as a path, if it is one without quotes.
+    pub(crate) fn unquoted(&self) -> Option<String> {
+        self.here().unquoted()
     }
 
     pub(crate) fn end(&self) -> Result<()> {
         if self.at_end() {
             Ok(())
         } else {
-            Err(self.expected("the end of the statement", []))
+            Err(self.expected(END, []))
         }
     }
 
@@ -222,6 +226,10 @@ impl<'a> Cursor<'a> {
                     w.value.to_ascii_lowercase()
                 })
             }
+            _ if self.looks_at_string() => {
+                let advice = "a name stands without quotes or in double quotes, and single quotes are for texts";
+                Err(self.expected_so(what, Some(advice.into())))
+            }
             _ => Err(self.expected(what, [])),
         }
     }
@@ -231,7 +239,12 @@ impl<'a> Cursor<'a> {
         let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {
             (Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)), _) => s,
             (_, Some(Literal::Number(digits))) => digits,
-            _ => return Err(self.expected(what, [])),
+            _ => {
+                return Err(match self.unquoted() {
+                    Some(advice) => self.expected_so(what, Some(advice)),
+                    None => self.expected(what, []),
+                });
+            }
         };
         self.at += 1;
         Ok(text.clone())
@@ -316,7 +329,7 @@ impl<'a> Cursor<'a> {
         while self.take_token(&Token::Comma) {
             items.push(item(self)?);
         }
-        self.need_token(&Token::RParen, "\",\" or \")\"")?;
+        self.need_token(&Token::RParen, NEXT_ITEM)?;
         Ok(items)
     }
 
@@ -360,6 +373,12 @@ impl<'a> Cursor<'a> {
             })
         })?;
         Ok(call)
+    }
+
+    /// Returns the text of the parentheses at the cursor, if some stand there.
+    pub(crate) fn in_parens(&self) -> Option<String> {
+        let close = self.looks_at_token(&Token::LParen).then(|| self.closing(self.at))??;
+        Some(self.text(self.at..close + 1))
     }
 
     fn parts(&mut self, what: &str) -> Result<Vec<String>> {

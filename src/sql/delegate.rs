@@ -73,7 +73,7 @@ impl Cursor<'_> {
     }
 
     fn retell(&self, error: DataFusionError) -> Error {
-        let DataFusionError::SQL(parser, _) = &error else {
+        let DataFusionError::SQL(parser, _) = error.find_root() else {
             return error.into();
         };
         let ParserError::ParserError(text) = parser.as_ref() else {

@@ -12,6 +12,7 @@ mod delegate;
 mod depth;
 mod dialect;
 mod hidden;
+mod hint;
 pub(crate) mod name;
 mod redact;
 mod script;
@@ -19,6 +20,7 @@ pub(crate) mod variable;
 pub(crate) mod words;
 
 pub use depth::{ROOM, is_deep};
+pub(crate) use hint::nearest;
 pub use name::TableName;
 
 pub(crate) use hidden::Hidden;

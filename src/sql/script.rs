@@ -22,7 +22,7 @@ impl Script {
     pub(crate) fn new(text: &str, words: Arc<Words>) -> Result<Self> {
         let mut tokens = Tokenizer::new(&GenericDialect {}, text)
             .tokenize_with_location()
-            .map_err(|e| Error::usage(format!("{}: {}", place(e.location), e.message)))?;
+            .map_err(|e| Error::usage(format!("{}: {}", place(e.location), untold(&e.message))))?;
         tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
         let mut places = vec![(1, 1, 0)];
         let (mut line, mut column) = (1, 1);
@@ -87,6 +87,17 @@ pub(super) fn spliced<'t>(
     }
     text += &script.text[at..end];
     text.trim().to_string()
+}
+
+/// Says in our words why a text has no tokens: mostly a quote that is not closed.
+fn untold(message: &str) -> String {
+    match message {
+        "Unterminated string literal" => "this ' is not closed: the text goes on to the end".into(),
+        _ if message.starts_with("Expected close delimiter '\"'") => {
+            "this \" is not closed: the name goes on to the end".into()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Formats a position for an error.

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Words {
     /// The first keywords of each statement, one text per form.
     pub(crate) starts: Vec<&'static str>,
+    /// The first keywords of each clause.
+    pub(crate) clauses: Vec<&'static str>,
     /// Every keyword, in upper case.
     pub(crate) keywords: BTreeSet<&'static str>,
     /// The kinds of hierarchies that CREATE HIERARCHY accepts.
@@ -15,10 +17,11 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the words of statements with these first keywords and syntax texts, and of these kinds of hierarchies.
-    /// The keywords are the words in capitals of the syntax texts.
+    /// Collects the words of statements with these first keywords, of clauses with these first keywords, of their syntax
+    /// texts, and of these kinds of hierarchies. The keywords are the words in capitals of the syntax texts.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
+        clauses: impl Iterator<Item = &'static str>,
         syntax: impl Iterator<Item = &'static str>,
         kinds: &[Kind],
     ) -> Self {
@@ -31,9 +34,15 @@ impl Words {
             .collect();
         Self {
             starts,
+            clauses: clauses.collect(),
             keywords,
             kinds: kinds.to_vec(),
         }
+    }
+
+    /// Returns true if a clause starts with this word, in upper case.
+    pub(super) fn starts_clause(&self, word: &str) -> bool {
+        self.clauses.iter().any(|start| start.split(' ').next() == Some(word))
     }
 }
 
@@ -45,6 +54,7 @@ mod tests {
     fn keywords_are_the_words_in_capitals() {
         let words = Words::new(
             ["COPY OF *"].into_iter(),
+            ["TO"].into_iter(),
             ["COPY OF t [TO 'PATH'] | n ROWS"].into_iter(),
             &[],
         );

@@ -8,6 +8,9 @@ mod history;
 mod lex;
 mod names;
 
+#[cfg(feature = "internal-api")]
+pub use command::described as described_commands;
+
 use super::message::report;
 use super::panic;
 use super::runner::Runner;

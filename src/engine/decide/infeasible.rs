@@ -31,7 +31,7 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let top = evaluator.lattice().top();
     let (_, at_top) = evaluator.judge(top)?;
     let mut text = format!(
-        "no node satisfies {} with at most {} of {rows} rows suppressed; the nearest miss, {}, would suppress {}",
+        "no node satisfies {} with at most {} of {rows} rows suppressed; the nearest miss, {}, would suppress {} rows",
         models(job),
         evaluator.suppression_limit(),
         describe(job, top),
@@ -51,8 +51,9 @@ pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     match best {
         Some((suppressed, i)) => {
             text += &format!(
-                "; {} blocks: without its LEVELS cap {suppressed} rows would be",
-                job.quasi_identifiers[i].column
+                "; LEVELS keeps {} below its top: at level {}, {suppressed} rows would be suppressed",
+                job.quasi_identifiers[i].column,
+                evaluator.sets().base().key_schema.lookups()[i].top()
             );
         }
         None if job.constraints.iter().any(|c| c.model.min_class_size() > rows) => {

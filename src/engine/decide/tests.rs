@@ -85,6 +85,6 @@ async fn no_node_is_an_error_with_the_nearest_miss() {
     let mut job = searched("auto", job());
     job.quasi_identifiers[0].levels = Some((0, 0));
     let error = refused(job).await;
-    let miss = "the nearest miss, age 0, zip 1, would suppress 6; age blocks: without its LEVELS cap 0 rows would be";
+    let miss = "would suppress 6 rows; LEVELS keeps age below its top: at level ";
     assert!(error.contains(miss), "{error}");
 }

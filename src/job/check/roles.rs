@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::quoting::ident;
 
 /// Refuses a column without a role or with two, and a role of a column that does not exist.
 pub(super) fn check(job: &Job) -> Result<()> {
@@ -30,9 +31,10 @@ pub(super) fn check(job: &Job) -> Result<()> {
             return Err(Error::unknown("column", column, columns.iter().copied()));
         }
         if let Some((_, other)) = roles[..i].iter().find(|(c, _)| c == column) {
-            return Err(Error::usage(format!(
-                "column {column:?} has two roles, {other} and {role}; every column has exactly one"
-            )));
+            return Err(Error::usage(match other == role {
+                true => format!("column {column:?} stands twice in {role}; once is enough"),
+                false => format!("column {column:?} has two roles, {other} and {role}; every column has exactly one"),
+            }));
         }
     }
     if let Some(entity) = job.entity.as_deref().filter(|e| !columns.contains(e)) {
@@ -42,11 +44,12 @@ pub(super) fn check(job: &Job) -> Result<()> {
         return Err(Error::unknown("column", accepted, columns.iter().copied()));
     }
     let classified = |c: &&str| roles.iter().any(|(r, _)| r == c) || job.entity.as_deref() == Some(*c);
-    let forgotten: Vec<&str> = columns.iter().copied().filter(|c| !classified(c)).collect();
+    let forgotten = columns.iter().copied().filter(|c| !classified(c));
+    let forgotten: Vec<String> = forgotten.map(|column| ident(column).to_string()).collect();
     if !forgotten.is_empty() {
         return Err(Error::usage(format!(
-            "no role was given to {}; name each in IDENTIFIERS, QUASI IDENTIFIERS, SENSITIVE, CLASS or KEEP, so \
-             that nothing is released by being forgotten",
+            "no role was given to {0}; name each in IDENTIFIERS, QUASI IDENTIFIERS, SENSITIVE, CLASS or KEEP, so \
+             that nothing is released by being forgotten: IDENTIFIERS ({0}) drops them",
             forgotten.join(", ")
         )));
     }

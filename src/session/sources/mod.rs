@@ -3,3 +3,4 @@
 pub mod path_tables;
 pub(super) mod repeatable;
 pub(super) mod source;
+mod table;

@@ -31,10 +31,10 @@ impl AnonContext {
 
     async fn open(&self, source: &SourceClause) -> Result<SourceTable> {
         let rows = match source {
-            SourceClause::Table(name) => self.session.table(name.reference()).await?,
+            SourceClause::Table(name) => self.table(name).await?,
             SourceClause::Path(path) => read_path(&self.session, path).await?,
             SourceClause::Query(query) => {
-                let frame = self.frame(query).await?;
+                let frame = self.query(query).await?;
                 match frame.logical_plan() {
                     LogicalPlan::Ddl(_) | LogicalPlan::Dml(_) | LogicalPlan::Copy(_) | LogicalPlan::Statement(_) => {
                         return Err(Error::usage("the statement in parentheses is not a query"));

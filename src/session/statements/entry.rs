@@ -76,7 +76,12 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let starts = entries.iter().flat_map(|e| e.starts.iter().copied());
     let syntax = entries.iter().map(|e| e.syntax);
-    Words::new(starts, syntax.chain(ALL.iter().map(|clause| clause.syntax)), kinds)
+    Words::new(
+        starts,
+        ALL.iter().map(|clause| clause.start),
+        syntax.chain(ALL.iter().map(|clause| clause.syntax)),
+        kinds,
+    )
 }
 
 /// A parsed statement: it prints as SQL that parses to the same statement, and runs in a context.

@@ -8,6 +8,7 @@ use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
+use crate::sql::nearest;
 use async_trait::async_trait;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
@@ -18,6 +19,10 @@ use std::fmt;
 pub(super) struct Plain {
     statement: DfStatement,
     text: String,
+    /// The text as the user wrote it: with the names of variables, and without their values.
+    written: String,
+    /// The statement of ours that is meant, if DataFusion refuses this one: SHOW MODELS for `SHOW MODEL`.
+    meant: Option<&'static str>,
 }
 
 /// Parses the statement with DataFusion's parser first. Only a statement that DataFusion refuses is tried as a
@@ -25,14 +30,15 @@ pub(super) struct Plain {
 pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
         Ok(statement) => {
-            let text = c.text(0..c.tokens().len());
-            return Ok(Statement::new(Plain { statement, text }));
+            return Ok(Statement::new(Plain {
+                statement,
+                text: c.text(0..c.tokens().len()),
+                written: c.written(),
+                meant: c.looks_at("SHOW").then(|| nearest_start(c)).flatten(),
+            }));
         }
         Err(e) => e,
     };
-    if let Some(statement) = wrapped::read(c)? {
-        return Ok(statement);
-    }
     // `RISK adult`: the first word begins a statement of ours, and a later keyword is missing.
     for start in &c.words().starts {
         let first = start.split(' ').next().unwrap_or(start);
@@ -40,7 +46,12 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
             c.clone().need(start)?;
         }
     }
-    Err(refused)
+    wrapped::read(c)?.ok_or(refused)
+}
+
+/// Returns the start of a statement of ours that is spelled almost like the tokens before the end.
+fn nearest_start(c: &Cursor) -> Option<&'static str> {
+    nearest(&c.written(), c.words().starts.iter().copied())
 }
 
 impl fmt::Display for Plain {
@@ -63,12 +74,22 @@ impl Run for Plain {
             table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
         }
         let planned = async {
-            context.frame(&self.text).await.map_err(match is_query {
-                true => Error::from,
-                false => Error::from_statement,
+            let refused = match context.frame(&self.text).await {
+                Ok(rows) => return Ok(rows),
+                Err(refused) => refused,
+            };
+            if let Some(unknown) = context.unknown_table(&refused).await? {
+                return Err(unknown);
+            }
+            Err(match is_query {
+                true => Error::from(refused),
+                false => Error::from_statement(refused, &self.written),
             })
         };
-        let rows = reading(SOURCE, planned).await?;
+        let rows = reading(SOURCE, planned).await.map_err(|e| match self.meant {
+            Some(meant) => e.advised(format_args!("did you mean {meant}?")),
+            None => e,
+        })?;
         keep_files_unnamed(&context.session)?;
         Answer::query(rows).await
     }

@@ -41,7 +41,9 @@ pub(crate) fn node(c: &mut Cursor) -> Result<ChoiceClause> {
 
 /// Parses `MANIFEST 'path'`.
 pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
-    c.need("MANIFEST")?;
+    if !c.take("MANIFEST") {
+        return Err(c.expected("USING MANIFEST 'path', or SEARCH USING algorithm", ["MANIFEST"]));
+    }
     c.string("a path in quotes").map(ChoiceClause::Manifest)
 }
 

@@ -23,7 +23,11 @@ pub struct ConstraintClause {
 pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     let mut all = vec![];
     loop {
-        let model = c.call("a privacy model such as k_anonymity(5)")?;
+        let (start, before) = (c.position(), c.clone());
+        let model = c.call(MODEL)?;
+        if let Some(meant) = miswritten(c, start, &model) {
+            return Err(before.expected_so(MODEL, Some(format!("write {meant}"))));
+        }
         let mut constraint = ConstraintClause {
             model,
             sensitive: None,
@@ -45,10 +49,43 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
             }
         }
         all.push(constraint);
+        if c.looks_at_token(&Token::Comma) {
+            return Err(c.expected_so("AND", Some("models are joined by AND".into())));
+        }
         if !c.take("AND") {
             return Ok(all);
         }
     }
+}
+
+/// What an error says was expected of a model.
+const MODEL: &str = "a privacy model such as k_anonymity(5)";
+
+/// Names of models in formulas, such as `k = 5`, with the names in SQL.
+const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
+
+/// Returns how a model is written that stands as a formula (`k = 5`), with a hyphen (`k-anonymity(5)`), or with its
+/// argument behind it (`k_anonymity 5`). `c` is behind the model that was parsed.
+fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
+    let (mut after, mut name) = (c.clone(), model.name.clone());
+    while c.cut(start).is_some() && after.take_token(&Token::Minus) {
+        name = format!("{name}_{}", after.name("").ok()?);
+    }
+    if name != model.name {
+        let arguments = after.in_parens().unwrap_or_default();
+        return Some(format!("{name}{arguments}"));
+    }
+    let signs = [Token::Eq, Token::DoubleEq, Token::GtEq, Token::Gt];
+    let is_formula = signs.iter().any(|sign| after.take_token(sign));
+    if !model.args.is_empty() || !(is_formula || after.clone().digits("").is_ok()) {
+        return None;
+    }
+    let argument = after.digits("").ok()?;
+    let name = IN_FORMULAS
+        .iter()
+        .find(|(short, _)| *short == name)
+        .map_or(name.as_str(), |(_, long)| long);
+    Some(format!("{name}({argument})"))
 }
 
 /// Prints `SATISFYING ...`.

@@ -60,7 +60,13 @@ pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
     // `AS` alone starts a query and is a prefix of the start of most other kinds, so the longest match counts.
     let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
     let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
-        return Err(c.expected("FROM 'file' or AS ...", ["FROM", "AS"]));
+        let what = "FROM 'file' or AS ...";
+        let mut starts = c.kinds().iter().map(|kind| kind.clause.start);
+        let without_as = |start: &&str| start.strip_prefix("AS ").is_some_and(|word| c.looks_at(word));
+        return Err(match starts.find(without_as) {
+            Some(start) => c.expected_so(what, Some(format!("did you mean {start}?"))),
+            None => c.expected(what, ["FROM", "AS"]),
+        });
     };
     c.take(kind.clause.start);
     let given = parts(c, &kind)?;

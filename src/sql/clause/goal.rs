@@ -58,7 +58,12 @@ pub(crate) fn objectives(c: &mut Cursor) -> Result<Vec<ObjectiveClause>> {
         let max = match () {
             () if c.take("MAX") => true,
             () if c.take("MIN") => false,
-            () => return Err(c.expected("MAX or MIN", ["MAX", "MIN"])),
+            () => {
+                return Err(c.expected(
+                    "MAX or MIN before each objective, such as MAX k, MIN glm",
+                    ["MAX", "MIN"],
+                ));
+            }
         };
         let property = c.call("k, l or a metric")?;
         let on = if c.take("ON") {

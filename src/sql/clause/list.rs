@@ -10,14 +10,20 @@ use super::source::{self, SourceClause};
 use super::suppression::{self, LimitClause};
 use super::target::{self, TargetClause};
 use crate::catalogue::{Call, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sql::cursor::Cursor;
+use crate::sql::hint::{END, nearest};
 
-/// A clause: its first keywords, its syntax, an example and its parser.
-pub(crate) struct Clause {
-    pub(crate) start: &'static str,
-    pub(crate) syntax: &'static str,
-    example: &'static str,
+/// A clause: its first keywords, its syntax, its effect, an example and its parser.
+pub struct Clause {
+    /// The first keywords of the clause.
+    pub start: &'static str,
+    /// The syntax of the clause.
+    pub syntax: &'static str,
+    /// The effect of the clause, in one line.
+    pub summary: &'static str,
+    /// An example of the clause.
+    pub example: &'static str,
     read: fn(&mut Cursor, &mut Clauses) -> Result<()>,
 }
 
@@ -57,70 +63,154 @@ impl Clauses {
 }
 
 macro_rules! clauses {
-    ($($name:ident: $start:literal, $syntax:literal, $example:literal, $read:expr;)*) => {
-        $(pub(crate) const $name: Clause = Clause { start: $start, syntax: $syntax, example: $example, read: $read };)*
+    ($($name:ident: $start:literal, $syntax:literal, $summary:literal, $example:literal, $read:expr;)*) => {
+        $(pub(crate) const $name: Clause = Clause { start: $start, syntax: $syntax, summary: $summary, example: $example, read: $read };)*
         /// Every clause of the language.
-        pub(crate) const ALL: &[Clause] = &[$($name),*];
+        pub const ALL: &[Clause] = &[$($name),*];
     };
 }
 
 clauses! {
     TO: "TO",
         "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (key value, ...)]",
+        "writes the release to a folder; without TO, the statement answers the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",
+        "columns that name a person: each is dropped, or released as a keyed hash",
         "IDENTIFIERS (name)", |c, s| { s.identifiers = c.list("column", roles::identifier)?; Ok(()) };
     QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)",
+        "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",
         "QUASI IDENTIFIERS (age, zip)", |c, s| { s.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
     SENSITIVE: "SENSITIVE",
         "SENSITIVE (c [USING hierarchy] [RANDOMIZED [WITHIN CLASS | WITHIN (c, ...) | WITH MATRIX table]], ...)",
+        "columns that nobody may learn of a person; models protect them, RANDOMIZED permutes them among the rows",
         "SENSITIVE (diagnosis)", |c, s| { s.sensitive = c.list("column", roles::sensitive)?; Ok(()) };
-    CLASS: "CLASS", "CLASS (c)", "CLASS (salary)", |c, s| { s.class = Some(c.column()?); Ok(()) };
-    KEEP: "KEEP", "KEEP (c, ...)", "KEEP (visits)", |c, s| { s.keep = c.columns()?; Ok(()) };
-    ENTITY: "ENTITY", "ENTITY (c)", "ENTITY (patient)", |c, s| { s.entity = Some(c.column()?); Ok(()) };
+    CLASS: "CLASS", "CLASS (c)",
+        "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.class = Some(c.column()?); Ok(()) };
+    KEEP: "KEEP", "KEEP (c, ...)",
+        "columns that are released as they are", "KEEP (visits)", |c, s| { s.keep = c.columns()?; Ok(()) };
+    ENTITY: "ENTITY", "ENTITY (c)",
+        "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.entity = Some(c.column()?); Ok(()) };
     SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...)] [AND model ...]",
+        "the privacy models that the release must hold",
         "SATISFYING k_anonymity(5)", |c, s| { s.satisfying = constraint::read(c)?; Ok(()) };
     SUPPRESSING: "SUPPRESSING", "SUPPRESSING AT MOST p PERCENT | n ROWS",
+        "the most rows that may be suppressed; 0 without it",
         "SUPPRESSING AT MOST 1 PERCENT", |c, s| { s.limit = Some(suppression::limit(c)?); Ok(()) };
     SUPPRESSED: "SUPPRESSED", "SUPPRESSED ROWS DROPPED | STARRED",
+        "whether suppressed rows are left out (the default), or stay with * and NULL in their cells",
         "SUPPRESSED ROWS STARRED", |c, s| { s.starred = Some(suppression::starred(c)?); Ok(()) };
     MINIMIZING: "MINIMIZING", "MINIMIZING metric | w * metric + w * metric ...",
+        "the metric to lose least of; glm without it",
         "MINIMIZING glm", |c, s| { s.minimizing = goal::goals(c)?; Ok(()) };
-    SEARCH: "SEARCH", "SEARCH USING algorithm [(option => value, ...)]", "SEARCH USING flash", |c, s| {
-        c.need("USING")?;
+    SEARCH: "SEARCH", "SEARCH USING algorithm [(option => value, ...)]",
+        "the algorithm that chooses the node or the groups; auto without it", "SEARCH USING flash", |c, s| {
+        if !c.take("USING") {
+            return Err(c.expected("SEARCH USING algorithm, such as SEARCH USING flash", ["USING"]));
+        }
         let before = c.clone();
         let (choice, searches) = choice::search(c)?;
         s.choose(&before, choice)?;
         s.searches = searches;
         Ok(())
     };
-    NODE: "AT", "AT NODE (c level, ...)", "AT NODE (age 2, zip 1)", |c, s| {
+    NODE: "AT", "AT NODE (c level, ...)",
+        "applies these levels instead of searching, and checks them", "AT NODE (age 2, zip 1)", |c, s| {
         let before = c.clone();
         let node = choice::node(c)?;
         s.choose(&before, node)
     };
-    MANIFEST: "USING", "USING MANIFEST 'path'", "USING MANIFEST 'released/_manifest.json'", |c, s| {
+    MANIFEST: "USING", "USING MANIFEST 'path'",
+        "applies the levels of an earlier release instead of searching, and checks them", "USING MANIFEST 'released/_manifest.json'", |c, s| {
         let before = c.clone();
         let manifest = choice::manifest(c)?;
         s.choose(&before, manifest)
     };
-    WITH: "WITH", "WITH (option = value, ...)", "WITH (seed = 42)", |c, s| { s.options = options::read_with(c)?; Ok(()) };
-    ACCEPTING: "ACCEPTING", "ACCEPTING WARNINGS ON (c, ...)", "ACCEPTING WARNINGS ON (invoice)",
+    WITH: "WITH", "WITH (option = value, ...)",
+        "options of the run", "WITH (seed = 42)", |c, s| { s.options = options::read_with(c)?; Ok(()) };
+    ACCEPTING: "ACCEPTING", "ACCEPTING WARNINGS ON (c, ...)",
+        "the columns whose warnings are known and accepted", "ACCEPTING WARNINGS ON (invoice)",
         |c, s| { c.need("WARNINGS ON")?; s.accepting = c.columns()?; Ok(()) };
-    REPORT: "REPORT", "REPORT TO 'report.html'", "REPORT TO 'report.html'", |c, s| {
+    REPORT: "REPORT", "REPORT TO 'report.html'",
+        "writes a report for whoever has to approve the release; the name says the form: .html, .md or .json", "REPORT TO 'report.html'", |c, s| {
         c.need("TO")?;
         s.report = Some(c.string("a path in quotes")?);
         Ok(())
     };
-    OPTIMIZING: "OPTIMIZING", "OPTIMIZING MAX | MIN property [ON column], ...", "OPTIMIZING MAX k, MIN glm",
+    OPTIMIZING: "OPTIMIZING", "OPTIMIZING MAX | MIN property [ON column], ...",
+        "the objectives of a Pareto front", "OPTIMIZING MAX k, MIN glm",
         |c, s| { s.objectives = goal::objectives(c)?; Ok(()) };
-    EPSILON: "EPSILON", "EPSILON (e, ...)", "EPSILON (1, 0.01)", |c, s| {
+    EPSILON: "EPSILON", "EPSILON (e, ...)",
+        "one tolerance per objective: of points that differ by less, one is kept", "EPSILON (1, 0.01)", |c, s| {
         s.epsilon = c.list("number", |c| c.real("a number of at least 0"))?;
         Ok(())
     };
-    AGAINST: "AGAINST", "AGAINST table | 'path' | (query)", "AGAINST raw", |c, s| { s.against = Some(source::read(c)?); Ok(()) };
-    POPULATION: "POPULATION", "POPULATION table | 'path' | (query)", "POPULATION census",
+    AGAINST: "AGAINST", "AGAINST table | 'path' | (query)",
+        "the source of the release, to compare rows and their order with", "AGAINST raw", |c, s| { s.against = Some(source::read(c)?); Ok(()) };
+    POPULATION: "POPULATION", "POPULATION table | 'path' | (query)",
+        "the table of people that the source is a sample of", "POPULATION census",
         |c, s| { s.population = Some(source::read(c)?); Ok(()) };
+}
+
+/// Words of other tools and other forms, each with the keywords of the clause that is meant.
+const MEANT: &[(&str, &str)] = &[
+    ("QI", "QUASI IDENTIFIERS"),
+    ("QIS", "QUASI IDENTIFIERS"),
+    ("QID", "QUASI IDENTIFIERS"),
+    ("KEYS", "QUASI IDENTIFIERS"),
+    ("KEYVARS", "QUASI IDENTIFIERS"),
+    ("IDENTIFYING", "IDENTIFIERS"),
+    ("ID", "IDENTIFIERS"),
+    ("INSENSITIVE", "KEEP"),
+    ("WHERE", "SATISFYING"),
+    ("HAVING", "SATISFYING"),
+    ("ENFORCING", "SATISFYING"),
+    ("INTO", "TO"),
+    ("SUPPRESS", "SUPPRESSING AT MOST 1 PERCENT"),
+    ("OPTIMIZE", "MINIMIZING"),
+    ("ALGORITHM", "SEARCH USING"),
+];
+
+/// The words of TO, each with where it stands.
+const OF_TARGET: &[(&str, &str)] = &[
+    ("STORED", "TO 'target' STORED AS CSV"),
+    ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),
+    ("OVERWRITE", "TO 'target' OVERWRITE"),
+    ("IF", "TO 'target' IF NOT EXISTS"),
+    ("OPTIONS", "TO 'target' OPTIONS (key value)"),
+];
+
+/// Returns the error for a word that starts no clause.
+fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&str]) -> Error {
+    // After `QUASI` alone, the clause is clear and its second word is wrong.
+    if c.looks_at("QUASI")
+        && let Err(error) = c.need(QUASI.start)
+    {
+        return error;
+    }
+    let is_allowed = |start: &str| {
+        allowed
+            .iter()
+            .any(|a| start.split(' ').next() == a.start.split(' ').next())
+    };
+    let word = c.word_at(0).unwrap_or_default();
+    let told = |all: &[(&str, &'static str)]| all.iter().find(|(w, _)| *w == word).map(|(_, meant)| *meant);
+    if let Some(meant) = told(MEANT).filter(|meant| is_allowed(meant)) {
+        return c.expected_so("a clause", Some(format!("did you mean {meant}?")));
+    }
+    if let Some(place) = told(OF_TARGET).filter(|_| is_allowed(TO.start)) {
+        return c.expected_so("a clause", Some(format!("{word} stands after the target: {place}")));
+    }
+    let starts = || allowed.iter().map(|a| a.start);
+    let what = match required.iter().find(|r| !seen.contains(&r.start)) {
+        _ if nearest(&word, starts()).is_some() => format!("a clause or {END}"),
+        Some(missing) => missing.syntax.to_string(),
+        None => {
+            let open: Vec<&str> = starts().filter(|start| !seen.contains(start)).collect();
+            format!("{} or {END}", open.join(", "))
+        }
+    };
+    c.expected(&what, starts())
 }
 
 /// Parses clauses up to the end of the statement `what`. Fails unless all are in `allowed` and all of `required` are
@@ -130,28 +220,7 @@ pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[
     let mut seen: Vec<&str> = vec![];
     while !c.at_end() {
         let Some(clause) = ALL.iter().find(|clause| c.looks_at(clause.start)) else {
-            let missing = required.iter().find(|r| !seen.contains(&r.start));
-            let words = allowed.iter().flat_map(|a| a.start.split(' '));
-            return Err(match missing {
-                // After `QUASI` alone, the clause is clear and its second word is wrong.
-                _ if c.looks_at("QUASI") => {
-                    c.need(QUASI.start)?;
-                    c.expected(QUASI.syntax, words)
-                }
-                Some(clause) => c.expected(clause.syntax, words),
-                None => c.expected(
-                    &format!(
-                        "{} or the end of the statement",
-                        allowed
-                            .iter()
-                            .filter(|a| !seen.contains(&a.start))
-                            .map(|a| a.start)
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    ),
-                    words,
-                ),
-            });
+            return Err(unknown(c, allowed, required, &seen));
         };
         if !allowed.iter().any(|a| a.start == clause.start) {
             return Err(c.error(format_args!("{what} takes no {} clause", clause.start)));

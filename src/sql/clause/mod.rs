@@ -4,7 +4,7 @@ mod choice;
 pub(crate) mod constraint;
 pub(crate) mod definition;
 mod goal;
-pub(crate) mod list;
+pub mod list;
 pub(crate) mod options;
 pub(crate) mod roles;
 pub(crate) mod source;

@@ -43,8 +43,12 @@ pub(crate) fn read_with(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     c.list("option = value", |c| {
         let before = c.clone();
         let key = c.name("an option")?;
-        c.need_token(&Token::Eq, "\"=\"")?;
+        c.need_token(&Token::Eq, &format!("\"=\" and a value: {key} = 42"))?;
+        let (start, at) = (c.position(), c.clone());
         let value = c.value("a value")?;
+        if let Some(text) = c.cut(start) {
+            return Err(at.expected_so("a value", Some(format!("write {}", literal(&text)))));
+        }
         once(&before, &mut all, key, value)
     })?;
     Ok(all)

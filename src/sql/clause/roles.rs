@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::quoting::{ident, literal};
 use crate::sql::cursor::Cursor;
+use crate::sql::hint::NEXT_ITEM;
 use crate::sql::name::{TableName, list, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
@@ -68,7 +69,9 @@ pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     if !c.take("HASH") {
         return Ok(IdentifierClause { column, hash: None });
     }
-    c.need("WITH SECRET")?;
+    if !c.take("WITH SECRET") {
+        return Err(c.expected("HASH WITH SECRET 'env:NAME'", ["WITH"]));
+    }
     let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
     let before = c.clone();
     let hash = match c.environment() {
@@ -98,8 +101,13 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
         let first = if c.take("USING") {
             qi.hierarchy.replace(c.name("a hierarchy")?).is_none()
         } else if c.take("LEVELS") {
-            let from = c.whole("a level")?;
-            c.need("TO")?;
+            let from: u32 = c.whole("a level")?;
+            if !c.take("TO") {
+                return Err(c.expected(
+                    &format!("TO and the highest level: LEVELS {from} TO {}", from.saturating_add(1)),
+                    ["TO"],
+                ));
+            }
             let to = c.whole("a level")?;
             if from > to {
                 return Err(before.error(format_args!("LEVELS {from} TO {to} is empty")));
@@ -115,7 +123,10 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
         }
     }
     if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
-        return Err(c.expected("USING, LEVELS, WEIGHT, \",\" or \")\"", ["USING", "LEVELS", "WEIGHT"]));
+        return Err(c.expected(
+            &format!("USING, LEVELS, WEIGHT, {NEXT_ITEM}"),
+            ["USING", "LEVELS", "WEIGHT"],
+        ));
     }
     Ok(qi)
 }
@@ -140,7 +151,7 @@ pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
     };
     if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
         return Err(c.expected(
-            "USING, RANDOMIZED, \",\" or \")\"",
+            &format!("USING, RANDOMIZED, {NEXT_ITEM}"),
             ["USING", "RANDOMIZED", "WITHIN", "WITH"],
         ));
     }

@@ -26,9 +26,38 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_token(&Token::LParen) {
         return c.query_in_parens().map(SourceClause::Query);
     }
-    c.table()
-        .map(SourceClause::Table)
-        .map_err(|_| c.expected("a table, 'path' or (query)", []))
+    let what = "a table, 'path' or (query)";
+    let (start, before) = (c.position(), c.clone());
+    if let Some(advice) = misplaced(c) {
+        return Err(before.expected_so(what, Some(advice)));
+    }
+    let table = c.table();
+    if let Some(path) = c.cut(start) {
+        return Err(before.expected_so(
+            what,
+            Some(format!("a path stands in single quotes: {}", literal(&path))),
+        ));
+    }
+    table.map(SourceClause::Table).map_err(|_| match before.unquoted() {
+        Some(advice) => before.expected_so(what, Some(advice)),
+        None => before.expected(what, []),
+    })
+}
+
+/// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE before a name. Tables may
+/// have these names, so only what follows tells.
+fn misplaced(c: &Cursor) -> Option<String> {
+    let first = c.word_at(0)?;
+    let mut after = c.clone();
+    after.name("").ok()?;
+    let goes_on = after.word_at(0).is_some_and(|word| !c.words().starts_clause(&word));
+    match first.as_str() {
+        "SELECT" if !after.at_end() && !c.words().starts_clause(&after.word_at(0).unwrap_or_default()) => {
+            Some("a query stands in parentheses: (SELECT ...)".into())
+        }
+        "FROM" | "TABLE" if goes_on || after.looks_at_string() => Some(format!("leave {first} out")),
+        _ => None,
+    }
 }
 
 impl Display for SourceClause {

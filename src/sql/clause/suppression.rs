@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::sql::cursor::Cursor;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
 /// The largest number of rows that may be suppressed.
@@ -42,7 +43,9 @@ impl Percent {
 
 /// Parses `AT MOST 1 PERCENT` or `AT MOST n ROWS`.
 pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
-    c.need("AT MOST")?;
+    if !c.take("AT MOST") {
+        return Err(c.expected("AT MOST and a limit, such as AT MOST 1 PERCENT", ["AT", "MOST"]));
+    }
     let before = c.clone();
     let number = c.digits("a number, then PERCENT or ROWS")?;
     if c.take("PERCENT") {
@@ -50,8 +53,12 @@ pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
             .map(LimitClause::Percent)
             .ok_or_else(|| before.expected("a percentage from 0 to 100 with at most 15 decimals", []));
     }
-    c.need("ROWS")
-        .map_err(|_| c.expected("PERCENT or ROWS", ["PERCENT", "ROWS"]))?;
+    if c.looks_at_token(&Token::Mod) {
+        return Err(c.expected_so("PERCENT or ROWS", Some(format!("write {number} PERCENT"))));
+    }
+    if !c.take("ROWS") {
+        return Err(c.expected("PERCENT or ROWS", ["PERCENT", "ROWS"]));
+    }
     number
         .parse()
         .map(LimitClause::Rows)

@@ -27,6 +27,12 @@ pub const COMMANDS: &[Entry] = &[
     quit::ENTRY,
 ];
 
+/// Returns the name, the arguments and the summary of every command.
+#[cfg(feature = "internal-api")]
+pub fn described() -> Vec<(&'static str, &'static str, &'static str)> {
+    COMMANDS.iter().map(|c| (c.name, c.usage, c.summary)).collect()
+}
+
 /// Splits a text into the name of a command and its argument; `None` if the text is not a command.
 pub fn read(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();

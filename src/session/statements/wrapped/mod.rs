@@ -111,7 +111,8 @@ impl Run for Wrapped {
             .register_table(name.as_str(), Arc::clone(&table) as Arc<dyn TableProvider>)?;
         let statement = self.with_query(&format!("SELECT * FROM {name}"));
         let done = async {
-            let frame = context.frame(&statement).await.map_err(Error::from_statement)?;
+            let frame = context.frame(&statement).await;
+            let frame = frame.map_err(|e| Error::from_statement(e, ""))?;
             table
                 .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
                 .await?;

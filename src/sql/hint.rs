@@ -1,0 +1,225 @@
+//! What to write instead: hints for common mistakes, from the tokens around the place of an error.
+
+use super::script::{Script, spliced};
+use super::words::Words;
+use crate::quoting::{ident, literal};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// First words of statements of DataFusion that people type most.
+const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
+
+/// What an error says was expected where an item of a list in parentheses ends.
+pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
+
+/// What an error says was expected where a statement ends.
+pub(super) const END: &str = "the end of the statement";
+
+/// The place of an error: the tokens of a statement, and the index of the token that was not expected.
+pub(super) struct Place<'a> {
+    pub(super) script: &'a Script,
+    pub(super) tokens: &'a [TokenWithSpan],
+    pub(super) at: usize,
+}
+
+/// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
+pub(super) fn describe(token: Option<&TokenWithSpan>) -> String {
+    match token.map(|t| &t.token) {
+        None => END.to_string(),
+        Some(Token::Word(w)) => format!("\"{}\"", w.value),
+        Some(Token::Number(n, _)) => n.clone(),
+        Some(t) if is_string(t) => "a string".to_string(),
+        Some(t) => format!("\"{t}\""),
+    }
+}
+
+fn is_string(token: &Token) -> bool {
+    !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
+}
+
+/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its ending.
+pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    let written = found.to_ascii_uppercase();
+    let found = written.replace('_', " ");
+    let distance = |word: &str| {
+        let few = strsim::damerau_levenshtein(word, &found);
+        let alike = word.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();
+        let shorter = word.len().min(found.len());
+        let is_near = few <= 2.min(word.len() / 3) || (alike >= 4 && alike + 1 >= shorter);
+        is_near.then_some(few)
+    };
+    let words = words.into_iter().filter(|word| *word != written);
+    let near = words.filter_map(|word| Some((distance(word)?, word)));
+    near.min().map(|(_, word)| word)
+}
+
+impl<'a> Place<'a> {
+    fn token(&self, at: usize) -> Option<&'a Token> {
+        self.tokens.get(at).map(|t| &t.token)
+    }
+
+    fn previous(&self) -> Option<&'a Token> {
+        self.token(self.at.checked_sub(1)?)
+    }
+
+    /// Returns the unquoted word at the place, in upper case.
+    fn word(&self) -> Option<String> {
+        match self.token(self.at)? {
+            Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
+            _ => None,
+        }
+    }
+
+    /// Returns true if no space stands between the tokens at `at` and `at + 1`.
+    fn joined(&self, at: usize) -> bool {
+        let next = self.tokens.get(at + 1);
+        next.is_some_and(|next| self.tokens[at].span.end == next.span.start)
+    }
+
+    /// Returns the text of the tokens from `from` on that stand together without spaces, such as `data/a.parquet`.
+    pub(super) fn together(&self, from: usize) -> String {
+        let ends = |at: usize| {
+            !self.joined(at) || matches!(self.token(at + 1), Some(Token::Comma | Token::LParen | Token::RParen))
+        };
+        let end = (from..self.tokens.len()).find(|at| ends(*at)).unwrap_or(from);
+        spliced(self.script, &self.tokens[from..=end], std::iter::empty())
+    }
+
+    /// Returns the text from the token at `from` on if the place is within it: no space stands before it.
+    pub(super) fn cut(&self, from: usize) -> Option<String> {
+        let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
+        let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
+        (goes_on && self.joined(before)).then(|| self.together(from))
+    }
+
+    /// Returns the hint for the error that `what` was expected at the place, where one of `words` could stand.
+    pub(super) fn hint<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
+        let found = self.token(self.at)?;
+        self.hyphen(found)
+            .or_else(|| self.quote(found))
+            .or_else(|| Some(format!("did you mean {}?", nearest(&self.word()?, words)?)))
+            .or_else(|| self.separator(found, what))
+            .or_else(|| self.next_statement(what))
+    }
+
+    /// A name such as `native-country`, which SQL reads as a subtraction.
+    fn hyphen(&self, found: &Token) -> Option<String> {
+        let first = self.at.checked_sub(1)?;
+        if *found != Token::Minus || !self.joined(first) || !self.joined(self.at) {
+            return None;
+        }
+        let is_name = matches!(
+            (self.previous()?, self.token(self.at + 1)?),
+            (Token::Word(_), Token::Word(_) | Token::Number(..))
+        );
+        let name = self.together(first);
+        let spaced = name.to_ascii_uppercase().replace('-', " ");
+        let is_keywords = spaced.split(' ').all(|word| self.words().keywords.contains(word));
+        match is_keywords {
+            _ if !is_name => None,
+            true => Some(format!("write {spaced}")),
+            false => Some(format!(
+                "a name with a hyphen stands in double quotes: {}",
+                ident(&name)
+            )),
+        }
+    }
+
+    /// Quotes that are none in SQL, or that are the wrong ones.
+    fn quote(&self, found: &Token) -> Option<String> {
+        let text = found.to_string();
+        let first = text.chars().next()?;
+        if matches!(
+            first,
+            '‘' | '’' | '‚' | '‛' | '“' | '”' | '„' | '‟' | '«' | '»' | '´' | '`'
+        ) {
+            return Some("write 'path' with straight single quotes, and \"name\" with straight double ones".into());
+        }
+        None
+    }
+
+    /// A comma or a parenthesis that is missing, or that is one too many.
+    fn separator(&self, found: &Token, what: &str) -> Option<String> {
+        if what.ends_with(NEXT_ITEM) {
+            let word = self.word();
+            let is_keyword = |word: &String| self.words().starts_clause(word) || STARTS.contains(&word.as_str());
+            return match (word, found) {
+                (Some(word), _) if is_keyword(&word) => Some(format!("is a \")\" missing before {word}?")),
+                (_, Token::Eq) => Some("an argument is given a value by =>".into()),
+                (_, Token::Word(_) | Token::SingleQuotedString(_) | Token::Number(..))
+                    if !self.joined(self.at.checked_sub(1)?) =>
+                {
+                    Some(format!(
+                        "is a \",\" missing before {}?",
+                        describe(self.tokens.get(self.at))
+                    ))
+                }
+                _ => None,
+            };
+        }
+        match (self.previous()?, found) {
+            (Token::Comma, Token::RParen) => Some("there is a \",\" too many".into()),
+            (_, Token::Mul) if what == "a column" => {
+                Some("name each column, so that nothing is released by being forgotten".into())
+            }
+            (_, Token::RParen) if self.open() == 0 => Some("this \")\" closes nothing".into()),
+            _ => None,
+        }
+    }
+
+    /// Returns how many parentheses are open at the place.
+    fn open(&self) -> usize {
+        let before = self.tokens[..self.at].iter();
+        before.fold(0, |open: usize, t| match t.token {
+            Token::LParen => open + 1,
+            Token::RParen => open.saturating_sub(1),
+            _ => open,
+        })
+    }
+
+    /// A statement that follows without a `;`.
+    fn next_statement(&self, what: &str) -> Option<String> {
+        let word = self.word().filter(|_| what.ends_with(END) && self.at > 0)?;
+        let first = |start: &&str| start.split(' ').next() == Some(word.as_str());
+        let begins = STARTS.contains(&word.as_str()) || self.words().starts.iter().any(first);
+        begins.then(|| format!("is a \";\" missing before {word}?"))
+    }
+
+    /// A name in place of a text in single quotes.
+    pub(super) fn unquoted(&self) -> Option<String> {
+        match self.token(self.at)? {
+            Token::Word(w) if w.quote_style.is_some() => {
+                Some(format!("a text stands in single quotes: {}", literal(&w.value)))
+            }
+            Token::Word(_) if self.word().is_some_and(|word| self.words().starts_clause(&word)) => None,
+            Token::Word(_) | Token::Number(..) | Token::Period | Token::Div | Token::Tilde => {
+                Some(format!("write {}", literal(&self.together(self.at))))
+            }
+            _ => None,
+        }
+    }
+
+    fn words(&self) -> &'a Words {
+        self.script.words()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_word_has_few_other_letters_or_another_ending() {
+        let words = ["QUASI IDENTIFIERS", "IDENTIFIERS", "KEEP", "MINIMIZING", "SATISFYING"];
+        for (found, near) in [
+            ("quasi_identifiers", Some("QUASI IDENTIFIERS")),
+            ("identifier", Some("IDENTIFIERS")),
+            ("keeping", Some("KEEP")),
+            ("MINIMIZE", Some("MINIMIZING")),
+            ("satisfy", Some("SATISFYING")),
+            ("KEEP", None),
+            ("where", None),
+        ] {
+            assert_eq!(nearest(found, words), near, "{found}");
+        }
+    }
+}
