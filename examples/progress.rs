@@ -43,7 +43,7 @@ pub async fn main() -> Result<()> {
     )
     .await?;
     let phases = kept.phases.lock().map(|phases| phases.clone()).unwrap_or_default();
-    assert_eq!(phases.first(), Some(&Phase::Scan));
+    assert_eq!(phases.first(), Some(&Phase::Prepare));
     assert!(phases.contains(&Phase::Search));
     assert!(kept.rows.load(Ordering::Relaxed) >= 4 && kept.nodes.load(Ordering::Relaxed) > 0);
     Ok(())

@@ -53,10 +53,10 @@
 //! | [`error`] | yes | one error type; its kind decides the exit code |
 //! | `plain` | yes | text that is safe to look at |
 //! | `quoting` | no | how a name or a text stands in SQL |
-//! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
+//! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | the one frame around an operator of ours in a DataFusion plan |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |

@@ -3,10 +3,12 @@
 //! The settings are an extension of DataFusion's configuration, so they can be read from a session, a task or a plan:
 //! [`Settings::of`].
 
+use crate::catalogue::{Value, duration};
 use crate::error::{Error, Result};
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::error::Result as DfResult;
 use std::any::Any;
+use std::time::Duration;
 
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,6 +47,10 @@ pub struct Settings {
     pub node_execution: NodeExecution,
     /// Whether an open warning of a request is an error.
     pub strict: bool,
+    /// The time limit of a search whose statement has none.
+    pub time_limit: Option<Duration>,
+    /// Whether statements do all but write.
+    pub dry_run: bool,
 }
 
 /// A setting: its name after `anonsql.`, its summary, and how it is set and read.
@@ -52,7 +58,7 @@ struct Setting {
     name: &'static str,
     summary: &'static str,
     set: fn(&mut Settings, &str) -> Result<()>,
-    get: fn(&Settings) -> &'static str,
+    get: fn(&Settings) -> Option<String>,
 }
 
 /// All settings.
@@ -60,31 +66,60 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "node_execution",
         summary: "How the classes of a lattice node are counted: 'fused' by anonsql's own grouping, 'datafusion' by \
-              DataFusion, which can spill to disk; the classes are the same",
+                  DataFusion, which can spill to disk; the classes are the same",
         set: |settings, text| {
             settings.node_execution = NodeExecution::parse(text)?;
             Ok(())
         },
-        get: |settings| settings.node_execution.name(),
+        get: |settings| Some(settings.node_execution.name().into()),
     },
     Setting {
         name: "strict",
-        summary: "Whether a request with an open warning fails before anything is written: 'true' or 'false'; WITH (strict = \
-              ...) in a statement goes before it",
+        summary: "Whether a request with an open warning fails before anything is written: true or false; WITH (strict = \
+                  ...) in a statement goes before it",
         set: |settings, text| {
             settings.strict = boolean(text)?;
             Ok(())
         },
-        get: |settings| if settings.strict { "true" } else { "false" },
+        get: |settings| Some(settings.strict.to_string()),
+    },
+    Setting {
+        name: "time_limit",
+        summary: "When a search ends with the best node so far, such as '60s', '5m' or '500ms', unless its statement has \
+                  a limit of its own: WITH (time_limit = '60s'); '' is no limit",
+        set: |settings, text| {
+            settings.time_limit = match text.trim() {
+                "" => None,
+                text => Some(limit(text)?),
+            };
+            Ok(())
+        },
+        get: |settings| settings.time_limit.map(|limit| format!("{}s", limit.as_secs_f64())),
+    },
+    Setting {
+        name: "dry_run",
+        summary: "Whether statements do all but write: ANONYMIZE reads, searches and answers its summary, COPY and INSERT \
+                  into files do nothing, and no report is written; true or false",
+        set: |settings, text| {
+            settings.dry_run = boolean(text)?;
+            Ok(())
+        },
+        get: |settings| Some(settings.dry_run.to_string()),
     },
 ];
 
+fn limit(text: &str) -> Result<Duration> {
+    duration(&Value::Text(text.into())).ok_or_else(|| {
+        Error::usage(format!(
+            "{text:?} is no time; write '60s', '5m' or '500ms', or '' for no limit"
+        ))
+    })
+}
+
 fn boolean(text: &str) -> Result<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Error::usage("expected true or false")),
-    }
+    text.to_ascii_lowercase()
+        .parse()
+        .map_err(|_| Error::usage(format!("{text:?} is neither true nor false")))
 }
 
 impl Settings {
@@ -130,7 +165,7 @@ impl ExtensionOptions for Settings {
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
             key: format!("{}.{}", Self::PREFIX, setting.name),
-            value: Some((setting.get)(self).to_string()),
+            value: (setting.get)(self),
             description: setting.summary,
         };
         SETTINGS.iter().map(entry).collect()
@@ -160,12 +195,34 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_can_be_taken_back() {
+        let mut options = ConfigOptions::new();
+        Settings::extend(&mut options);
+        for (text, limit, shown) in [
+            ("90s", Some(Duration::from_secs(90)), Some("90s")),
+            ("250ms", Some(Duration::from_millis(250)), Some("0.25s")),
+            ("", None, None),
+        ] {
+            options.set("anonsql.time_limit", text).unwrap();
+            assert_eq!(Settings::of(&options).time_limit, limit);
+            let mut entries = options.entries().into_iter();
+            let entry = entries.find(|e| e.key == "anonsql.time_limit");
+            assert_eq!(entry.unwrap().value.as_deref(), shown);
+        }
+        options.set("anonsql.dry_run", "TRUE").unwrap();
+        assert!(Settings::of(&options).dry_run);
+    }
+
+    #[test]
     fn what_is_unknown_is_refused_by_name() {
         let mut options = ConfigOptions::new();
         Settings::extend(&mut options);
         for (key, value, said) in [
             ("anonsql.node_executor", "fused", "did you mean \"node_execution\"?"),
             ("anonsql.node_execution", "fuse", "did you mean \"fused\"?"),
+            ("anonsql.time_limit", "soon", "\"soon\" is no time"),
+            ("anonsql.time_limit", "-1s", "\"-1s\" is no time"),
+            ("anonsql.dry_run", "maybe", "neither true nor false"),
         ] {
             let error = options.set(key, value).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

@@ -81,7 +81,6 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let in_order = session(&in_order, &views, &progress)?;
         checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
     }
-    observer.end(Phase::Verify);
     found.checks = checks;
     Ok(found)
 }

@@ -10,6 +10,7 @@ mod entry;
 mod registry;
 
 pub use arguments::Arguments;
+pub(crate) use arguments::duration;
 pub use call::{Argument, Call, Value};
 pub use entry::{Entry, Info, Kind, Param, find};
 pub use registry::{Catalogue, Described};

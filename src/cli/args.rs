@@ -67,6 +67,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 
+    /// Bind, read and search, but write nothing: ANONYMIZE answers its summary with the outcome 'dry run'
+    #[arg(long)]
+    pub dry_run: bool,
+
     /// Tell on standard error what happens, one event a line; events hold no data values
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,

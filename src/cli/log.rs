@@ -4,37 +4,62 @@ use crate::plain;
 use chrono::{SecondsFormat, Utc};
 use serde_json::{Map, Value};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A log of events that is written or discarded.
-#[derive(Debug, Clone, Copy)]
-pub struct Log {
-    enabled: bool,
+#[derive(Debug, Clone)]
+pub struct Log(Option<Arc<Runs>>);
+
+/// The identity of the runs of a process: a random number for the process, and the number of the statement.
+#[derive(Debug)]
+struct Runs {
+    process: u64,
+    statement: AtomicU64,
 }
 
 impl Log {
     /// Creates a log that writes if `enabled`.
     pub fn new(enabled: bool) -> Self {
-        Self { enabled }
+        let runs = || Runs {
+            process: rand::random(),
+            statement: AtomicU64::new(0),
+        };
+        Self(enabled.then(|| Arc::new(runs())))
     }
 
     /// Returns true if events are written.
-    pub fn enabled(self) -> bool {
-        self.enabled
+    pub fn enabled(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Begins the run of a statement: every event from here to the next run has its id.
+    pub fn begin_run(&self) {
+        if let Some(runs) = &self.0 {
+            runs.statement.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Writes one event with its fields.
-    pub fn event<const N: usize>(self, name: &str, fields: [(&str, Value); N]) {
-        if self.enabled {
+    pub fn event(&self, name: &str, fields: impl IntoIterator<Item = (&'static str, Value)>) {
+        if let Some(runs) = &self.0 {
             // A failed write is ignored: nobody reads a closed standard error.
-            let _ = writeln!(std::io::stderr(), "{}", line(name, fields));
+            let _ = writeln!(std::io::stderr(), "{}", line(&runs.id(), name, fields));
         }
     }
 }
 
-fn line<const N: usize>(name: &str, fields: [(&str, Value); N]) -> String {
+impl Runs {
+    fn id(&self) -> String {
+        format!("{:016x}-{}", self.process, self.statement.load(Ordering::Relaxed))
+    }
+}
+
+fn line(run: &str, name: &str, fields: impl IntoIterator<Item = (&'static str, Value)>) -> String {
     let mut object = Map::new();
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     object.insert("time".into(), now.into());
+    object.insert("run".into(), run.into());
     object.insert("event".into(), name.into());
     // Fields that do not apply to an event are omitted.
     object.extend(
@@ -53,15 +78,29 @@ mod tests {
     #[test]
     fn an_event_is_one_line_of_json() {
         let text = line(
+            "1f-2",
             "phase",
             [("rows", 5.into()), ("note", "a\nb".into()), ("nodes", Value::Null)],
         );
         assert!(!text.contains('\n'));
         let read: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
-            (&read["event"], &read["rows"], &read["note"]),
-            (&"phase".into(), &5.into(), &"a\nb".into())
+            (&read["run"], &read["event"], &read["rows"], &read["note"]),
+            (&"1f-2".into(), &"phase".into(), &5.into(), &"a\nb".into())
         );
         assert!(read.get("nodes").is_none() && read["time"].is_string());
+    }
+
+    #[test]
+    fn each_statement_is_a_run_of_its_process() {
+        let log = Log::new(true);
+        let Some(runs) = log.clone().0 else {
+            panic!("a log that writes")
+        };
+        let before = runs.id();
+        log.begin_run();
+        let after = runs.id();
+        assert_eq!(before.split_once('-').unwrap().0, after.split_once('-').unwrap().0);
+        assert!(before.ends_with("-0") && after.ends_with("-1"), "{before} {after}");
     }
 }

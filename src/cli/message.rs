@@ -55,7 +55,7 @@ fn lower_first(text: &str) -> String {
 }
 
 /// Reports an error on standard error, or as an event of the log.
-pub fn report(error: &Error, log: Log) {
+pub fn report(error: &Error, log: &Log) {
     if output::reader_gone() {
         return;
     }

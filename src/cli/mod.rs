@@ -8,6 +8,7 @@ mod memory;
 mod message;
 mod output;
 mod panic;
+mod progress;
 mod repl;
 mod runner;
 mod script;
@@ -53,16 +54,16 @@ pub fn main() -> ExitCode {
     };
     memory::restart_with_fewer_arenas(&args);
     let log = Log::new(args.log.is_some());
-    match panic::caught(|| run(&args, inputs, log)) {
+    match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            report(&e, log);
+            report(&e, &log);
             e.exit_code().into()
         }
     }
 }
 
-fn run(args: &Args, mut inputs: Vec<Input>, log: Log) -> Result<()> {
+fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
     if let Some(Job::Generate(what)) = &args.job {
         return generate::run(what);
     }
@@ -80,10 +81,10 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: Log) -> Result<()> {
     done
 }
 
-fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
+fn start(args: &Args, log: &Log, interactive: bool) -> Result<Runner> {
     let runtime = environment::runtime(args)?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
-    let watch = Arc::new(Watch::new(bars, args.quiet, log));
+    let watch = Arc::new(Watch::new(bars, args.quiet, log.clone()));
     // Some parts of DataFusion start tasks when they are created.
     let context = {
         let _inside = runtime.enter();
@@ -94,6 +95,11 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
         context
             .set_variable_text(name, value)
             .map_err(|e| e.context("--variable"))?;
+    }
+    if args.dry_run {
+        let session = context.session().state_ref();
+        let mut session = session.write();
+        session.config_mut().options_mut().set("anonsql.dry_run", "true")?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let terminal = console::Term::stdout();
@@ -116,7 +122,7 @@ fn start(args: &Args, log: Log, interactive: bool) -> Result<Runner> {
         runtime,
         watch,
         Guard::new(args.memory_limit),
-        log,
+        log.clone(),
         printing,
         args.quiet,
     )

@@ -31,9 +31,14 @@ pub struct Runner {
 /// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The time after which a search without a limit is told how to bound it.
+const LONG_SEARCH: Duration = Duration::from_secs(10);
+
 /// The result of a statement.
 struct Done {
     rows: u64,
+    /// The time in which the answer was computed and printed.
+    answered: Duration,
     verified: Result<()>,
 }
 
@@ -73,8 +78,8 @@ impl Runner {
     }
 
     /// Returns the log.
-    pub fn log(&self) -> Log {
-        self.log
+    pub fn log(&self) -> &Log {
+        &self.log
     }
 
     /// Returns the format of results, which can be changed.
@@ -122,6 +127,7 @@ impl Runner {
     /// Runs one statement, prints its rows and logs its outcome.
     pub fn run(&self, statement: Statement) -> Result<()> {
         let kind = statement.kind();
+        self.log.begin_run();
         self.log
             .event("statement", [("kind", kind.into()), ("state", "begin".into())]);
         let started = Instant::now();
@@ -129,24 +135,35 @@ impl Runner {
         let done = self.supervise(async move {
             let answer = context.execute(statement).await?;
             let verified = answer.verified();
+            let answering = Instant::now();
             let rows = printing.print(answer).await?;
-            Ok(Done { rows, verified })
+            Ok(Done {
+                rows,
+                answered: answering.elapsed(),
+                verified,
+            })
         });
         let done = done.map_err(|e| Error::new(e.kind(), readable(&e)));
         let outcome = done.as_ref().map_or_else(
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
         );
-        self.log.event(
-            "statement",
-            [
-                ("kind", kind.into()),
-                ("state", "end".into()),
-                ("outcome", outcome.into()),
-                ("rows", done.as_ref().ok().map(|d| d.rows).into()),
-                ("seconds", started.elapsed().as_secs_f64().into()),
-            ],
-        );
+        let seconds = started.elapsed().as_secs_f64();
+        let (mut phases, mut released) = self.watch.summary();
+        if let Ok(done) = &done {
+            phases.insert("answer".into(), done.answered.as_secs_f64().into());
+            if released.is_empty() {
+                released.push(("rows", done.rows.into()));
+            }
+        }
+        let fields = [
+            ("kind", kind.into()),
+            ("state", "end".into()),
+            ("outcome", outcome.into()),
+            ("seconds", seconds.into()),
+            ("phases", phases.into()),
+        ];
+        self.log.event("statement", fields.into_iter().chain(released));
         done?.verified
     }
 
@@ -160,12 +177,17 @@ impl Runner {
         self.watch.start();
         let mut task = self.runtime.spawn(job);
         let done = self.supervisor.block_on(async {
-            let mut first = true;
+            let (mut first, mut told) = (true, false);
             let mut exceeded = std::pin::pin!(self.guard.exceeded());
             loop {
                 let excess = tokio::select! {
                     done = &mut task => return outcome(done),
                     Ok(()) = tokio::signal::ctrl_c() => None,
+                    text = self.watch.long_search(LONG_SEARCH), if !told => {
+                        self.note(&text);
+                        told = true;
+                        continue;
+                    }
                     excess = &mut exceeded => Some(excess),
                 };
                 // The first Ctrl-C makes a search return its best node. Any other job, and a second Ctrl-C, is
@@ -238,7 +260,7 @@ mod tests {
         Runner::new(
             context,
             runtime,
-            Arc::new(Watch::new(false, true, log)),
+            Arc::new(Watch::new(false, true, log.clone())),
             Guard::new(None),
             log,
             printing,

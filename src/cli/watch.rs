@@ -1,15 +1,16 @@
 //! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that ends a search.
 
 use super::log::Log;
-use crate::engine::{Observer, Phase};
+use super::progress::{Facts, bar, searched};
+use crate::engine::{Observer, Phase, Release};
 use crate::plain;
 use crate::search::Progress;
 use crate::warning::Warning;
 use console::StyledObject;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::ProgressBar;
 use parking_lot::Mutex;
-use serde_json::Value;
-use std::fmt::Write;
+use serde_json::{Map, Value};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -26,6 +27,12 @@ pub struct Watch {
 struct State {
     interrupt: Arc<AtomicBool>,
     active: Option<Active>,
+    /// The seconds of each phase that has ended, by its name.
+    phases: Map<String, Value>,
+    /// The figures of the release, if the statement made one.
+    released: Vec<(&'static str, Value)>,
+    /// Whether the user was told how to bound a long search.
+    told: bool,
 }
 
 /// The phase that is running.
@@ -34,13 +41,6 @@ struct Active {
     started: Instant,
     facts: Facts,
     bar: Option<ProgressBar>,
-}
-
-/// The counters of a phase, shared with its progress bar.
-#[derive(Clone, Default)]
-struct Facts {
-    rows: Arc<AtomicU64>,
-    search: Arc<Mutex<Option<Progress>>>,
 }
 
 impl Watch {
@@ -66,6 +66,12 @@ impl Watch {
         }
     }
 
+    /// Returns the seconds of the phases of the statement, and the figures of its release as fields of an event.
+    pub fn summary(&self) -> (Map<String, Value>, Vec<(&'static str, Value)>) {
+        let mut state = self.state.lock();
+        (std::mem::take(&mut state.phases), std::mem::take(&mut state.released))
+    }
+
     /// Sets the flag that ends a search. Returns true if a search is running, which will then return its best node.
     pub fn interrupt_search(&self) -> bool {
         let state = self.state.lock();
@@ -78,6 +84,38 @@ impl Watch {
         if !self.quiet && !self.log.enabled() {
             self.print(&format!("{} {}", label.for_stderr(), plain::line(text)));
         }
+    }
+
+    /// Waits until a search without a limit has run for `patience`, and returns what is known of it and how to bound
+    /// it. Returns once a statement.
+    pub async fn long_search(&self, patience: Duration) -> String {
+        loop {
+            if let Some(text) = self.unlimited(patience) {
+                return text;
+            }
+            tokio::time::sleep(patience / 20).await;
+        }
+    }
+
+    fn unlimited(&self, patience: Duration) -> Option<String> {
+        let mut state = self.state.lock();
+        let active = state.active.as_ref().filter(|a| a.started.elapsed() >= patience)?;
+        let progress = (*active.facts.search.lock()).filter(|p| !p.limited)?;
+        let text = advice(patience, &progress);
+        if std::mem::replace(&mut state.told, true) {
+            return None;
+        }
+        self.log.event(
+            "long_search",
+            [
+                ("nodes", progress.nodes.into()),
+                ("lattice", progress.of.map(|of| of.to_string()).into()),
+                ("best", number(progress.best)),
+                ("bound", number(progress.bound)),
+                ("message", text.clone().into()),
+            ],
+        );
+        Some(text)
     }
 
     /// Prints a line on standard error above any progress bar.
@@ -98,10 +136,31 @@ impl Watch {
     }
 }
 
+/// Says what is known of a search that has run for `time`, and how to bound it.
+fn advice(time: Duration, progress: &Progress) -> String {
+    let seconds = time.as_secs();
+    match progress.of {
+        Some(_) => format!(
+            "searching for {seconds} s without a limit: {}\n  WITH (time_limit = '60s') ends a search with the best \
+             found, and Ctrl-C ends this one so now;\n  SEARCH USING mondrian divides the table in seconds and proves \
+             nothing",
+            searched(progress)
+        ),
+        None => format!(
+            "dividing the table for {seconds} s without a limit\n  WITH (time_limit = '60s') ends this with the groups \
+             so far, and Ctrl-C does so now"
+        ),
+    }
+}
+
+fn number(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, Value::from)
+}
+
 impl Observer for Watch {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         self.log
-            .event("phase", [("phase", name(phase).into()), ("state", "begin".into())]);
+            .event("phase", [("phase", phase.name().into()), ("state", "begin".into())]);
         let facts = Facts::default();
         let active = Active {
             phase,
@@ -115,6 +174,12 @@ impl Observer for Watch {
             bar.finish_and_clear();
         }
         rows
+    }
+
+    fn expects(&self, phase: Phase, rows: u64) {
+        if let Some(active) = self.state.lock().active.as_ref().filter(|a| a.phase == phase) {
+            active.facts.expected.store(rows, Ordering::Relaxed);
+        }
     }
 
     fn searched(&self, progress: Progress) {
@@ -140,11 +205,25 @@ impl Observer for Watch {
         self.say(console::style("note:").bold(), advice);
     }
 
+    fn released(&self, release: &Release, target: Option<&Path>) {
+        self.state.lock().released = vec![
+            ("target", target.map(|t| t.display().to_string()).into()),
+            ("k", release.reached_k.into()),
+            ("rows_in", release.rows_in.into()),
+            ("rows", release.rows_out.into()),
+            ("suppressed", release.rows_suppressed.into()),
+            ("classes", release.classes.into()),
+        ];
+    }
+
     fn end(&self, phase: Phase) {
         let mut state = self.state.lock();
         let Some(active) = state.active.take_if(|a| a.phase == phase) else {
             return;
         };
+        let seconds = active.started.elapsed().as_secs_f64();
+        let before = state.phases.get(phase.name()).and_then(Value::as_f64).unwrap_or(0.0);
+        state.phases.insert(phase.name().into(), (before + seconds).into());
         drop(state);
         if let Some(bar) = active.bar {
             bar.finish_and_clear();
@@ -154,12 +233,13 @@ impl Observer for Watch {
         self.log.event(
             "phase",
             [
-                ("phase", name(phase).into()),
+                ("phase", phase.name().into()),
                 ("state", "end".into()),
-                ("seconds", active.started.elapsed().as_secs_f64().into()),
+                ("seconds", seconds.into()),
                 ("rows", (rows > 0).then_some(rows).into()),
-                ("nodes", search.as_ref().map(|s| s.nodes).into()),
-                ("best", search.and_then(|s| s.best).map_or(Value::Null, Value::from)),
+                ("nodes", search.map(|s| s.nodes).into()),
+                ("best", number(search.and_then(|s| s.best))),
+                ("bound", number(search.and_then(|s| s.bound))),
             ],
         );
     }
@@ -169,51 +249,9 @@ impl Observer for Watch {
     }
 }
 
-fn name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Scan => "scan",
-        Phase::Search => "search",
-        Phase::Write => "write",
-        Phase::Verify => "verify",
-        Phase::Measure => "measure",
-    }
-}
-
-fn bar(phase: Phase, facts: Facts) -> ProgressBar {
-    let label = match phase {
-        Phase::Scan => "Reading",
-        Phase::Search => "Searching",
-        Phase::Write => "Writing",
-        Phase::Verify => "Verifying",
-        Phase::Measure => "Measuring",
-    };
-    let style = ProgressStyle::with_template("{spinner} {msg:<9} {elapsed:>4}  {facts}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner())
-        .with_key("facts", move |_: &ProgressState, out: &mut dyn Write| {
-            // A failure to draw the bar is ignored.
-            let _ = out.write_str(&describe(&facts));
-        });
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
-    bar.set_message(label);
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
-}
-
-/// Describes the progress of a phase: rows read or written, or nodes assessed and the best value so far.
-fn describe(facts: &Facts) -> String {
-    let rows = facts.rows.load(Ordering::Relaxed);
-    match &*facts.search.lock() {
-        Some(Progress { nodes, best }) => {
-            let best = best.map_or("no node yet".to_string(), |b| format!("best {b:.4}"));
-            format!("{} nodes, {best}", HumanCount(*nodes))
-        }
-        None if rows > 0 => format!("{} rows", HumanCount(rows)),
-        None => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::progress::tests::progress;
     use super::*;
 
     #[test]
@@ -236,17 +274,47 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_what_is_known() {
-        let facts = Facts::default();
-        assert_eq!(describe(&facts), "");
-        facts.rows.store(12_345, Ordering::Relaxed);
-        assert_eq!(describe(&facts), "12,345 rows");
-        *facts.search.lock() = Some(Progress { nodes: 7, best: None });
-        assert_eq!(describe(&facts), "7 nodes, no node yet");
-        *facts.search.lock() = Some(Progress {
-            nodes: 7,
-            best: Some(0.25),
+    fn a_long_search_without_a_limit_is_told_of_once() {
+        let watch = Watch::new(false, Log::new(false));
+        watch.start();
+        watch.begin(Phase::Scan);
+        assert_eq!(watch.unlimited(Duration::ZERO), None, "nothing is searched");
+        watch.begin(Phase::Search);
+        watch.searched(progress(7, Some(0.25), Some(0.125), true));
+        assert_eq!(watch.unlimited(Duration::ZERO), None, "it ends by itself");
+        watch.searched(progress(7, Some(0.25), Some(0.125), false));
+        assert_eq!(watch.unlimited(Duration::from_secs(3600)), None, "it is not long");
+        let said = watch.unlimited(Duration::ZERO).unwrap();
+        for part in [
+            "7 of 648 nodes, best 0.2500, proven bound 0.1250",
+            "time_limit = '60s'",
+            "Ctrl-C",
+            "mondrian",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert_eq!(watch.unlimited(Duration::ZERO), None, "once is enough");
+        watch.start();
+        watch.begin(Phase::Search);
+        watch.searched(Progress {
+            of: None,
+            ..progress(0, None, None, false)
         });
-        assert_eq!(describe(&facts), "7 nodes, best 0.2500");
+        let said = watch.unlimited(Duration::ZERO).unwrap();
+        assert!(said.starts_with("dividing") && !said.contains("nodes"), "{said}");
+    }
+
+    #[test]
+    fn phases_add_up_and_only_what_ended_counts() {
+        let watch = Watch::new(false, Log::new(false));
+        watch.start();
+        for phase in [Phase::Scan, Phase::Search, Phase::Scan] {
+            watch.begin(phase);
+            watch.end(phase);
+        }
+        watch.begin(Phase::Write);
+        let (phases, released) = watch.summary();
+        assert_eq!(phases.keys().collect::<Vec<_>>(), ["scan", "search"]);
+        assert!(released.is_empty() && watch.summary().0.is_empty());
     }
 }

@@ -2,11 +2,13 @@
 //! `run` calls the stages in order.
 
 mod apply;
+mod course;
 mod decide;
 mod examine;
 mod observe;
 mod publish;
 mod recount;
+mod release;
 mod run;
 mod scan;
 mod temporary;
@@ -14,15 +16,17 @@ mod temporary;
 mod testing;
 mod write;
 
+pub use course::Course;
 pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, describe, front};
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};
-pub use examine::{findings, named_warnings};
+pub use examine::{Findings, findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
-pub use publish::{Published, Release, ReleasedRows, StagedReport};
+pub use publish::{Published, ReleasedRows, StagedReport};
 pub use recount::{Answers, Promise, ReleasedTable, recounting_session};
 pub(crate) use recount::{answer_maxima_rightly, count, with_one_zero};
-pub use run::{decide_job, measure, release_rows, release_to};
+pub use release::Release;
+pub use run::{decide_job, foresee, measure, release_rows, release_to};
 #[cfg(feature = "internal-api")]
 pub use scan::Scanned;
 pub use scan::{detail_requests, scan};

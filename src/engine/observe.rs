@@ -1,11 +1,13 @@
 //! The observer interface: the progress that a run reports to its caller.
 
+use super::release::Release;
 use crate::search::Progress;
 use crate::warning::Warning;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// The phases of a run that take long.
+/// The phases of a run. Every moment of a run is in one of them; a phase can come twice.
 ///
 /// ```
 /// use anonsql::{Observer, Phase};
@@ -18,13 +20,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 ///     }
 /// }
 /// Printing.end(Phase::Scan);
+/// assert_eq!(Phase::Scan.name(), "scan");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
+    /// Looking up the names of the statement and checking the request.
+    Prepare,
     /// Reading the source for the base frequency set.
     Scan,
-    /// Searching the lattice.
+    /// Searching the lattice, or dividing the table.
     Search,
     /// Rewriting the source.
     Write,
@@ -32,6 +37,26 @@ pub enum Phase {
     Verify,
     /// Measuring the risk of the people in a table, or examining the columns that a release keeps.
     Measure,
+    /// Measuring a release for its report, and writing the report.
+    Report,
+    /// Writing the manifest with the checksums of all files, and putting the release in its place.
+    Publish,
+}
+
+impl Phase {
+    /// Returns the name of the phase in logs and in EXPLAIN ANALYZE.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Scan => "scan",
+            Self::Search => "search",
+            Self::Write => "write",
+            Self::Verify => "verify",
+            Self::Measure => "measure",
+            Self::Report => "report",
+            Self::Publish => "publish",
+        }
+    }
 }
 
 /// Receives the progress of a run.
@@ -54,7 +79,12 @@ pub trait Observer: Send + Sync {
         Arc::default()
     }
 
-    /// Called after a batch of nodes was assessed.
+    /// Called after [`Self::begin`] if it is known how many rows the counter of the phase will reach.
+    fn expects(&self, phase: Phase, rows: u64) {
+        let _ = (phase, rows);
+    }
+
+    /// Called when a search begins, and after every batch of nodes that was assessed.
     fn searched(&self, progress: Progress) {
         let _ = progress;
     }
@@ -70,7 +100,13 @@ pub trait Observer: Send + Sync {
         let _ = advice;
     }
 
-    /// Called when a phase has ended.
+    /// Called with the figures of a release once it is in `target`, or once its rows are handed out if there is no
+    /// target. A dry run reports the figures that it foresees.
+    fn released(&self, release: &Release, target: Option<&Path>) {
+        let _ = (release, target);
+    }
+
+    /// Called when a phase has ended, whatever its outcome.
     fn end(&self, phase: Phase) {
         let _ = phase;
     }

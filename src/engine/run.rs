@@ -3,9 +3,10 @@
 use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
 use super::examine::{Findings, examine};
-use super::observe::Observer;
-use super::publish::{Inputs, Published, Release, ReleasedRows, publish, publish_rows};
+use super::observe::{Observer, Phase};
+use super::publish::{Inputs, Published, ReleasedRows, publish, publish_rows};
 use super::recount::recount;
+use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
 use super::write::{Stage, keep_rows, or_removed, write_files};
 use crate::error::{Error, Result};
@@ -28,9 +29,9 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let inputs = Inputs::of(job);
     let staged = async {
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-        let decision = decide(job, &evaluator(job, scanned).await?, observer).await?;
+        let decision = decide(job, &evaluator(job, scanned, observer).await?, observer).await?;
         let findings = examine(job, &decision, observer).await?;
-        let rewrite = rewrite(job, &decision).await?;
+        let rewrite = rewrite(job, &decision, observer).await?;
         let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
         Ok((decision, findings, written, recounted.require()?))
@@ -43,6 +44,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
         &written,
         &recounted,
         (stage, inputs),
+        observer,
     )
     .await?;
     Ok(Some(published))
@@ -52,20 +54,36 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
     let findings = examine(job, &decision, observer).await?;
-    let rewrite = rewrite(job, &decision).await?;
+    let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
-    publish_rows(job, (&decision, findings), &written, &recounted).await
+    publish_rows(job, (&decision, findings), &written, &recounted, observer).await
+}
+
+/// Returns the figures that the release of a job would have, without writing anything. Nothing is recounted, so there are
+/// no checks. Returns `None` if the target exists and the statement keeps it.
+pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Release>> {
+    let target = job.target.clone();
+    let kept = move || Ok(target.is_some_and(|t| t.is_kept()));
+    if blocking("looking at the target", kept).await? {
+        return Ok(None);
+    }
+    let decision = decide_job(job, observer).await?;
+    let findings = examine(job, &decision, observer).await?;
+    let release = Release::foreseen(job, (&decision, findings));
+    observer.released(&release, job.target.as_ref().map(|t| t.path.as_path()));
+    Ok(Some(release))
 }
 
 /// Reads the source, searches the lattice and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-    decide(job, &evaluator(job, scanned).await?, observer).await
+    decide(job, &evaluator(job, scanned, observer).await?, observer).await
 }
 
 /// Creates the evaluator of nodes on a blocking thread.
-async fn evaluator(job: &Arc<Job>, scanned: Scanned) -> Result<Arc<Evaluator>> {
+async fn evaluator(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Arc<Evaluator>> {
+    observer.begin(Phase::Search);
     let own = Arc::clone(job);
     let evaluator = move || Evaluator::new(&own, scanned, &own.metrics());
     Ok(Arc::new(blocking("preparing the search", evaluator).await?))
@@ -81,7 +99,7 @@ pub async fn measure(
     observer: &Arc<dyn Observer>,
 ) -> Result<(Release, Vec<Option<f64>>)> {
     let decision = decide(job, evaluator, observer).await?;
-    let rewrite = rewrite(job, &decision).await?;
+    let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
     let release = Release::new(job, (&decision, Findings::default()), &written, &recounted)?;

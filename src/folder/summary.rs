@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::pool::check_cancelled;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -264,6 +265,7 @@ impl FileSummary {
         let mut file = File::open(path).map_err(failed)?;
         let (mut hash, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
         loop {
+            check_cancelled()?;
             let n = file.read(&mut buffer).map_err(failed)?;
             if n == 0 {
                 break;

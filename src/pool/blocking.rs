@@ -1,22 +1,42 @@
 //! Blocking work, which runs apart from the workers of a tokio runtime.
 
+use super::cancelled::{Waiter, check_cancelled, waited_for};
 use crate::error::{Error, Result};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the error if it
-/// panics. Work that has started runs to its end, even if the future is dropped.
+/// panics. If the future is dropped, work that has not started never does, and work that has ends at its next
+/// [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> impl Future<Output = Result<T>> + Send + 'static {
-    let begun = spawn_blocking(work);
-    async move { begun.await.map_err(|e| Error::from_task(what, &e))? }
+    let waiter = Waiter::default();
+    let own = Some(waiter.clone());
+    let begun = spawn_blocking(move || waited_for(own, || check_cancelled().and_then(|()| work())));
+    let mut waiting = Waiting { waiter, begun };
+    async move { (&mut waiting.begun).await.map_err(|e| Error::from_task(what, &e))? }
+}
+
+/// Waits for work, and cancels it when dropped.
+struct Waiting<T> {
+    waiter: Waiter,
+    begun: JoinHandle<T>,
+}
+
+impl<T> Drop for Waiting<T> {
+    fn drop(&mut self) {
+        self.waiter.leave();
+        self.begun.abort();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Pool, map};
     use super::*;
     use crate::error::ErrorKind;
+    use std::sync::mpsc::channel;
 
     #[tokio::test(flavor = "current_thread")]
     async fn work_runs_beside_the_only_worker_and_a_panic_keeps_its_text() {
@@ -29,5 +49,49 @@ mod tests {
             e.to_string().contains("a test ended by a panic") && !e.to_string().contains("Alice"),
             "{e}"
         );
+    }
+
+    /// The work ends on every thread of the pool that takes part in it. Without the cancellation it never would.
+    #[tokio::test(flavor = "current_thread")]
+    async fn dropped_work_ends_on_all_threads() {
+        for threads in [1, 2, 3] {
+            let (begun, begins) = channel();
+            let (ended, ends) = channel();
+            let endless = move |_| {
+                begun.send(()).unwrap();
+                while check_cancelled().is_ok() {
+                    std::thread::yield_now();
+                }
+            };
+            let work = move || {
+                Pool::new(threads).install(|| map(threads, endless));
+                ended.send(check_cancelled().unwrap_err().kind()).unwrap();
+                Ok(())
+            };
+            let working = blocking("a test", work);
+            begins.recv().unwrap();
+            drop(working);
+            assert_eq!(ends.recv().unwrap(), ErrorKind::Interrupted, "{threads} threads");
+        }
+    }
+
+    /// A thread of the pool that takes up other work does not mistake its waiter for the one before.
+    #[tokio::test(flavor = "current_thread")]
+    async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
+        let pool = Pool::new(2);
+        let (begun, begins) = channel();
+        let own = pool.clone();
+        let endless = blocking("a test", move || {
+            begun.send(()).unwrap();
+            own.install(|| while check_cancelled().is_ok() {});
+            Ok(())
+        });
+        begins.recv().unwrap();
+        drop(endless);
+        let found = pool.compute("a test", || {
+            map(64, |_| check_cancelled()).into_iter().collect::<Result<Vec<()>>>()
+        });
+        assert!(found.await.is_ok());
+        assert!(check_cancelled().is_ok());
     }
 }

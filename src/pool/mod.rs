@@ -12,11 +12,15 @@
 //! thread of the pool that waits for a part of its work meanwhile takes up other work, on top of its own stack: if
 //! that work waited for something that the work below it holds, it would wait forever. Callers that have to wait do
 //! so before they hand work to the pool.
+//!
+//! Work whose future was dropped is *cancelled*: its loops ask [`check_cancelled`] between two steps, and end.
 
 mod blocking;
+mod cancelled;
 mod parallel;
 mod threads;
 
 pub(crate) use blocking::blocking;
+pub(crate) use cancelled::{check_cancelled, is_cancelled};
 pub(crate) use parallel::{MANY, concat, join, map, pieces, sort_by, threads};
 pub(crate) use threads::{Pool, SessionPool};

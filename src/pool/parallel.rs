@@ -1,5 +1,6 @@
 //! Parallel computations on the threads of the pool that they are called on.
 
+use super::cancelled::{Waiter, waited_for};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -17,7 +18,11 @@ pub(crate) fn threads() -> usize {
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     match n < 2 || threads() < 2 {
         true => (0..n).map(f).collect(),
-        false => (0..n).into_par_iter().map(f).collect(),
+        false => {
+            let waiter = Waiter::current();
+            let part = |i| waited_for(waiter.clone(), || f(i));
+            (0..n).into_par_iter().map(part).collect()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The thread pool of a session.
 
 use super::blocking::blocking;
+use super::cancelled::{Waiter, waited_for};
 use super::parallel::MANY;
 use crate::error::Result;
 use datafusion::prelude::SessionConfig;
@@ -57,7 +58,10 @@ impl Pool {
     /// not do.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.started() {
-            Some(pool) => pool.install(work),
+            Some(pool) => {
+                let waiter = Waiter::current();
+                pool.install(|| waited_for(waiter, work))
+            }
             None => work(),
         }
     }

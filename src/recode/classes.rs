@@ -7,7 +7,7 @@ use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::operator::{Operator, OperatorExec, Rows};
-use crate::pool::{concat, map, sort_by};
+use crate::pool::{check_cancelled, concat, map, sort_by};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{Int32Type, Schema, SchemaRef};
@@ -68,6 +68,7 @@ impl Classes {
         let sort_key = |i: &usize| &sort_keys[i * order.len()..(i + 1) * order.len()];
         let mut sorted: Vec<usize> = (0..released.len()).collect();
         sort_by(&mut sorted, |a, b| sort_key(a).cmp(sort_key(b)));
+        check_cancelled()?;
         let sorted: Vec<usize> = sorted.into_iter().map(|i| released[i]).collect();
 
         let codes = map(columns.len(), |i| {

@@ -4,6 +4,7 @@ use super::front::Front;
 use super::oracle::{Assessment, Oracle};
 use crate::error::Error;
 use crate::lattice::Node;
+use crate::pool::is_cancelled;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use std::cmp::Ordering as Order;
@@ -28,7 +29,7 @@ pub enum Stop {
     TimeLimit,
     /// The node limit was reached.
     NodeLimit,
-    /// The user pressed Ctrl-C.
+    /// The user pressed Ctrl-C, or nobody waits for the statement any more.
     Interrupted,
     /// The oracle failed.
     Failed(Error),
@@ -51,7 +52,7 @@ pub struct Budget {
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// The progress of a search, reported after every batch.
+/// The progress of a search, reported when it begins and after every batch.
 ///
 /// ```
 /// # use anonsql::Progress;
@@ -65,8 +66,14 @@ pub struct Budget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The least cost of an anonymous node so far; `None` before the first one.
+    /// The number of nodes of the lattice; `None` if the table is divided and no node is looked for.
+    pub of: Option<u128>,
+    /// The best value of the metric so far; `None` before the first anonymous node.
     pub best: Option<f64>,
+    /// The value that no anonymous node is better than, as far as that is proven.
+    pub bound: Option<f64>,
+    /// Whether the search ends by a time limit or a node limit at the latest.
+    pub limited: bool,
 }
 
 /// The state of one run of a search.
@@ -151,21 +158,33 @@ impl Context {
                 front.offer(node, assessment);
             }
         }
-        if let Some(f) = &self.on_progress {
-            f(Progress {
-                nodes: self.assessed,
-                best: self.incumbent.as_ref().map(|(_, a)| a.cost()),
-            });
-        }
+        self.tell(Some(oracle));
         if allowed.len() < batch.len() {
             return Err(Stop::NodeLimit);
         }
         Ok(found)
     }
 
+    /// Reports the progress: of a search over the lattice of `oracle`, or of an algorithm that divides the table. Values
+    /// are costs, which the caller turns into those of the metric.
+    pub(crate) fn tell(&self, oracle: Option<&dyn Oracle>) {
+        let Some(f) = &self.on_progress else {
+            return;
+        };
+        // The bound of the lattice's bottom is known without assessing it, and bounds every node.
+        let bottom = oracle.map_or(f64::NEG_INFINITY, |o| o.bound(o.lattice().bottom(), 0));
+        f(Progress {
+            nodes: self.assessed,
+            of: oracle.map(|o| o.lattice().size()),
+            best: self.incumbent.as_ref().map(|(_, a)| a.cost()),
+            bound: Some(self.proven.max(bottom)).filter(|bound| bound.is_finite()),
+            limited: self.budget.deadline.is_some() || self.budget.max_nodes.is_some(),
+        });
+    }
+
     /// Fails with [`Stop`] if the budget has no room for `more` nodes. Searches call it in loops that assess nothing.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
-        if self.budget.interrupt.load(Ordering::Relaxed) {
+        if self.budget.interrupt.load(Ordering::Relaxed) || is_cancelled() {
             return Err(Stop::Interrupted);
         }
         if self.budget.deadline.is_some_and(|d| Instant::now() >= d) {

@@ -5,6 +5,7 @@ use crate::engine::Observer;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
+use crate::settings::Settings;
 use crate::sql::Hidden;
 use crate::sql::variable::Variables;
 use datafusion::common::config::Dialect;
@@ -82,6 +83,11 @@ impl AnonContext {
     /// Returns the names of all hierarchies, in ascending order.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
+    }
+
+    /// Returns the settings of the session.
+    pub(super) fn settings(&self) -> Settings {
+        Settings::of(self.session.copied_config().options())
     }
 
     /// Returns the hierarchy called `name`, or an error that suggests similar names.

@@ -5,7 +5,7 @@ use super::context::{AnonContext, Catalog, SharedRegistry};
 use super::deep::{self, Apart};
 use super::functions;
 use super::statements::entry::Statement;
-use crate::engine::{Silent, answer_maxima_rightly};
+use crate::engine::{Course, Silent, answer_maxima_rightly};
 use crate::error::Result;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
@@ -47,7 +47,7 @@ impl AnonContext {
 
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
-        let (text, context) = (statement.to_string(), self.clone());
+        let (text, context) = (statement.to_string(), self.on_course());
         let (answer, apart) = self
             .with_room(&text, async move { statement.run(&context).await })
             .await?;
@@ -55,6 +55,12 @@ impl AnonContext {
             Some(apart) => apart.pass_on(answer),
             None => answer,
         })
+    }
+
+    /// Returns the context of one statement: the phases that its observer is told of follow each other without a gap.
+    pub(super) fn on_course(&self) -> Self {
+        let course = Course::new(Arc::clone(&self.observer));
+        self.clone().with_observer(Arc::new(course))
     }
 
     /// Runs `work` for a statement, on separate threads with larger stacks if the statement is deeply nested.

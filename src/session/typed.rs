@@ -49,7 +49,7 @@ impl AnonContext {
             .filter(|only| *only)
             .and_then(|_| statements.next());
         let only = only.transpose()?;
-        let asked = only.and_then(|one| Some((one.get::<T>()?.clone(), self.hiding(one.hidden()))));
+        let asked = only.and_then(|one| Some((one.get::<T>()?.clone(), self.on_course().hiding(one.hidden()))));
         asked.ok_or_else(|| {
             Error::usage(format!(
                 "expected one {what} statement; a script is run by AnonContext::sql"

@@ -223,7 +223,7 @@ fn threads_do_not_change_the_answer() {
 #[test]
 fn the_log_is_json_without_data() {
     let folder = folder();
-    let sql = anonymize("TO 'out'", "(2) SUPPRESSING AT MOST 1 ROWS");
+    let sql = anonymize("TO 'out'", "(2) SUPPRESSING AT MOST 1 ROWS REPORT TO 'out.md'");
     let output = run(&folder, &["--log", "json", "-c", &sql, "-c", "SELECT nothing"]);
     let events: Vec<serde_json::Value> = stderr(&output)
         .lines()
@@ -231,7 +231,8 @@ fn the_log_is_json_without_data() {
         .collect();
     let has =
         |key: &str, value: &str, other: &str, state: &str| events.iter().any(|e| e[key] == value && e[other] == state);
-    for phase in ["scan", "search", "write", "verify"] {
+    let phases = ["prepare", "scan", "search", "write", "verify", "publish", "report"];
+    for phase in phases {
         assert!(
             has("phase", phase, "state", "begin") && has("phase", phase, "state", "end"),
             "{phase}: {events:#?}"
@@ -240,9 +241,56 @@ fn the_log_is_json_without_data() {
     assert!(has("kind", "anonymize", "outcome", "done"), "{events:#?}");
     assert!(has("kind", "sql", "outcome", "usage"), "{events:#?}");
     assert_eq!(events.last().unwrap()["event"], "error");
+    // The last event of the run has its figures and the time of every phase, and no phase is left out.
+    let end = events.iter().find(|e| e["outcome"] == "done").unwrap();
+    let figures = ["k", "rows_in", "rows", "suppressed", "classes"].map(|name| end[name].as_u64().unwrap());
+    assert_eq!(figures, [2, 5, 4, 1, 2], "{end}");
+    assert_eq!(end["target"], "out");
+    let times = end["phases"].as_object().unwrap();
+    for phase in phases.iter().chain(&["answer"]) {
+        assert!(times[*phase].is_f64(), "{phase}: {end}");
+    }
+    assert_eq!(times.len(), phases.len() + 1, "{end}");
+    // A phase begins where the one before ends.
+    let states = events
+        .iter()
+        .filter(|e| e["event"] == "phase")
+        .map(|e| e["state"].as_str().unwrap());
+    let states: Vec<&str> = states.collect();
+    assert!(states.chunks(2).all(|pair| pair == ["begin", "end"]), "{states:?}");
+    // Each statement is a run of its own, and its error belongs to it.
+    let ids: Vec<&str> = events.iter().map(|e| e["run"].as_str().unwrap()).collect();
+    let second = events.iter().position(|e| e["kind"] == "sql").unwrap();
+    assert!(ids[..second].iter().all(|id| *id == ids[0]) && ids[second..].iter().all(|id| *id == ids[second]));
+    assert_ne!(ids[0], ids[second]);
     for value in ["Anna", "12345", "cold"] {
         assert!(!stderr(&output).contains(value), "{value}");
     }
+}
+
+#[test]
+fn a_dry_run_answers_the_summary_and_writes_nothing() {
+    let folder = folder();
+    let files = || {
+        let entries = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = files();
+    let sql = anonymize("TO 'out'", "(2) SUPPRESSING AT MOST 1 ROWS REPORT TO 'out.html'");
+    let copy = "COPY (SELECT 1) TO 'one.csv'";
+    let dry = |sql: &str| run(&folder, &["--dry-run", "--format", "csv", "-c", sql, "-c", copy]);
+    let output = dry(&sql);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("\nout,dry run,5,4,1,2,2,"), "{said}");
+    assert!(said.contains("dry run: nothing was written to one.csv"), "{said}");
+    assert_eq!(files(), before);
+    // What would fail fails as it would.
+    assert_eq!(dry(&anonymize("TO 'out'", "(6)")).status.code(), Some(3));
+    assert!(run(&folder, &["-c", &sql]).status.success());
+    assert_eq!(dry(&sql).status.code(), Some(5));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod architecture;
 mod beyond_memory;
 mod book;
+mod cancelling;
 mod cli;
 mod closeness;
 mod common;

@@ -8,6 +8,7 @@ mod markdown;
 mod sink;
 mod table;
 mod terminal;
+mod wrap;
 
 pub use format::Format;
 
@@ -187,6 +188,33 @@ mod tests {
         let shown = printed(Format::Table, None, Some(20), &[batch()]);
         assert!(shown.starts_with("-[ row 1 ]"), "{shown}");
         assert!(shown.contains("\nname | a,|b\nn    | 7\n"), "{shown}");
+    }
+
+    #[test]
+    fn prose_is_wrapped_before_a_table_is_turned() {
+        let item: ArrayRef = Arc::new(StringArray::from(vec!["pruning", "metric"]));
+        let detail: ArrayRef = Arc::new(StringArray::from(vec!["what fails at a node fails below it", "glm"]));
+        let batch = RecordBatch::try_from_iter([("item", item), ("detail", detail)]).unwrap();
+        let answer = Answer::of(batch.clone()).unwrap().prose(&["detail"]);
+        let kept = Kept::default();
+        let mut sink = table::Table::new(&answer.schema, Box::new(kept.clone()), None, Some(36));
+        sink.write(&batch).unwrap();
+        Box::new(sink).finish().unwrap();
+        let shown = String::from_utf8(kept.0.lock().clone()).unwrap();
+        let expected = "\
++---------+------------------------+
+| item    | detail                 |
++---------+------------------------+
+| pruning | what fails at a node   |
+|         | fails below it         |
+| metric  | glm                    |
++---------+------------------------+
+";
+        assert_eq!(shown, expected);
+        // The same rows for a program are as they are.
+        assert!(
+            printed(Format::Csv, None, Some(36), &[batch]).contains("pruning,what fails at a node fails below it\n")
+        );
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use super::cell;
 use super::sink::{Out, Sink, unwritable};
+use super::wrap;
 use crate::error::Result;
 use crate::plain;
+use crate::session::is_prose;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use console::measure_text_width;
@@ -14,6 +16,8 @@ pub struct Table {
     out: Out,
     header: Vec<String>,
     numeric: Vec<bool>,
+    /// Whether a column holds sentences, which are wrapped where a line would be too long.
+    prose: Vec<bool>,
     rows: Vec<Vec<String>>,
     total: usize,
     max_rows: usize,
@@ -27,6 +31,7 @@ impl Table {
             out,
             header: schema.fields().iter().map(|f| plain::line(f.name())).collect(),
             numeric: schema.fields().iter().map(|f| cell::is_number(f.data_type())).collect(),
+            prose: schema.fields().iter().map(|f| is_prose(f)).collect(),
             rows: vec![],
             total: 0,
             max_rows: max_rows.unwrap_or(usize::MAX),
@@ -62,7 +67,16 @@ impl Table {
         };
         writeln!(self.out, "{rule}+\n{}\n{rule}+", line(&self.header))?;
         for row in &self.rows {
-            writeln!(self.out, "{}", line(row))?;
+            let mut wrapped: Vec<_> = row
+                .iter()
+                .zip(widths)
+                .map(|(text, width)| wrap::lines(text, *width).into_iter())
+                .collect();
+            let lines = wrapped.iter().map(|cell| cell.len()).max().unwrap_or(0);
+            for _ in 0..lines {
+                let cells: Vec<String> = wrapped.iter_mut().map(|cell| cell.next().unwrap_or_default()).collect();
+                writeln!(self.out, "{}", line(&cells))?;
+            }
         }
         if !self.rows.is_empty() {
             writeln!(self.out, "{rule}+")?;
@@ -74,9 +88,17 @@ impl Table {
         let width = self.header.iter().map(|h| measure_text_width(h)).max().unwrap_or(0);
         for (i, row) in self.rows.iter().enumerate() {
             writeln!(self.out, "-[ row {} ]{}", i + 1, "-".repeat(width.max(20)))?;
-            for (name, text) in self.header.iter().zip(row) {
-                let gap = " ".repeat(width.saturating_sub(measure_text_width(name)));
-                writeln!(self.out, "{name}{gap} | {text}")?;
+            for ((name, text), prose) in self.header.iter().zip(row).zip(&self.prose) {
+                let left = self.width.map_or(usize::MAX, |w| w.saturating_sub(width + 3).max(1));
+                let lines = match prose {
+                    true => wrap::lines(text, left),
+                    false => vec![text.clone()],
+                };
+                for (i, text) in lines.iter().enumerate() {
+                    let name = if i == 0 { name } else { "" };
+                    let gap = " ".repeat(width.saturating_sub(measure_text_width(name)));
+                    writeln!(self.out, "{name}{gap} | {text}")?;
+                }
             }
         }
         Ok(())
@@ -100,9 +122,12 @@ impl Sink for Table {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        let widths = self.widths();
+        let mut widths = self.widths();
         let needed = widths.iter().map(|w| w + 3).sum::<usize>() + 1;
-        let narrow = self.width.is_some_and(|w| needed > w) && !self.rows.is_empty();
+        let fits = self
+            .width
+            .is_none_or(|width| wrap::narrow(&mut widths, &self.prose, needed, width));
+        let narrow = !fits && !self.rows.is_empty();
         let shown = if narrow {
             self.on_its_side()
         } else {

@@ -6,6 +6,7 @@ use super::order::in_order;
 use super::plan;
 use super::recoding_plan::recoding;
 use crate::engine::decide::Decision;
+use crate::engine::observe::{Observer, Phase};
 use crate::error::Result;
 use crate::job::Job;
 use crate::recode::personal::Outcome;
@@ -31,7 +32,12 @@ pub(in crate::engine) struct Rewrite {
 /// Draws the permutations of the randomized columns and plans the rows. The rows come from the classes alone if those
 /// determine the released rows, and from a second scan if not. For a target, the mutual information of the randomized
 /// columns and the classes is measured too.
-pub(in crate::engine) async fn rewrite(job: &Job, decision: &Decision) -> Result<Rewrite> {
+pub(in crate::engine) async fn rewrite(
+    job: &Job,
+    decision: &Decision,
+    observer: &Arc<dyn Observer>,
+) -> Result<Rewrite> {
+    observer.begin(Phase::Write);
     let first: &[String] = job.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let measured = job.target.as_ref().map(|_| Measured::default());
     let hidden: Vec<String> = job.entity.iter().filter(|e| !job.releases(e)).cloned().collect();

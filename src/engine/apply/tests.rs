@@ -1,6 +1,6 @@
 use super::rewrite;
 use crate::engine::decide::Decision;
-use crate::engine::testing::{constraint, decided, job};
+use crate::engine::testing::{constraint, decided, job, silent};
 use crate::job::{Job, SuppressionLimit};
 use arrow::array::AsArray;
 use arrow::compute::{cast, concat_batches};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Returns the rewritten rows as texts of these columns.
 async fn rows(job: &Job, decision: &Decision, columns: &[&str]) -> Vec<String> {
-    let plan = rewrite(job, decision).await.unwrap().plan;
+    let plan = rewrite(job, decision, &silent()).await.unwrap().plan;
     let schema = plan.schema();
     let batches = collect(plan, job.source.state().task_ctx()).await.unwrap();
     let batch = concat_batches(&schema, &batches).unwrap();
@@ -77,7 +77,7 @@ async fn the_entity_is_recounted_and_hidden() {
     job.constraints.truncate(1);
     let job = Arc::new(job);
     let decision = decided(&job).await;
-    let rewrite = rewrite(&job, &decision).await.unwrap();
+    let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     assert_eq!(rewrite.hidden, ["illness"]);
     assert!(rewrite.plan.schema().column_with_name("illness").is_some());
 }

@@ -10,7 +10,7 @@ use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
 use crate::model::{self, Class, Monotonicity, Predicate};
 use crate::partition::Partition;
-use crate::pool::{map, pieces};
+use crate::pool::{check_cancelled, map, pieces};
 use std::sync::Arc;
 
 /// A requested model, prepared for this table.
@@ -87,12 +87,12 @@ impl Evaluator {
         let rules = job
             .constraints
             .iter()
-            .map(|c| Self::rule(job, &base, c))
+            .map(|c| check_cancelled().and_then(|()| Self::rule(job, &base, c)))
             .collect::<Result<Vec<_>>>()?;
         let limit = job.suppression.rows(base.rows);
         let objectives = metrics
             .iter()
-            .map(|m| objective(job, &base, *m))
+            .map(|m| check_cancelled().and_then(|()| objective(job, &base, *m)))
             .collect::<Result<_>>()?;
         let entity = job
             .entity
@@ -282,6 +282,12 @@ impl Evaluator {
             Some(detail) => set.details()[detail].distinct(class),
             None => set.counts()[class],
         }
+    }
+
+    /// Returns the size of the smallest class that is kept.
+    pub fn smallest_class(&self, set: &FrequencySet, verdict: &Verdict) -> Option<u64> {
+        let kept = verdict.kept.iter().enumerate().filter(|(_, kept)| **kept);
+        kept.map(|(i, _)| self.size(set, i)).min()
     }
 
     /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are

@@ -131,10 +131,15 @@ fn search(
     let told = Arc::clone(observer);
     // The best value of the first objective alone says nothing about a front.
     let mut context: Context = context(job, observer)
-        .on_progress(move |p| told.searched(Progress { best: None, ..p }))
+        .on_progress(move |p| {
+            told.searched(Progress {
+                best: None,
+                bound: None,
+                ..p
+            })
+        })
         .with_front(epsilon);
     let (finding, stopped) = run(search, oracle, &mut context)?;
-    observer.end(Phase::Search);
     let mut members = context.archive().to_vec();
     members.sort_by(by_costs);
     let Some(knee) = knee(&members) else {

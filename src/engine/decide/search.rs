@@ -12,8 +12,8 @@ use crate::job::{Choice, Job};
 use crate::lattice::Node;
 use crate::metric::Metric;
 use crate::partition::Partitioner;
-use crate::pool::blocking;
-use crate::search::{Assessment, Budget, Context, Finding, Oracle, Search, Stop, front::knee};
+use crate::pool::{blocking, check_cancelled};
+use crate::search::{Assessment, Budget, Context, Finding, Oracle, Progress, Search, Stop, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Instant;
@@ -114,14 +114,15 @@ fn partitioned(
 ) -> Result<Decision> {
     observer.begin(Phase::Search);
     let memory = reserve(job, evaluator)?;
-    let mut context = Context::new(job.seed, budget(job, observer.as_ref()));
+    let mut context = context(job, observer);
+    context.tell(None);
     let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
     let base = evaluator.sets().base();
     check_partition(&base.key_schema, base.held()?, &found.partition)?;
+    check_cancelled()?;
     let combinations = Combinations::new(memory, evaluator, &found.partition)?;
     let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
-    observer.end(Phase::Search);
     if !verdict.anonymous {
         return Err(Error::infeasible(format!(
             "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
@@ -151,7 +152,6 @@ fn searched(
         context = context.with_front(vec![]);
     }
     let (finding, stopped) = run(search, evaluator.as_ref(), &mut context)?;
-    observer.end(Phase::Search);
     let Some((node, cost)) = answer(evaluator, &context, stopped)? else {
         return Err(match stopped {
             Some(reason) => found_nothing(reason),
@@ -221,8 +221,15 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
 
 /// Returns the context of a new run within the job's budget.
 pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
-    let told = Arc::clone(observer);
-    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| told.searched(p))
+    let (told, higher_is_better) = (Arc::clone(observer), job.metric.higher_is_better());
+    let value = move |cost: f64| if higher_is_better { -cost } else { cost };
+    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| {
+        told.searched(Progress {
+            best: p.best.map(value),
+            bound: p.bound.map(value),
+            ..p
+        })
+    })
 }
 
 /// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended early.
@@ -231,6 +238,7 @@ pub(super) fn run(
     oracle: &dyn Oracle,
     context: &mut Context,
 ) -> Result<(Finding, Option<&'static str>)> {
+    context.tell(Some(oracle));
     let stopped = match search.run(oracle, context) {
         Ok(finding) => return Ok((finding, None)),
         Err(stop) => reason(stop)?,

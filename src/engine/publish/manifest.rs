@@ -1,7 +1,7 @@
 //! The manifest of a release.
 
-use super::release::Release;
 use crate::engine::decide::Decision;
+use crate::engine::release::Release;
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::folder::{

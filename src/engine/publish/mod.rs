@@ -8,7 +8,6 @@ mod report_file;
 
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
 pub use place::{Published, ReleasedRows};
-pub use release::Release;
 pub use report_file::StagedReport;
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //! once.
 
 use super::manifest::manifest;
-use super::release::Release;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
+use crate::engine::observe::{Observer, Phase};
 use crate::engine::recount::Recounted;
+use crate::engine::release::Release;
 use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Manifest};
@@ -57,13 +58,16 @@ pub(in crate::engine) async fn publish(
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (Stage, Inputs),
+    observer: &Arc<dyn Observer>,
 ) -> Result<Published> {
+    observer.begin(Phase::Publish);
     let completed = complete(
         (job, target),
         (decision, findings),
         written,
         recounted,
         (&stage, inputs),
+        observer,
     )
     .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
@@ -77,6 +81,7 @@ pub(in crate::engine) async fn publish(
         report.map_or(Ok(()), StagedReport::publish)
     };
     blocking("putting the release in its place", publish).await?;
+    observer.released(&published.release, Some(&target.path));
     Ok(published)
 }
 
@@ -87,6 +92,7 @@ async fn complete(
     written: &Written,
     recounted: &Recounted,
     (stage, inputs): (&Stage, Inputs),
+    observer: &Arc<dyn Observer>,
 ) -> Result<(Published, Option<StagedReport>)> {
     let release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
@@ -101,7 +107,8 @@ async fn complete(
         stage,
         manifest: &manifest,
     };
-    let report = report(job, decision, written, recounted, &release, Some(staged)).await?;
+    let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
+    observer.begin(Phase::Publish);
     Ok((Published { release, manifest }, report))
 }
 
@@ -111,9 +118,12 @@ pub(in crate::engine) async fn publish_rows(
     (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
+    observer: &Arc<dyn Observer>,
 ) -> Result<ReleasedRows> {
+    observer.begin(Phase::Publish);
     let release = Release::new(job, (decision, findings), written, recounted)?;
-    let report = report(job, decision, written, recounted, &release, None).await?;
+    let report = report(job, decision, written, recounted, (&release, None), observer).await?;
+    observer.begin(Phase::Publish);
     let report = or_removed(report, job.check_unchanged().await).await?.0;
     let rows = written
         .rows
@@ -133,12 +143,13 @@ async fn report(
     decision: &Decision,
     written: &Written,
     recounted: &Recounted,
-    release: &Release,
-    staged: Option<Staged<'_>>,
+    (release, staged): (&Release, Option<Staged<'_>>),
+    observer: &Arc<dyn Observer>,
 ) -> Result<Option<StagedReport>> {
     let Some(file) = &job.report else {
         return Ok(None);
     };
+    observer.begin(Phase::Report);
     let place = staged.as_ref();
     let place = place.map(|s| (s.target.path.clone(), s.stage.folder().to_path_buf()));
     let facts = Facts {

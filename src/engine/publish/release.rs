@@ -1,66 +1,16 @@
-//! The figures of a release.
+//! How the figures of a release follow from what was decided, written and recounted.
 
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::recount::Recounted;
+use crate::engine::release::Release;
 use crate::engine::write::Written;
 use crate::error::{Error, Result};
-use crate::folder::{Check, PersonalSummary, RandomizedColumn};
+use crate::folder::{PersonalSummary, RandomizedColumn};
 use crate::job::Job;
 use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
-use crate::warning::Warning;
 use std::sync::Arc;
-
-/// The figures of a recounted release.
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> anonsql::error::Result<()> {
-/// # let anon = anonsql::AnonContext::new(Default::default());
-/// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
-/// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)";
-/// let anonymized = anon.anonymize(request).await?;
-/// let release = anonymized.release().expect("nothing was there to keep");
-/// assert_eq!((release.reached_k, release.classes, release.rows_suppressed), (Some(2), 2, 0));
-/// assert!(release.checks.iter().all(|check| check.ok));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Release {
-    /// The number of rows read.
-    pub rows_in: u64,
-    /// The number of rows released.
-    pub rows_out: u64,
-    /// The number of rows suppressed.
-    pub rows_suppressed: u64,
-    /// The number of equivalence classes released.
-    pub classes: u64,
-    /// The size of the smallest class, recounted on the released rows; in entities if the request names them.
-    pub reached_k: Option<u64>,
-    /// The chosen node by column, or the number of labels by column for a partition.
-    pub node: String,
-    /// The name of the metric that was minimised.
-    pub metric: String,
-    /// The value of the metric.
-    pub value: f64,
-    /// The optimality proof of the search, in words.
-    pub proof: String,
-    /// The number of distinct nodes assessed.
-    pub nodes: u64,
-    /// The recounted check of each promise.
-    pub checks: Vec<Check>,
-    /// The summary of each randomized column.
-    pub randomized: Vec<RandomizedColumn>,
-    /// The summary of the personal limits, if the rows have them.
-    pub personal: Option<PersonalSummary>,
-    /// The warnings about the roles of the request, including those that it accepts.
-    pub warnings: Vec<Warning>,
-    /// The advice of another search, if that would lose far less.
-    pub advice: Option<String>,
-}
 
 impl Release {
     /// Collects the figures of a recounted release.
@@ -88,6 +38,29 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
         })
+    }
+
+    /// Returns the figures that a decision foresees. What is found only while rows are written is missing: checks,
+    /// randomized columns, and rows suppressed for their own limits.
+    pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
+        let verdict = &decision.verdict;
+        Self {
+            rows_in: decision.evaluator.rows(),
+            rows_out: verdict.released + decision.starred_rows(job),
+            rows_suppressed: verdict.suppressed,
+            classes: verdict.classes,
+            reached_k: decision.evaluator.smallest_class(&decision.classes, verdict),
+            node: decision.describe(job),
+            metric: job.metric_name.clone(),
+            value: decision.value,
+            proof: decision.proof(job),
+            nodes: decision.nodes,
+            checks: vec![],
+            randomized: vec![],
+            personal: None,
+            warnings: findings.warnings,
+            advice: findings.advice,
+        }
     }
 }
 

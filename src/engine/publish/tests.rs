@@ -17,7 +17,7 @@ async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, St
     job.target = Some(target.clone());
     let job = Arc::new(job);
     let decision = decided(&job).await;
-    let rewrite = rewrite(&job, &decision).await.unwrap();
+    let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let stage = Stage::open(&target.path).unwrap();
     let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
         .await
@@ -41,6 +41,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
         &written,
         &recounted,
         (stage, inputs),
+        &silent(),
     )
     .await
     .unwrap();
@@ -68,6 +69,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
         &written,
         &recounted,
         (stage, inputs),
+        &silent(),
     )
     .await;
     assert!(refused.unwrap_err().to_string().contains("exists"));
@@ -83,10 +85,10 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     job.constraints.truncate(1);
     let job = Arc::new(job);
     let decision = decided(&job).await;
-    let rewrite = rewrite(&job, &decision).await.unwrap();
+    let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
-    let rows = publish_rows(&job, (&decision, Findings::default()), &written, &recounted)
+    let rows = publish_rows(&job, (&decision, Findings::default()), &written, &recounted, &silent())
         .await
         .unwrap();
     let schema = rows.table.schema();

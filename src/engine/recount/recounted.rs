@@ -13,7 +13,7 @@ use crate::engine::observe::{Observer, Phase};
 use crate::engine::write::{ReleaseTable, Spool, Stage, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
-use crate::job::{Format, Job};
+use crate::job::{Constraint, Format, Job};
 use crate::recode::SUPPRESSED;
 use crate::search::Oracle;
 use datafusion::datasource::ViewTable;
@@ -78,6 +78,7 @@ pub(in crate::engine) async fn recount(
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
     let session = recounting_session(&job.source.state(), observer.begin(Phase::Verify));
+    observer.expects(Phase::Verify, rows_to_read(job, decision));
     let (_, source) = job.source.rows.clone().into_parts();
     session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
     let recount = Recount {
@@ -99,8 +100,17 @@ pub(in crate::engine) async fn recount(
         register(&session, rows)?;
         found = Some(recount.of(Rows::Kept).await?);
     }
-    observer.end(Phase::Verify);
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
+}
+
+/// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond class sizes reads the
+/// released rows again, and some compare them with the whole table.
+fn rows_to_read(job: &Job, decision: &Decision) -> u64 {
+    let released = decision.verdict.released + decision.starred_rows(job);
+    let reads = |c: &&Constraint| c.attribute.is_some() || c.subset.is_some() || c.model.reads().population;
+    let promises = job.constraints.iter().filter(reads).count() as u64;
+    let whole = job.constraints.iter().filter(|c| c.model.reads().whole).count() as u64;
+    (2 + promises) * released + whole * decision.evaluator.rows()
 }
 
 fn register(session: &SessionContext, rows: &Arc<Spool>) -> Result<()> {

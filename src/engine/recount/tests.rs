@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Returns the rows of the job as they would be written, changed by `lie`.
 async fn written(job: &Arc<Job>, lie: impl FnOnce(RecordBatch) -> RecordBatch) -> (Decision, Written) {
     let decision = decided(job).await;
-    let mut rewrite = rewrite(job, &decision).await.unwrap();
+    let mut rewrite = rewrite(job, &decision, &silent()).await.unwrap();
     let schema = rewrite.plan.schema();
     let rows = collect(Arc::clone(&rewrite.plan), job.source.state().task_ctx())
         .await

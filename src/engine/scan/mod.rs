@@ -15,11 +15,13 @@ use crate::lattice::{Lattice, Node};
 use crate::pool::Pool;
 use crate::quoting::quote;
 use crate::source::{SOURCE, reading, same_types, select_columns, source_plan};
+use datafusion::common::stats::Precision;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_plan::execute_stream_partitioned;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bytes of frequency sets that are cached for roll-up if memory is not limited.
 const CACHE_BYTES: usize = 512 << 20;
@@ -55,12 +57,13 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         Some(_) => SpillSpace::of(&context).without_files(),
         None => SpillSpace::of(&context),
     };
-    let sample = count(&columns, plan, &spill_space, Arc::clone(&progress)).await?;
+    let sample = count(&columns, plan, &spill_space, (observer, &progress)).await?;
     let population = match &job.population {
-        Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, progress).await?),
+        Some(population) => {
+            Some(count_population(job, population, &names, &columns, &spill_space, (observer, &progress)).await?)
+        }
         None => None,
     };
-    observer.end(Phase::Scan);
 
     let quasi_identifiers = job.quasi_identifiers.clone();
     let merge = move || merge(&quasi_identifiers, (sample, population), &columns, &spill_space);
@@ -124,12 +127,21 @@ fn select(rows: &DataFrame, quasi_identifiers: &[String], details: &[DetailReque
     select_columns(rows, &names)
 }
 
-async fn count(columns: &Columns, rows: DataFrame, spill_space: &SpillSpace, progress: Arc<AtomicU64>) -> Result<Scan> {
+async fn count(
+    columns: &Columns,
+    rows: DataFrame,
+    spill_space: &SpillSpace,
+    (observer, progress): (&dyn Observer, &Arc<AtomicU64>),
+) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
+    let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
+    if let Ok(Precision::Exact(rows)) = statistics.map(|s| s.num_rows) {
+        observer.expects(Phase::Scan, progress.load(Ordering::Relaxed) + rows as u64);
+    }
     let plan = source_plan(plan).await?;
     let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
-    Scan::read(columns, streams, spill_space, progress).await
+    Scan::read(columns, streams, spill_space, Arc::clone(progress)).await
 }
 
 async fn count_population(
@@ -138,7 +150,7 @@ async fn count_population(
     names: &[String],
     columns: &Columns,
     spill_space: &SpillSpace,
-    progress: Arc<AtomicU64>,
+    watched: (&dyn Observer, &Arc<AtomicU64>),
 ) -> Result<Scan> {
     for name in names {
         if population
@@ -159,7 +171,7 @@ async fn count_population(
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&job.source.rows, select_columns(&population.rows, &names)?, &names)?;
-    count(&columns, typed, spill_space, progress).await
+    count(&columns, typed, spill_space, watched).await
 }
 
 /// Binds the hierarchies to the values of the quasi-identifiers. Fails if a column has unknown values or NULLs that

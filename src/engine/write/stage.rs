@@ -193,8 +193,10 @@ pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>
 impl Drop for Stage {
     fn drop(&mut self) {
         if self.held.is_some() {
-            // A failure here leaves a hidden folder that the next run removes.
-            let _ = self.call(STAGING).and_then(|()| fs::remove_dir_all(&self.folder));
+            // If the run was dropped, a file may appear once more while its folder is removed: it was being created when the
+            // folder got another name. A failure here leaves a hidden folder that the next run removes.
+            let remove = |folder: &Path| fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
+            let _ = self.call(STAGING).and_then(|()| remove(&self.folder));
         }
     }
 }

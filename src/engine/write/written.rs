@@ -74,6 +74,7 @@ pub(in crate::engine) async fn write_files(
         None => None,
     };
     let progress = observer.begin(Phase::Write);
+    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
     let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
     let written = SpawnedTask::spawn(async move {
@@ -87,7 +88,6 @@ pub(in crate::engine) async fn write_files(
         .await
         .map_err(|e| Error::from_task("writing", &e))?
         .map_err(|e: Error| e.context("writing the release"))?;
-    observer.end(Phase::Write);
     Ok(Written {
         files,
         rows: spool.map(Arc::new),
@@ -106,11 +106,11 @@ pub(in crate::engine) async fn keep_rows(
     rewrite.plan = without_order_key(rewrite.plan, &beside)?;
     let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
     let progress = observer.begin(Phase::Write);
+    observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
     let told = |rows| {
         progress.fetch_add(rows, Ordering::Relaxed);
     };
     let rows = spool(job, Arc::clone(&schema)).fill(rows, told).await?;
-    observer.end(Phase::Write);
     Ok(Written {
         rows: Some(Arc::new(rows)),
         ..Written::new(decision, rewrite, schema, beside)

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
 use crate::frequency::spill::SpillSpace;
 use crate::key::partitioned::bytes_to_group;
-use crate::pool::blocking;
+use crate::pool::{blocking, check_cancelled};
 use arrow::array::{Array, ArrayRef};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -85,7 +85,7 @@ impl Scan {
             dictionaries: columns
                 .quasi_identifiers
                 .iter()
-                .map(|(_, s)| s.finish())
+                .map(|(_, s)| check_cancelled().and_then(|()| s.finish()))
                 .collect::<Result<_>>()?,
             details: columns
                 .details
@@ -93,7 +93,10 @@ impl Scan {
                 .map(|(request, shared)| {
                     Ok((
                         request.clone(),
-                        shared.iter().map(|s| s.finish()).collect::<Result<_>>()?,
+                        shared
+                            .iter()
+                            .map(|s| check_cancelled().and_then(|()| s.finish()))
+                            .collect::<Result<_>>()?,
                     ))
                 })
                 .collect::<Result<_>>()?,

@@ -11,7 +11,7 @@ use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
-use crate::pool::{map, threads};
+use crate::pool::{check_cancelled, map, threads};
 use std::sync::Arc;
 
 /// The classes of the lattice's bottom node.
@@ -82,7 +82,7 @@ impl Base {
             )
         })?;
         let scans: Vec<&Scan> = [&sample].into_iter().chain(&population).collect();
-        let (keys, maps) = merge.classes(&scans);
+        let (keys, maps) = merge.classes(&scans)?;
         let (maps, population_maps) = maps.split_at(sample.tallies.len());
         let classes = keys.len() / words;
 
@@ -92,6 +92,7 @@ impl Base {
         let mut attributes = vec![];
         let mut details = vec![];
         for (index, (request, dictionaries)) in sample.details.iter().enumerate() {
+            check_cancelled()?;
             let entries = DetailEntries::collect(&sample.tallies, maps, index, dictionaries);
             let (attribute, detail) = entries.finish(request.clone(), dictionaries, classes)?;
             attributes.push(attribute);

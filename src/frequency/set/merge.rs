@@ -8,7 +8,7 @@ use crate::frequency::encode::Dictionary;
 use crate::frequency::scan::{DetailRequest, DetailTally, Scan, Tally};
 use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
-use crate::pool::{join, map, pieces};
+use crate::pool::{check_cancelled, join, map, pieces};
 use std::sync::Arc;
 
 /// The class of each group of a partition; `None` if its rows are suppressed for an unknown value.
@@ -38,12 +38,13 @@ pub(super) struct Merge<'a> {
 
 impl Merge<'_> {
     /// Returns the keys of the classes in ascending order, and the class of each group of every partition.
-    pub(super) fn classes(&self, scans: &[&Scan]) -> (Vec<u64>, Vec<ClassOf>) {
+    pub(super) fn classes(&self, scans: &[&Scan]) -> Result<(Vec<u64>, Vec<ClassOf>)> {
         let words = self.key_schema.layout().words();
         let (mut keys, mut mapped) = (vec![], vec![]);
         for scan in scans {
             let parts = self.parts(scan);
             for tally in &scan.tallies {
+                check_cancelled()?;
                 let pieces = pieces(tally.counts.len());
                 let done = map(pieces.len(), |i| {
                     encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
@@ -58,6 +59,7 @@ impl Merge<'_> {
             keys[entries.start * words..entries.end * words].into()
         });
         drop(keys);
+        check_cancelled()?;
         let ascending = self.ascending(&grouped.keys);
         let mut ranks = vec![0; ascending.len()];
         let mut sorted = Vec::with_capacity(grouped.keys.len());
@@ -70,7 +72,7 @@ impl Merge<'_> {
             let class = |mapped| if mapped { classes.next() } else { None };
             mapped.into_iter().map(class).collect()
         };
-        (sorted, mapped.into_iter().map(class_of).collect())
+        Ok((sorted, mapped.into_iter().map(class_of).collect()))
     }
 
     /// Returns for each column and code of a scan the representative, shifted to its position; `None` if its rows are

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::spill::SpillSpace;
 use crate::key::partitioned::bytes_to_group;
 use crate::lattice::Node;
-use crate::pool::{Pool, map};
+use crate::pool::{Pool, check_cancelled, map};
 use crate::settings::{NodeExecution, Settings};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -203,6 +203,7 @@ impl FrequencySets {
 
     /// Returns the answer for a node; `None` if it was put off.
     fn answer(&self, node: &Node, demand: Option<Demand>, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
+        check_cancelled()?;
         let base = match &self.base.set {
             BaseSet::Held(set) if set.node() == node => return Ok(Some(NodeAnswer::Classes(Arc::clone(set)))),
             BaseSet::Held(set) => Some(set),

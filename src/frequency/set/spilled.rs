@@ -15,7 +15,7 @@ use crate::frequency::scan::Scan;
 use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::key::{Grouper, KeySchema, hash};
 use crate::lattice::Node;
-use crate::pool::map;
+use crate::pool::{check_cancelled, map};
 use std::ops::Range;
 
 /// The number of slices of a node's classes.
@@ -232,6 +232,7 @@ impl Spilled {
             for file in &self.files {
                 let mut fits = true;
                 file.for_each(|keys, counts| {
+                    check_cancelled()?;
                     let keys = key_schema.generalize(keys, &self.node, to);
                     for (i, key) in keys.chunks_exact(self.words).enumerate() {
                         let slice = (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize;

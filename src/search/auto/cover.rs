@@ -33,6 +33,8 @@ pub(super) struct Cover<'a> {
     left: Vec<u32>,
     sample: Vec<Sampled>,
     guess: Guess,
+    /// The number of assessed nodes after which the proven bound is computed again.
+    next_bound: u64,
 }
 
 /// An open node, with the excess and the floor that would exclude it, on the scales of [`Guess`].
@@ -61,6 +63,7 @@ impl<'a> Cover<'a> {
             left: (0..size as u32).collect(),
             sample: vec![],
             guess: Guess::new(oracle),
+            next_bound: 0,
             oracle,
             context,
         }
@@ -73,10 +76,15 @@ impl<'a> Cover<'a> {
             true => self.cover(),
             false => self.best_first(),
         };
+        self.prove();
+        end
+    }
+
+    /// Records the bound that is proven so far: a winner costs as much as an open node can, or as the incumbent.
+    fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
         self.context.prove(least.min(self.best()));
-        end
     }
 
     /// Assesses nodes in the order of their bounds, if an assessment says nothing about the nodes below it.
@@ -268,6 +276,11 @@ impl<'a> Cover<'a> {
             self.learn(node, found);
             self.open[index] = false;
             self.assessed[index] = true;
+        }
+        // The bound of a running search is only reported, so it is computed where that costs little.
+        if self.context.assessed() >= self.next_bound {
+            self.next_bound = self.context.assessed() + 64.max(self.open.len() as u64 / 256);
+            self.prove();
         }
         Ok(())
     }

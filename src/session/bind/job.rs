@@ -6,6 +6,7 @@ use super::goal::{goal, terms};
 use super::roles::identifier;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
+use crate::engine::Phase;
 use crate::error::Result;
 use crate::folder::sha256;
 use crate::job::{Job, Purpose, ReportFile, SuppressionLimit};
@@ -53,9 +54,11 @@ pub(in crate::session) const OPTIONS: Info = Info {
 impl AnonContext {
     /// Binds a statement to a job, and checks the job for `purpose`.
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
+        self.observer.begin(Phase::Prepare);
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
+        let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
         let registry = self.registry();
@@ -100,7 +103,9 @@ impl AnonContext {
             metric,
             terms: terms(&registry, &statement.minimizing)?,
             seed: options.count("seed")?,
-            time_limit: options.given("time_limit", Arguments::duration)?,
+            time_limit: options
+                .given("time_limit", Arguments::duration)?
+                .or(settings.time_limit),
             node_limit: options.given("node_limit", Arguments::count)?,
             target,
             report,
@@ -109,7 +114,12 @@ impl AnonContext {
         };
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
-        blocking("checking the request", check).await
+        let mut job = blocking("checking the request", check).await?;
+        if settings.dry_run {
+            // It was checked with the rest of the request, and is not written.
+            job.report = None;
+        }
+        Ok(job)
     }
 }
 

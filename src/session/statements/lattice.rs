@@ -73,9 +73,7 @@ impl Run for Lattice {
         let rows = move || {
             let evaluator = Evaluator::new(&job, scanned, &borrowed(&metrics))?;
             observer.begin(engine::Phase::Search);
-            let rows = rows(&job, &evaluator, &names, observer.as_ref());
-            observer.end(engine::Phase::Search);
-            rows
+            rows(&job, &evaluator, &names, observer.as_ref())
         };
         let batches = blocking("the lattice", rows).await?;
         let schema = batches

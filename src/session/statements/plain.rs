@@ -2,6 +2,7 @@
 
 use super::entry::{Run, Statement};
 use super::wrapped;
+use super::wrapped::output::written;
 use crate::engine::keep_files_unnamed;
 use crate::error::{Error, Result};
 use crate::session::answer::Answer;
@@ -91,6 +92,11 @@ impl Run for Plain {
             None => e,
         })?;
         keep_files_unnamed(&context.session)?;
+        if context.settings().dry_run
+            && let Some(output) = written(rows.logical_plan())?
+        {
+            return Answer::done(format!("dry run: nothing was written to {output}"));
+        }
         Answer::query(rows).await
     }
 }

@@ -295,7 +295,8 @@ fn statement() -> impl Strategy<Value = Statement> {
     prop_oneof![
         4 => anonymize().prop_map(Statement::new),
         3 => create(),
-        1 => (anonymize(), any::<bool>()).prop_map(|(a, analyze)| Statement::new(Explain { analyze, anonymize: a })),
+        1 => (anonymize(), any::<bool>(), any::<bool>())
+            .prop_map(|(anonymize, analyze, json)| Statement::new(Explain { analyze, json, anonymize })),
         1 => anonymize().prop_map(move |a| Statement::new(Lattice(inner(a)))),
         1 => (anonymize(), vec((objective, weight()), 1..4), any::<bool>()).prop_map(move |(a, both, with)| {
             let (objectives, epsilon): (Vec<_>, Vec<_>) = both.into_iter().unzip();

@@ -62,6 +62,7 @@ impl Run for SuggestRoles {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let named = &self.0;
+        let progress = context.observer.begin(Phase::Measure);
         let source = context.source(named).await?;
         let fields = source.rows.schema().fields().clone();
         let columns: Vec<(String, Kind)> = fields
@@ -76,7 +77,6 @@ impl Run for SuggestRoles {
             return Err(Error::usage(format!("{named} has two columns called {twice:?}")));
         }
         let (state, plan) = source.rows.into_parts();
-        let progress = context.observer.begin(Phase::Measure);
         let own = recounting_session(&state, Arc::clone(&progress));
         own.register_table(TABLE, Arc::new(ViewTable::new(plan.clone(), None)))?;
         let mut in_order = state.clone();
@@ -84,7 +84,6 @@ impl Run for SuggestRoles {
         let one_by_one = recounting_session(&in_order, progress);
         one_by_one.register_table(TABLE, Arc::new(ViewTable::new(plan, None)))?;
         let facts = facts(&own, &one_by_one, &columns).await?;
-        context.observer.end(Phase::Measure);
 
         let proposals: Vec<Proposal> = facts.iter().map(propose).collect();
         let hierarchies = context.hierarchies();

@@ -1,8 +1,8 @@
 //! The values that a report is made from.
 
 use crate::engine::decide::Decision;
-use crate::engine::publish::release::Release;
 use crate::engine::recount::Recounted;
+use crate::engine::release::Release;
 use crate::engine::write::{Stage, Written};
 use crate::folder::Manifest;
 use crate::job::{Job, Target};

@@ -2,7 +2,7 @@
 
 mod released;
 pub(in crate::session) mod spec;
-mod summary;
+pub(super) mod summary;
 
 pub use released::Anonymized;
 
@@ -16,7 +16,9 @@ use crate::session::context::AnonContext;
 use crate::sql::clause::list as clause;
 use async_trait::async_trait;
 use spec::AnonymizeSpec;
+use std::path::Path;
 use std::sync::Arc;
+use summary::{DRY_RUN, KEPT, RELEASED};
 
 pub(in crate::session) const ENTRY: Entry = Entry {
     name: "ANONYMIZE",
@@ -48,22 +50,41 @@ impl Run for AnonymizeSpec {
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         match self.release(context).await? {
             Anonymized::Rows { rows, .. } => Ok(rows),
-            Anonymized::Files { folder, release, .. } => summary::summary(&folder, Some(&release)),
-            Anonymized::Kept { folder } => summary::summary(&folder, None),
+            Anonymized::Files { folder, release, .. } => {
+                summary::summary(Some(&shown(&folder)), RELEASED, Some(&release))
+            }
+            Anonymized::DryRun { folder, release } => {
+                summary::summary(folder.as_deref().map(shown).as_deref(), DRY_RUN, Some(&release))
+            }
+            Anonymized::Kept { folder } => summary::summary(Some(&shown(&folder)), KEPT, None),
         }
     }
+}
+
+fn shown(folder: &Path) -> String {
+    folder.display().to_string()
 }
 
 impl AnonymizeSpec {
     /// Runs the request, and returns its figures with the manifest or the rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let job = Arc::new(context.bind(self, Purpose::Release).await?);
+        if context.settings().dry_run {
+            let folder = job.target.as_ref().map(|t| t.path.clone());
+            return Ok(match (engine::foresee(&job, &context.observer).await?, folder) {
+                (Some(release), folder) => Anonymized::DryRun { folder, release },
+                (None, folder) => Anonymized::Kept {
+                    folder: folder.unwrap_or_default(),
+                },
+            });
+        }
         let Some(target) = &job.target else {
             let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
             let rows = Answer::query(context.session.read_table(Arc::new(table))?).await?;
             if let Some(report) = report {
                 blocking("publishing the report", move || report.publish()).await?;
             }
+            context.observer.released(&release, None);
             return Ok(Anonymized::Rows { release, rows });
         };
         let folder = target.path.clone();

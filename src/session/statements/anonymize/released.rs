@@ -42,6 +42,13 @@ pub enum Anonymized {
         /// The released rows.
         rows: Answer,
     },
+    /// Nothing was written, because `SET anonsql.dry_run = true`.
+    DryRun {
+        /// The folder that the release would have, if the statement names one.
+        folder: Option<PathBuf>,
+        /// The figures of the release as the search foresees them; nothing was recounted.
+        release: Release,
+    },
     /// The target existed already, and IF NOT EXISTS kept it.
     Kept {
         /// The existing folder.
@@ -53,7 +60,7 @@ impl Anonymized {
     /// Returns the figures of the release; `None` if an existing target was kept.
     pub fn release(&self) -> Option<&Release> {
         match self {
-            Self::Files { release, .. } | Self::Rows { release, .. } => Some(release),
+            Self::Files { release, .. } | Self::Rows { release, .. } | Self::DryRun { release, .. } => Some(release),
             Self::Kept { .. } => None,
         }
     }
@@ -62,7 +69,7 @@ impl Anonymized {
     pub fn manifest(&self) -> Option<&Manifest> {
         match self {
             Self::Files { manifest, .. } => Some(manifest),
-            Self::Rows { .. } | Self::Kept { .. } => None,
+            Self::Rows { .. } | Self::DryRun { .. } | Self::Kept { .. } => None,
         }
     }
 }

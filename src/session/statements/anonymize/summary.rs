@@ -7,24 +7,21 @@ use crate::session::answer::Answer;
 use crate::warning;
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
-use std::path::Path;
 use std::sync::Arc;
 
+/// The outcome of a release that is in its place.
+pub(in crate::session) const RELEASED: &str = "released";
+/// The outcome of a release that would have been written.
+pub(in crate::session) const DRY_RUN: &str = "dry run";
+/// The outcome of a statement that kept an existing target.
+pub(in crate::session) const KEPT: &str = "kept: the target exists";
+
 /// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and outcome are not NULL.
-pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer> {
+pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: Option<&Release>) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
-    let outcome = if release.is_some() {
-        "released"
-    } else {
-        "kept: the target exists"
-    };
     let mut columns = vec![
-        (
-            "target",
-            Arc::new(StringArray::from(vec![target.display().to_string()])) as ArrayRef,
-            true,
-        ),
+        ("target", Arc::new(StringArray::from(vec![target])) as ArrayRef, true),
         ("outcome", Arc::new(StringArray::from(vec![outcome])) as ArrayRef, true),
         ("rows_in", count(|r| Some(r.rows_in)), true),
         ("rows_out", count(|r| Some(r.rows_out)), true),
@@ -67,5 +64,12 @@ pub(super) fn summary(target: &Path, release: Option<&Release>) -> Result<Answer
         let unmet = UInt64Array::from(vec![personal.limits_not_met]);
         columns.push(("limits_not_met", Arc::new(unmet), true));
     }
-    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
+    let prose = [
+        "target",
+        "node",
+        "proof",
+        "information_on_classes",
+        "rows_by_sensitive_level",
+    ];
+    Ok(Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)?.prose(&prose))
 }

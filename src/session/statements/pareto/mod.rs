@@ -131,7 +131,7 @@ impl Pareto {
         let request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
         let (batch, front) = context.front(request).await?;
         let chart = chart(&front, &self.objectives);
-        if let Some(path) = report {
+        if let Some(path) = report.filter(|_| !context.settings().dry_run) {
             let svg = chart.svg()?;
             blocking("writing the chart", move || StagedReport::write(&path, &svg)?.publish()).await?;
         }

@@ -31,8 +31,8 @@ impl Run for RiskSpec {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        context.observer.begin(Phase::Measure);
         let measured = context.measure(self).await?;
-        context.observer.end(Phase::Measure);
-        Answer::of(rows::batch(&measured)?)
+        Ok(Answer::of(rows::batch(&measured)?)?.prose(&["subject", "measure", "note"]))
     }
 }

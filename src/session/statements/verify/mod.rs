@@ -8,6 +8,7 @@ pub(in crate::session) mod spec;
 
 use super::entry::{Entry, Run, Statement};
 use crate::audit::{Verification, audit};
+use crate::engine::Phase;
 use crate::error::Result;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -42,6 +43,7 @@ impl Run for Verify {
 impl Verify {
     /// Runs all checks of the claim.
     pub(in crate::session) async fn verification(&self, context: &AnonContext) -> Result<Verification> {
+        context.observer.begin(Phase::Verify);
         let claim = context.claim(self).await?;
         audit(&claim, context.observer.as_ref()).await
     }

@@ -2,9 +2,10 @@
 //! `INSERT INTO t ANONYMIZE ...`. It runs as a DataFusion statement over the released rows, which are registered under
 //! a temporary name.
 
-mod output;
+pub(super) mod output;
 
 use super::anonymize::spec::{self, AnonymizeSpec};
+use super::anonymize::summary::{DRY_RUN, summary};
 use super::entry::{Run, Statement};
 use crate::engine::{self, ReleasedRows, Stage, StagedReport};
 use crate::error::{Error, Result};
@@ -103,7 +104,13 @@ impl Run for Wrapped {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let job = Arc::new(context.bind(&self.anonymize, Purpose::Release).await?);
-        let ReleasedRows { table, report, .. } = engine::release_rows(&job, &context.observer).await?;
+        if context.settings().dry_run
+            && let Some(output) = output::named(&context.session, &self.with_query("SELECT 1")).await?
+        {
+            let release = engine::foresee(&job, &context.observer).await?;
+            return summary(Some(&output), DRY_RUN, release.as_ref());
+        }
+        let ReleasedRows { release, table, report } = engine::release_rows(&job, &context.observer).await?;
         let name = format!("__anonsql_release_{}", context.releases.fetch_add(1, Ordering::Relaxed));
         let table = Arc::new(table);
         context
@@ -132,6 +139,7 @@ impl Run for Wrapped {
         let (schema, batches) = done?;
         let publish = move || report.map_or(Ok(()), StagedReport::publish);
         blocking("publishing the report", publish).await?;
+        context.observer.released(&release, None);
         Answer::batches(schema, batches)
     }
 }

@@ -7,13 +7,18 @@
 use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use arrow::datatypes::DataType;
+use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
-use datafusion::datasource::source_as_provider;
+use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::logical_expr::dml::CopyTo;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::{DFParser, Statement};
+use datafusion::sql::sqlparser::ast;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -50,6 +55,47 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
         .optimizer
         .enable_round_robin_repartition = false;
     Ok((DataFrame::new(state, plan), stage))
+}
+
+/// Returns what a COPY or an INSERT would write outside of the session, by its text alone; `None` for any other
+/// statement, and for an INSERT into a table in memory.
+pub(in crate::session) async fn named(session: &SessionContext, statement: &str) -> Result<Option<String>> {
+    let parsed = DFParser::parse_sql(statement).map_err(|e| Error::from_statement(e, statement))?;
+    Ok(match parsed.front() {
+        Some(Statement::CopyTo(copy)) => Some(copy.target.clone()),
+        Some(Statement::Statement(statement)) => match statement.as_ref() {
+            ast::Statement::Insert(insert) => {
+                let name = insert.table.to_string();
+                let table = session.table_provider(name.as_str()).await?;
+                (!is_in_memory(table.as_ref())).then_some(name)
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Returns what executing a planned statement would write outside of the session, if anything.
+pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> {
+    let mut found = None;
+    plan.apply(|plan| {
+        match plan {
+            // It is explained, and not executed.
+            LogicalPlan::Explain(_) => return Ok(TreeNodeRecursion::Stop),
+            LogicalPlan::Copy(copy) => found = Some(copy.output_url.clone()),
+            LogicalPlan::Dml(insert) => {
+                let table = source_as_provider(&insert.target)?;
+                found = (!is_in_memory(table.as_ref())).then(|| insert.table_name.to_string());
+            }
+            _ => return Ok(TreeNodeRecursion::Continue),
+        }
+        Ok(TreeNodeRecursion::Stop)
+    })?;
+    Ok(found)
+}
+
+fn is_in_memory(table: &dyn TableProvider) -> bool {
+    (table as &dyn Any).is::<MemTable>()
 }
 
 /// Redirects a local COPY to a stage beside its output. Returns `None` if the output is not local.

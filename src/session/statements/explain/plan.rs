@@ -1,89 +1,17 @@
-//! `EXPLAIN [ANALYZE] ANONYMIZE`: what a request would do; with ANALYZE, also what its search did.
+//! What follows from a request alone, in words and as SQL, without reading any data.
 
-use super::anonymize::spec::{self, AnonymizeSpec};
-use super::entry::{Entry, Run, Statement};
 use crate::engine::{self, detail_requests};
-use crate::error::Result;
-use crate::frequency::{BaseSet, DetailRequest};
+use crate::frequency::DetailRequest;
 use crate::hierarchy::TOP;
-use crate::job::{Choice, Constraint, Job, Purpose, QuasiIdentifier};
+use crate::job::{Choice, Constraint, Job, QuasiIdentifier};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
-use crate::session::answer::Answer;
-use crate::session::context::AnonContext;
-use crate::sql::clause::list as clause;
-use arrow::array::{ArrayRef, StringArray};
-use arrow::record_batch::RecordBatch;
-use async_trait::async_trait;
-use std::fmt;
-use std::sync::Arc;
-
-pub(super) const ENTRY: Entry = Entry {
-    name: "EXPLAIN ANONYMIZE",
-    starts: &["EXPLAIN ANONYMIZE", "EXPLAIN ANALYZE ANONYMIZE"],
-    summary: "shows roles, lattice, what prunes and the queries; ANALYZE adds what ran",
-    syntax: "EXPLAIN [ANALYZE] ANONYMIZE ...",
-    example: "EXPLAIN ANALYZE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
-    read: |c, form| {
-        let (anonymize, clauses) = spec::read(c, "EXPLAIN ANONYMIZE", &[clause::TO, clause::REPORT], true)?;
-        spec::single(c, &clauses)?;
-        Ok(Statement::new(Explain {
-            analyze: form == 1,
-            anonymize,
-        }))
-    },
-};
-
-/// `EXPLAIN [ANALYZE] ANONYMIZE ...`
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Explain {
-    /// Whether the search is run (ANALYZE).
-    pub(super) analyze: bool,
-    /// The request that is explained.
-    pub(super) anonymize: AnonymizeSpec,
-}
-
-impl fmt::Display for Explain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.analyze { "EXPLAIN ANALYZE " } else { "EXPLAIN " })?;
-        self.anonymize.fmt(f)
-    }
-}
-
-#[async_trait]
-impl Run for Explain {
-    fn kind(&self) -> &'static str {
-        match self.analyze {
-            false => "explain anonymize",
-            true => "explain analyze anonymize",
-        }
-    }
-
-    async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let job = Arc::new(context.bind(&self.anonymize, Purpose::Decide).await?);
-        let mut rows = plan(&job);
-        if self.analyze {
-            let decision = engine::decide_job(&job, &context.observer).await?;
-            rows.extend(ran(&job, &decision));
-            rows.retain(|(item, _)| item != WARNING);
-            let found = engine::findings(&job, &decision, &context.observer).await?;
-            rows.extend(found.warnings.into_iter().map(|w| (WARNING.to_string(), w.text)));
-            rows.extend(found.advice.map(|advice| ("advice".to_string(), advice)));
-        }
-        let item: StringArray = rows.iter().map(|(item, _)| Some(item.as_str())).collect();
-        let detail: StringArray = rows.iter().map(|(_, detail)| Some(detail.as_str())).collect();
-        Answer::of(RecordBatch::try_from_iter([
-            ("item", Arc::new(item) as ArrayRef),
-            ("detail", Arc::new(detail)),
-        ])?)
-    }
-}
 
 /// The item of a warning about a role: before a scan, what the name of a column says.
-const WARNING: &str = "warning";
+pub(super) const WARNING: &str = "warning";
 
 /// Returns the rows that follow from the request alone, without reading any data.
-fn plan(job: &Job) -> Vec<(String, String)> {
+pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
     for identifier in &job.identifiers {
@@ -161,21 +89,24 @@ fn plan(job: &Job) -> Vec<(String, String)> {
     if let Choice::Partition { .. } = job.choice {
         return rows;
     }
-    let top: Vec<u8> = job
-        .quasi_identifiers
-        .iter()
-        .map(|q| q.levels.map_or(q.hierarchy.height(), |(_, high)| high))
-        .collect();
-    add("top node's query", node_query(job, &top));
+    add("top node's query", node_query(job, &top(job)));
     rows
 }
 
-fn levels(q: &QuasiIdentifier) -> u128 {
+/// Returns the levels of the lattice's top.
+pub(super) fn top(job: &Job) -> Vec<u8> {
+    let quasi_identifiers = job.quasi_identifiers.iter();
+    quasi_identifiers
+        .map(|q| q.levels.map_or(q.hierarchy.height(), |(_, high)| high))
+        .collect()
+}
+
+pub(super) fn levels(q: &QuasiIdentifier) -> u128 {
     let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
     u128::from(high.saturating_sub(low)) + 1
 }
 
-fn limit(job: &Job) -> String {
+pub(super) fn limit(job: &Job) -> String {
     use crate::job::SuppressionLimit::{Rows, Share};
     let fate = if job.starred {
         "kept with every quasi-identifier as *"
@@ -192,7 +123,7 @@ fn limit(job: &Job) -> String {
 }
 
 /// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else per row.
-fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
+pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
     match job.entity {
         Some(_) => constraint.model.monotonicity_per_entity(),
         None => constraint.model.monotonicity(),
@@ -207,6 +138,19 @@ fn model(job: &Job, constraint: &Constraint) -> String {
         Monotonicity::Never if job.entity.is_some() => "not monotone where classes count entities",
         Monotonicity::Never => "not monotone",
     };
+    let grouping = match constraint.subset {
+        Some(_) => ", in a grouping of the node's classes of its own",
+        None => "",
+    };
+    format!(
+        "{}: {monotone}; reads {}{grouping}",
+        constraint.describe(&job.quasi_identifiers),
+        counted(job, constraint)
+    )
+}
+
+/// Describes what a model counts in a class.
+pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     let reads = constraint.model.reads();
     let counted = match &job.entity {
         Some(entity) => format!("distinct {entity}"),
@@ -222,18 +166,11 @@ fn model(job: &Job, constraint: &Constraint) -> String {
         let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref());
         read += &hierarchy.map_or(String::new(), |h| format!(" in hierarchy {}", h.name()));
     }
-    let grouping = match constraint.subset {
-        Some(_) => ", in a grouping of the node's classes of its own",
-        None => "",
-    };
-    format!(
-        "{}: {monotone}; reads {read}{grouping}",
-        constraint.describe(&job.quasi_identifiers)
-    )
+    read
 }
 
 /// Describes which nodes a search may skip, and why.
-fn pruning(job: &Job) -> String {
+pub(super) fn pruning(job: &Job) -> String {
     let (call, search) = match &job.choice {
         Choice::Search { call, search } => (call, search),
         Choice::Node(_) => return "nothing: the node is given".into(),
@@ -280,7 +217,7 @@ fn pruning(job: &Job) -> String {
 }
 
 /// Returns the first scan as SQL.
-fn base_query(job: &Job) -> String {
+pub(super) fn base_query(job: &Job) -> String {
     let columns: Vec<String> = job.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");
     format!(
@@ -311,7 +248,7 @@ fn carried(job: &Job, rolled_up: bool) -> String {
 }
 
 /// Returns a node as SQL over the base query. The SQL runs as printed in a session that has the hierarchies.
-fn node_query(job: &Job, levels: &[u8]) -> String {
+pub(super) fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);
         match level {
@@ -332,44 +269,4 @@ fn node_query(job: &Job, levels: &[u8]) -> String {
         base_query(job),
         groups.join(", ")
     )
-}
-
-/// Returns the rows of ANALYZE: the figures of the search that ran.
-fn ran(job: &Job, decision: &engine::Decision) -> Vec<(String, String)> {
-    use crate::search::Oracle;
-    let evaluator = &decision.evaluator;
-    let counters = evaluator.counters();
-    let base = evaluator.sets().base();
-    let row = |item: &str, detail: String| (item.to_string(), detail);
-    let mut rows = vec![
-        row("rows read", evaluator.rows().to_string()),
-        match &base.set {
-            BaseSet::Held(set) => row("distinct combinations", set.len().to_string()),
-            BaseSet::Spilled(set) => row("combinations in files", set.entries().to_string()),
-        },
-    ];
-    match &decision.verdict.partition {
-        Some(partition) => {
-            rows.push(row("groups", partition.len().to_string()));
-            rows.push(row("labels", decision.describe(job)));
-        }
-        None => {
-            let node = decision.classes.node();
-            rows.push(row("nodes assessed", decision.nodes.to_string()));
-            rows.push(row(
-                "frequency sets",
-                format!(
-                    "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
-                    counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
-                ),
-            ));
-            rows.push(row("node", engine::describe(job, node)));
-            rows.push(row("node's query", node_query(job, node.levels())));
-        }
-    }
-    rows.push(row("classes", decision.verdict.classes.to_string()));
-    rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
-    rows.push(row(&job.metric_name, decision.value.to_string()));
-    rows.push(row("proof", decision.proof(job)));
-    rows
 }

@@ -1,0 +1,198 @@
+//! The progress of a phase in words: how much is done, of what, and how long the rest takes.
+
+use crate::engine::Phase;
+use crate::search::Progress;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The counters of a phase, shared with its progress bar.
+#[derive(Clone, Default)]
+pub struct Facts {
+    /// The number of rows so far, which the run counts.
+    pub rows: Arc<AtomicU64>,
+    /// The number of rows of the whole phase; 0 if it is not known.
+    pub expected: Arc<AtomicU64>,
+    /// The progress of the search, if the phase is one.
+    pub search: Arc<Mutex<Option<Progress>>>,
+    /// When the first rows were seen. What comes before, such as sorting, says nothing about the time that a row takes.
+    first: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Facts {
+    /// Describes the progress.
+    fn describe(&self) -> String {
+        if let Some(progress) = &*self.search.lock() {
+            return searched(progress);
+        }
+        let (rows, expected) = (self.rows.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
+        let since = match rows {
+            0 => Duration::ZERO,
+            _ => self.first.lock().get_or_insert_with(Instant::now).elapsed(),
+        };
+        counted(rows, expected, since)
+    }
+}
+
+/// Describes how many nodes were looked at, the best value so far, and the value that none can beat.
+pub fn searched(progress: &Progress) -> String {
+    let Progress {
+        nodes, of, best, bound, ..
+    } = progress;
+    let mut text = match of {
+        Some(of) => format!("{} of {} nodes", HumanCount(*nodes), grouped(*of)),
+        None => return String::new(),
+    };
+    // Writing to a string does not fail.
+    let _ = match best {
+        Some(best) => write!(text, ", best {best:.4}"),
+        None => write!(text, ", no best yet"),
+    };
+    if let Some(bound) = bound {
+        let _ = write!(text, ", proven bound {bound:.4}");
+    }
+    text
+}
+
+/// Returns a number with a comma between every three digits, or its magnitude if it is too long to be read.
+fn grouped(number: u128) -> String {
+    match u64::try_from(number) {
+        Ok(number) if number < 1_000_000_000_000 => HumanCount(number).to_string(),
+        _ => format!("{:.1e}", number as f64),
+    }
+}
+
+/// Describes rows that were counted `since` the first of them. What is expected may be an estimate, so a phase that goes
+/// on is never said to be complete.
+fn counted(rows: u64, expected: u64, since: Duration) -> String {
+    if expected == 0 {
+        return match rows {
+            0 => String::new(),
+            rows => format!("{} rows", HumanCount(rows)),
+        };
+    }
+    let percent = (u128::from(rows) * 100 / u128::from(expected)).min(99);
+    let mut text = format!("{percent}%, {} of {} rows", HumanCount(rows), HumanCount(expected));
+    if rows > 0 && rows < expected && since >= Duration::from_secs(1) {
+        let left = since.as_secs_f64() * (expected - rows) as f64 / rows as f64;
+        text += &format!(", {} left", rounded(left));
+    }
+    text
+}
+
+/// Returns a time in words that is as exact as an estimate can be.
+fn rounded(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// Creates the progress bar of a phase.
+pub fn bar(phase: Phase, facts: Facts) -> ProgressBar {
+    let label = match phase {
+        Phase::Prepare => "Preparing",
+        Phase::Scan => "Reading",
+        Phase::Search => "Searching",
+        Phase::Write => "Writing",
+        Phase::Verify => "Verifying",
+        Phase::Measure => "Measuring",
+        Phase::Report => "Reporting",
+        Phase::Publish => "Publishing",
+    };
+    let style = ProgressStyle::with_template("{spinner} {msg:<10} {elapsed:>4}  {facts}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+        .with_key("facts", move |_: &ProgressState, out: &mut dyn Write| {
+            // A failure to draw the bar is ignored.
+            let _ = out.write_str(&facts.describe());
+        });
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
+    bar.set_message(label);
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::engine::{Observer, Silent};
+
+    /// Returns the progress of a search over 648 nodes, as an observer is told of it.
+    pub fn progress(nodes: u64, best: Option<f64>, bound: Option<f64>, limited: bool) -> Progress {
+        Progress {
+            nodes,
+            of: Some(648),
+            best,
+            bound,
+            limited,
+        }
+    }
+
+    #[test]
+    fn a_bar_says_what_is_known() {
+        let facts = Facts::default();
+        assert_eq!(facts.describe(), "");
+        facts.rows.store(12_345, Ordering::Relaxed);
+        assert_eq!(facts.describe(), "12,345 rows");
+        facts.expected.store(50_000, Ordering::Relaxed);
+        assert_eq!(facts.describe(), "24%, 12,345 of 50,000 rows");
+        for (best, bound, said) in [
+            (None, None, "7 of 648 nodes, no best yet"),
+            (Some(0.25), None, "7 of 648 nodes, best 0.2500"),
+            (
+                Some(0.25),
+                Some(0.125),
+                "7 of 648 nodes, best 0.2500, proven bound 0.1250",
+            ),
+        ] {
+            *facts.search.lock() = Some(progress(7, best, bound, false));
+            assert_eq!(facts.describe(), said);
+        }
+        let beyond = Progress {
+            of: Some(u128::MAX),
+            ..progress(7, None, None, false)
+        };
+        assert_eq!(searched(&beyond), "7 of 3.4e38 nodes, no best yet");
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_rows_so_far() {
+        let ten = Duration::from_secs(10);
+        assert_eq!(counted(100, 400, ten), "25%, 100 of 400 rows, 30 s left");
+        assert_eq!(counted(100, 4_000, ten), "2%, 100 of 4,000 rows, 6 min left");
+        assert_eq!(counted(1, 4_000, ten), "0%, 1 of 4,000 rows, 11.1 h left");
+        assert_eq!(
+            counted(100, 400, Duration::ZERO),
+            "25%, 100 of 400 rows",
+            "nothing is known yet"
+        );
+        assert_eq!(
+            counted(500, 400, ten),
+            "99%, 500 of 400 rows",
+            "the estimate was too small"
+        );
+    }
+
+    #[test]
+    fn every_phase_has_a_bar() {
+        for phase in [
+            Phase::Prepare,
+            Phase::Scan,
+            Phase::Search,
+            Phase::Write,
+            Phase::Verify,
+            Phase::Measure,
+            Phase::Report,
+            Phase::Publish,
+        ] {
+            Silent.end(phase);
+            let drawn = bar(phase, Facts::default());
+            assert!(drawn.message().len() <= 10, "{}", drawn.message());
+            drawn.finish_and_clear();
+        }
+    }
+}

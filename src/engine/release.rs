@@ -1,0 +1,54 @@
+//! The figures of a release, as values.
+
+use crate::folder::{Check, PersonalSummary, RandomizedColumn};
+use crate::warning::Warning;
+
+/// The figures of a recounted release.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)";
+/// let anonymized = anon.anonymize(request).await?;
+/// let release = anonymized.release().expect("nothing was there to keep");
+/// assert_eq!((release.reached_k, release.classes, release.rows_suppressed), (Some(2), 2, 0));
+/// assert!(release.checks.iter().all(|check| check.ok));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Release {
+    /// The number of rows read.
+    pub rows_in: u64,
+    /// The number of rows released.
+    pub rows_out: u64,
+    /// The number of rows suppressed.
+    pub rows_suppressed: u64,
+    /// The number of equivalence classes released.
+    pub classes: u64,
+    /// The size of the smallest class, recounted on the released rows; in entities if the request names them.
+    pub reached_k: Option<u64>,
+    /// The chosen node by column, or the number of labels by column for a partition.
+    pub node: String,
+    /// The name of the metric that was minimised.
+    pub metric: String,
+    /// The value of the metric.
+    pub value: f64,
+    /// The optimality proof of the search, in words.
+    pub proof: String,
+    /// The number of distinct nodes assessed.
+    pub nodes: u64,
+    /// The recounted check of each promise.
+    pub checks: Vec<Check>,
+    /// The summary of each randomized column.
+    pub randomized: Vec<RandomizedColumn>,
+    /// The summary of the personal limits, if the rows have them.
+    pub personal: Option<PersonalSummary>,
+    /// The warnings about the roles of the request, including those that it accepts.
+    pub warnings: Vec<Warning>,
+    /// The advice of another search, if that would lose far less.
+    pub advice: Option<String>,
+}

@@ -1,0 +1,150 @@
+//! The answer of EXPLAIN as one JSON value.
+
+use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning, top};
+use crate::engine::{Decision, Findings, Phase};
+use crate::frequency::BaseSet;
+use crate::job::{Choice, Job, SuppressionLimit};
+use crate::model::Monotonicity;
+use crate::search::Oracle;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// Returns what follows from the request alone.
+pub(super) fn plan(job: &Job) -> Value {
+    let lattice = match &job.choice {
+        Choice::Partition { .. } => Value::Null,
+        Choice::Search { .. } | Choice::Node(_) => json!({
+            "nodes": whole(job.quasi_identifiers.iter().map(levels).product()),
+            "levels": job.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
+        }),
+    };
+    let models = job.constraints.iter().map(|constraint| {
+        json!({
+            "model": constraint.describe(&job.quasi_identifiers),
+            "monotone": match monotonicity(job, constraint) {
+                Monotonicity::Always => "always",
+                Monotonicity::WithoutSuppression => "without suppression",
+                Monotonicity::Never => "never",
+            },
+            "reads": counted(job, constraint),
+        })
+    });
+    let mut queries = json!({ "base": base_query(job) });
+    if !lattice.is_null() {
+        queries["top"] = node_query(job, &top(job)).into();
+    }
+    json!({
+        "statement": job.statement,
+        "source": job.source.name,
+        "columns": columns(job),
+        "entity": job.entity,
+        "population": job.population.as_ref().map(|p| p.name.as_str()),
+        "lattice": lattice,
+        "models": models.collect::<Vec<_>>(),
+        "suppression": suppression(job),
+        "pruning": pruning(job),
+        "metric": job.metric_name,
+        "choice": choice(job),
+        "target": job.target.as_ref().map(|t| t.path.display().to_string()),
+        "queries": queries,
+    })
+}
+
+/// Returns the role of every column that the statement names.
+fn columns(job: &Job) -> Vec<Value> {
+    let mut columns = vec![];
+    for i in &job.identifiers {
+        columns.push(json!({ "column": i.column, "role": "identifier", "hashed": i.secret.is_some() }));
+    }
+    for q in &job.quasi_identifiers {
+        let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
+        columns.push(json!({
+            "column": q.column, "role": "quasi-identifier", "hierarchy": q.hierarchy.name(),
+            "levels": [low, high], "weight": q.weight,
+        }));
+    }
+    for s in &job.sensitive {
+        columns.push(json!({
+            "column": s.column, "role": "sensitive", "hierarchy": s.hierarchy.as_ref().map(|h| h.name()),
+            "randomized": s.randomization.as_ref().map(ToString::to_string),
+        }));
+    }
+    let plain = |column: &String, role| json!({ "column": column, "role": role });
+    columns.extend(job.class_label.iter().map(|c| plain(c, "class")));
+    columns.extend(job.keep.iter().map(|c| plain(c, "keep")));
+    columns
+}
+
+fn suppression(job: &Job) -> Value {
+    let limit = match job.suppression {
+        SuppressionLimit::Rows(rows) => ("rows", rows.into()),
+        SuppressionLimit::Share { over, under } => ("percent", (over as f64 * 100.0 / under as f64).into()),
+    };
+    let limit: Map<String, Value> = [(limit.0.to_string(), limit.1)].into_iter().collect();
+    json!({ "at_most": limit, "rows": if job.starred { "starred" } else { "dropped" } })
+}
+
+fn choice(job: &Job) -> Value {
+    match &job.choice {
+        Choice::Search { call, .. } => json!({ "by": "search", "search": call.to_string() }),
+        Choice::Partition { call, partitioner } => {
+            json!({ "by": "partition", "search": call.to_string(), "does": partitioner.describe() })
+        }
+        Choice::Node(levels) => json!({ "by": "node", "node": node(job, levels) }),
+    }
+}
+
+/// Returns what the search did, with the seconds of each phase.
+pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Phase, Duration)]) -> Value {
+    let (evaluator, counters) = (&decision.evaluator, decision.evaluator.counters());
+    let base = evaluator.sets().base();
+    let phases: Map<String, Value> = times
+        .iter()
+        .map(|(phase, time)| (phase.name().to_string(), time.as_secs_f64().into()))
+        .collect();
+    let mut value = json!({
+        "rows_read": evaluator.rows(),
+        "combinations": base.combinations(),
+        "in_files": matches!(base.set, BaseSet::Spilled(_)),
+        "classes": decision.verdict.classes,
+        "suppressed": decision.verdict.suppressed,
+        "k": evaluator.smallest_class(&decision.classes, &decision.verdict),
+        "value": decision.value,
+        "proof": decision.proof(job),
+        "warnings": found.warnings,
+        "advice": found.advice,
+        "phases": phases,
+    });
+    let found = match &decision.verdict.partition {
+        Some(partition) => json!({ "groups": partition.len(), "labels": decision.describe(job) }),
+        None => {
+            let levels = decision.classes.node().levels();
+            json!({
+                "nodes": decision.nodes,
+                "frequency_sets": {
+                    "evaluated": counters.evaluated, "rolled_up": counters.rolled_up, "cached": counters.cached,
+                    "classes_read": counters.rows_read,
+                },
+                "node": node(job, levels),
+                "query": node_query(job, levels),
+            })
+        }
+    };
+    if let (Value::Object(value), Value::Object(found)) = (&mut value, found) {
+        value.extend(found);
+    }
+    value
+}
+
+fn node(job: &Job, levels: &[u8]) -> Map<String, Value> {
+    let columns = job.quasi_identifiers.iter().map(|q| q.column.clone());
+    columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
+}
+
+/// Returns a number that may be beyond what JSON readers hold exactly; then it is a text.
+fn whole(number: u128) -> Value {
+    match u64::try_from(number) {
+        Ok(number) if number < 1 << 53 => number.into(),
+        _ => number.to_string().into(),
+    }
+}

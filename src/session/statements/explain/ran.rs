@@ -1,0 +1,51 @@
+//! What a search did: the rows that ANALYZE adds.
+
+use super::plan::node_query;
+use crate::engine::{self, Phase};
+use crate::frequency::BaseSet;
+use crate::job::Job;
+use crate::search::Oracle;
+use std::time::Duration;
+
+/// Returns the rows of ANALYZE: the figures of the search that ran.
+pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Duration)]) -> Vec<(String, String)> {
+    let evaluator = &decision.evaluator;
+    let counters = evaluator.counters();
+    let base = evaluator.sets().base();
+    let row = |item: &str, detail: String| (item.to_string(), detail);
+    let mut rows = vec![
+        row("rows read", evaluator.rows().to_string()),
+        match &base.set {
+            BaseSet::Held(set) => row("distinct combinations", set.len().to_string()),
+            BaseSet::Spilled(set) => row("combinations in files", set.entries().to_string()),
+        },
+    ];
+    match &decision.verdict.partition {
+        Some(partition) => {
+            rows.push(row("groups", partition.len().to_string()));
+            rows.push(row("labels", decision.describe(job)));
+        }
+        None => {
+            let node = decision.classes.node();
+            rows.push(row("nodes assessed", decision.nodes.to_string()));
+            rows.push(row(
+                "frequency sets",
+                format!(
+                    "{} evaluated, of them {} rolled up from a cached set, {} answered from the cache, {} classes read",
+                    counters.evaluated, counters.rolled_up, counters.cached, counters.rows_read
+                ),
+            ));
+            rows.push(row("node", engine::describe(job, node)));
+            rows.push(row("node's query", node_query(job, node.levels())));
+        }
+    }
+    rows.push(row("classes", decision.verdict.classes.to_string()));
+    rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
+    rows.push(row(&job.metric_name, decision.value.to_string()));
+    rows.push(row("proof", decision.proof(job)));
+    let times = times
+        .iter()
+        .map(|(phase, time)| format!("{} {:.3} s", phase.name(), time.as_secs_f64()));
+    rows.push(row("time", times.collect::<Vec<_>>().join(", ")));
+    rows
+}

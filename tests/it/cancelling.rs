@@ -1,0 +1,170 @@
+//! Dropping the future of a statement: the work of every phase ends, and nothing is left of it.
+
+use crate::common::{collect, context};
+use anonsql::{AnonContext, Observer, Phase, Progress};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// Holds a run at the beginning of a phase until it may go on, and counts what it does.
+struct Follows {
+    at: Phase,
+    reached: Notify,
+    go_on: Mutex<Receiver<()>>,
+    rows: Arc<AtomicU64>,
+    batches: AtomicU64,
+}
+
+impl Follows {
+    fn until(at: Phase) -> (Arc<Self>, Sender<()>) {
+        let (sender, go_on) = channel();
+        let follows = Self {
+            at,
+            reached: Notify::new(),
+            go_on: Mutex::new(go_on),
+            rows: Arc::default(),
+            batches: AtomicU64::new(0),
+        };
+        (Arc::new(follows), sender)
+    }
+
+    /// Waits until nothing of a run holds its observer or counts rows any more.
+    async fn ended(self: &Arc<Self>) {
+        for _ in 0..6000 {
+            if Arc::strong_count(self) == 1 && Arc::strong_count(&self.rows) == 1 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the run goes on for a minute");
+    }
+}
+
+impl Observer for Follows {
+    fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
+        if phase == self.at {
+            self.reached.notify_one();
+            // The sender is dropped once the statement is.
+            let _ = self.go_on.lock().map(|go_on| go_on.recv());
+        }
+        Arc::clone(&self.rows)
+    }
+
+    fn searched(&self, _: Progress) {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let ended = context.sql(&sql).await;
+        panic!("the statement was to be dropped: {:?}", ended.map(|_| ()));
+    })
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// At the beginning of every phase the statement is dropped. No stage, temporary file or report is left, and the target
+/// is not there, or, if the last step had begun, complete.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_statement_leaves_nothing() {
+    for at in [
+        Phase::Prepare,
+        Phase::Scan,
+        Phase::Search,
+        Phase::Write,
+        Phase::Verify,
+        Phase::Publish,
+        Phase::Report,
+    ] {
+        let scratch = tempfile::tempdir().unwrap();
+        let (follows, held) = Follows::until(at);
+        let context = context(2).with_observer(Arc::clone(&follows) as _);
+        let setup = "CREATE TABLE t AS SELECT value AS id, value % 50 AS age FROM generate_series(1, 20000);
+            CREATE HIERARCHY age AS INTERVALS (5, 10)";
+        collect(&context, setup).await;
+        let folder = scratch.path().display();
+        let sql = format!(
+            "ANONYMIZE t TO '{folder}/out/' QUASI IDENTIFIERS (age USING age) KEEP (id) SATISFYING k_anonymity(5) \
+             REPORT TO '{folder}/report.md'"
+        );
+        let running = start(context, sql);
+        follows.reached.notified().await;
+        running.abort();
+        drop(held);
+        let ended = running.await.unwrap_err();
+        assert!(ended.is_cancelled(), "{at:?}: {ended}");
+        follows.ended().await;
+        assert!(
+            is_empty(scratch.path()),
+            "{at:?}: {:?}",
+            scratch.path().read_dir().unwrap().collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A scan of more rows than anybody can wait for: the tasks end within the batches that they are at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_scan_reads_no_further() {
+    let (follows, held) = Follows::until(Phase::Measure);
+    let context = context(2).with_observer(Arc::clone(&follows) as _);
+    let endless = "ANONYMIZE (SELECT value % 7 AS n FROM generate_series(1, 1000000000000)) \
+                   QUASI IDENTIFIERS (n) SATISFYING k_anonymity(5)";
+    let running = start(context, endless.into());
+    while follows.rows.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    let before = follows.rows.load(Ordering::Relaxed);
+    follows.ended().await;
+    let after = follows.rows.load(Ordering::Relaxed) - before;
+    assert!(
+        after <= 4 * 8192,
+        "{after} rows were read after the statement was dropped"
+    );
+    drop(held);
+}
+
+/// A search that would take years, and one that divides the table: none goes on by more than the nodes it is at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_search_looks_no_further() {
+    for threads in [1, 2] {
+        for search in ["exhaustive", "auto", "flash", "incognito", "tabu", "genetic"] {
+            let (follows, held) = Follows::until(Phase::Measure);
+            let context = context(threads).with_observer(Arc::clone(&follows) as _);
+            let columns: Vec<String> = (2..14).map(|m| format!("value % {m} AS c{m}")).collect();
+            let setup = format!(
+                "CREATE TABLE t AS SELECT {} FROM generate_series(1, 3000); CREATE HIERARCHY h AS INTERVALS (2, 4, 8, 16)",
+                columns.join(", ")
+            );
+            collect(&context, &setup).await;
+            let columns: Vec<String> = (2..14).map(|m| format!("c{m} USING h")).collect();
+            let sql = format!(
+                "ANONYMIZE t QUASI IDENTIFIERS ({}) SATISFYING k_anonymity(5) SUPPRESSING AT MOST 10 PERCENT \
+                 SEARCH USING {search}",
+                columns.join(", ")
+            );
+            let running = start(context, sql);
+            while follows.batches.load(Ordering::Relaxed) < 3 {
+                tokio::task::yield_now().await;
+            }
+            running.abort();
+            assert!(running.await.unwrap_err().is_cancelled(), "{search}");
+            let before = follows.batches.load(Ordering::Relaxed);
+            follows.ended().await;
+            let after = follows.batches.load(Ordering::Relaxed) - before;
+            assert!(
+                after <= 1,
+                "{search}: {after} batches were assessed after the statement was dropped"
+            );
+            drop(held);
+        }
+    }
+}
