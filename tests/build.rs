@@ -1,10 +1,11 @@
-//! Says whether ../shared and a Chromium are at hand, so that tests that need them are reported as ignored where they
-//! are not. Under CI those that need ../shared run, and fail, without it.
+//! Says whether ../shared, tmux and a Chromium are at hand, so that tests that need them are reported as ignored where
+//! they are not. Under CI those that need ../shared or tmux run, and fail, without it.
 
 use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_shared)");
+    println!("cargo::rustc-check-cfg=cfg(has_tmux)");
     println!("cargo::rustc-check-cfg=cfg(has_chromium)");
     println!("cargo::rerun-if-env-changed=ANONSQL_SHARED");
     println!("cargo::rerun-if-env-changed=ANONSQL_CHROMIUM");
@@ -13,6 +14,9 @@ fn main() {
     let shared = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     if Path::new(&shared).exists() || std::env::var("CI").is_ok() {
         println!("cargo::rustc-cfg=has_shared");
+    }
+    if found(&["tmux"]).is_some() || std::env::var("CI").is_ok() {
+        println!("cargo::rustc-cfg=has_tmux");
     }
     if let Some(chromium) = chromium() {
         println!("cargo::rustc-cfg=has_chromium");
@@ -26,9 +30,13 @@ fn chromium() -> Option<PathBuf> {
     if let Ok(named) = std::env::var("ANONSQL_CHROMIUM") {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());
     }
+    found(&["chromium", "chromium-browser", "google-chrome"])
+}
+
+/// The first of these commands that is there.
+fn found(names: &[&str]) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
     std::env::split_paths(&folders)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
         .find(|path| path.is_file())
 }

@@ -12,6 +12,7 @@ mod progress;
 mod repl;
 mod runner;
 mod script;
+mod typing;
 mod watch;
 
 #[cfg(feature = "internal-api")]
@@ -24,7 +25,7 @@ use args::{Args, Input, Job};
 use log::Log;
 use memory::Guard;
 use message::report;
-use output::Printing;
+use output::{Destination, Held, Printing, Screen};
 use runner::Runner;
 use script::{run_file, text};
 use std::io::{IsTerminal, Read, Write};
@@ -102,19 +103,20 @@ fn start(args: &Args, log: &Log, interactive: bool) -> Result<Runner> {
         session.config_mut().options_mut().set("anonsql.dry_run", "true")?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
-    let terminal = console::Term::stdout();
-    let on_terminal = terminal.is_term();
+    let screen = Screen::standard(interactive);
     let printing = Printing {
         format: args.format,
         max_rows: match args.max_rows {
             Some(0) => None,
             Some(rows) => Some(rows),
-            None => on_terminal.then_some(ROWS_ON_A_TERMINAL),
+            None => screen.is_some().then_some(ROWS_ON_A_TERMINAL),
         },
-        width: terminal
-            .size_checked()
-            .filter(|_| on_terminal)
-            .map(|(_, columns)| columns.into()),
+        to: match interactive && screen.is_some() {
+            true => Destination::Held(Held::default()),
+            false => Destination::Standard,
+        },
+        screen,
+        pager: interactive,
         show_values: interactive,
     };
     Runner::new(

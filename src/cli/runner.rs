@@ -3,13 +3,13 @@
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
-use super::output::{Format, Printing};
+use super::output::Printing;
 use super::panic;
+use super::typing::TypeAhead;
 use super::watch::Watch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::{AnonContext, Statement};
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -26,6 +26,8 @@ pub struct Runner {
     log: Log,
     printing: Printing,
     quiet: bool,
+    /// Whether statements are typed.
+    typed: bool,
 }
 
 /// The time that a cancelled statement has to clean up.
@@ -64,6 +66,7 @@ impl Runner {
             log,
             printing,
             quiet,
+            typed: false,
         })
     }
 
@@ -82,24 +85,14 @@ impl Runner {
         &self.log
     }
 
-    /// Returns the format of results, which can be changed.
-    pub fn format(&mut self) -> &mut Format {
-        &mut self.printing.format
+    /// Returns how results are printed.
+    pub fn printing(&self) -> &Printing {
+        &self.printing
     }
 
-    /// Returns the largest number of rows of a table that are printed, which can be changed.
-    pub fn max_rows(&mut self) -> &mut Option<usize> {
-        &mut self.printing.max_rows
-    }
-
-    /// Returns the width of the terminal in columns, if there is a terminal.
-    pub fn width(&self) -> Option<usize> {
-        self.printing.width
-    }
-
-    /// Sets the width of the terminal in columns, which may have changed.
-    pub fn set_width(&mut self, width: Option<usize>) {
-        self.printing.width = width;
+    /// Returns how results are printed, which can be changed.
+    pub fn printing_mut(&mut self) -> &mut Printing {
+        &mut self.printing
     }
 
     /// Prints a note on standard error, unless the user wants quiet or a log.
@@ -131,7 +124,7 @@ impl Runner {
         self.log
             .event("statement", [("kind", kind.into()), ("state", "begin".into())]);
         let started = Instant::now();
-        let (context, printing) = (self.context.clone(), self.printing);
+        let (context, printing) = (self.context.clone(), self.printing.clone());
         let done = self.supervise(async move {
             let answer = context.execute(statement).await?;
             let verified = answer.verified();
@@ -144,6 +137,7 @@ impl Runner {
             })
         });
         let done = done.map_err(|e| Error::new(e.kind(), readable(&e)));
+        let shown = self.printing.show_held();
         let outcome = done.as_ref().map_or_else(
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
@@ -164,16 +158,18 @@ impl Runner {
             ("phases", phases.into()),
         ];
         self.log.event("statement", fields.into_iter().chain(released));
-        done?.verified
+        let verified = done?.verified;
+        shown.and(verified)
     }
 
     /// Prints a requested text on standard output, like a result.
     pub fn say(&self, text: &str) -> Result<()> {
-        writeln!(std::io::stdout(), "{}", plain::lines(text)).map_err(|e| Error::io("standard output", e))
+        self.printing.show(&format!("{}\n", plain::lines(text)))
     }
 
     /// Runs a job of the session until it ends, until Ctrl-C, or until it exceeds the memory limit.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+        let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
         let mut task = self.runtime.spawn(job);
         let done = self.supervisor.block_on(async {
@@ -213,6 +209,17 @@ impl Runner {
         done
     }
 
+    /// Prepares for statements that are typed: Ctrl-C ends a statement and not the session, also while a pager or an editor
+    /// runs, and what is typed while a statement runs waits for the prompt.
+    pub fn expect_typing(&mut self) {
+        self.typed = true;
+        #[cfg(unix)]
+        self.supervisor.block_on(async {
+            // Once there was a listener, the signal does not end the process.
+            drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()));
+        });
+    }
+
     /// Ends the session. Threads that still compute are waited for no longer than `patience`, and not at all if they
     /// exceed the memory limit by far.
     pub fn shutdown(self, patience: Duration) {
@@ -241,6 +248,7 @@ fn interruption() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::{Destination, Format};
     use datafusion::prelude::SessionContext;
 
     fn runner() -> Runner {
@@ -248,7 +256,9 @@ mod tests {
         let printing = Printing {
             format: Format::Csv,
             max_rows: None,
-            width: None,
+            to: Destination::Standard,
+            screen: None,
+            pager: false,
             show_values: false,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -4,22 +4,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
 use crate::sql::Hidden;
 use arrow::array::{ArrayRef, StringArray};
-use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::TryStreamExt;
-use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The metadata of a column that holds sentences.
-const PROSE: &str = "anonsql.prose";
-
-/// Returns true if a column of an answer holds sentences.
-pub(crate) fn is_prose(field: &Field) -> bool {
-    field.metadata().contains_key(PROSE)
-}
 
 /// The answer to one statement.
 ///
@@ -50,22 +41,6 @@ impl Answer {
     /// Returns an answer of one batch.
     pub(crate) fn of(batch: RecordBatch) -> Result<Self> {
         Self::batches(batch.schema(), vec![batch])
-    }
-
-    /// Marks columns as prose, which is wrapped where it is shown to people. The rows stay as they are.
-    pub(crate) fn prose(mut self, columns: &[&str]) -> Self {
-        let mark = |field: &FieldRef| match columns.contains(&field.name().as_str()) {
-            true => Arc::new(
-                field
-                    .as_ref()
-                    .clone()
-                    .with_metadata(HashMap::from([(PROSE.into(), String::new())])),
-            ),
-            false => Arc::clone(field),
-        };
-        let fields: Vec<FieldRef> = self.schema.fields().iter().map(mark).collect();
-        self.schema = Arc::new(Schema::new(fields));
-        self
     }
 
     /// Returns an answer of batches that are already in memory.

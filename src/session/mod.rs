@@ -21,7 +21,6 @@ mod variables;
 
 pub use crate::audit::Verification;
 pub use answer::Answer;
-pub(crate) use answer::is_prose;
 pub use context::AnonContext;
 pub use functions::FUNCTIONS;
 pub use options::{OptionInfo, options};

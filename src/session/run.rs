@@ -5,12 +5,13 @@ use super::context::{AnonContext, Catalog, SharedRegistry};
 use super::deep::{self, Apart};
 use super::functions;
 use super::statements::entry::Statement;
+use super::statements::parse::expected;
 use crate::engine::{Course, Silent, answer_maxima_rightly};
 use crate::error::Result;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
 use crate::source::guard_readers;
-use crate::sql::is_deep;
+use crate::sql::{Expectation, is_deep};
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -43,6 +44,11 @@ impl AnonContext {
     /// statement when those before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
         Ok(self.script(text)?.collect())
+    }
+
+    /// Returns what may come next where the last statement of `text` ends, for completion.
+    pub(crate) fn expected(&self, text: &str) -> Vec<Expectation> {
+        expected(text, self.registry().hierarchy_kinds.entries(), &self.variables.read())
     }
 
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.

@@ -1,6 +1,7 @@
 //! A cursor over the tokens of one statement. Its errors name the line and column at which it stands.
 
 use super::binding::{Binding, Bound, bound_at};
+use super::expectation::Expectation;
 use super::hint::{END, NEXT_ITEM, Place, describe};
 use super::name::TableName;
 use super::script::{Script, place, spliced};
@@ -18,6 +19,8 @@ pub(crate) struct Cursor<'a> {
     bound: &'a [Bound],
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
+    /// Whether more of the statement follows after the tokens.
+    cut: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -27,6 +30,7 @@ impl<'a> Cursor<'a> {
             bound: &binding.bound,
             tokens: &binding.tokens,
             at: 0,
+            cut: false,
         }
     }
 
@@ -62,6 +66,7 @@ impl<'a> Cursor<'a> {
         Cursor {
             tokens: &self.tokens[..range.end],
             at: range.start,
+            cut: self.cut || range.end < self.tokens.len(),
             ..self.clone()
         }
     }
@@ -103,10 +108,31 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn looks_at(&self, words: &str) -> bool {
-        words
+        let missing = words
             .split(' ')
             .enumerate()
-            .all(|(i, w)| self.word_at(i).as_deref() == Some(w))
+            .find(|(i, w)| self.word_at(*i).as_deref() != Some(*w));
+        if let Some((i, _)) = missing
+            && self.at + i == self.tokens.len()
+        {
+            self.offer(words.splitn(i + 1, ' ').last().unwrap_or(words));
+        }
+        missing.is_none()
+    }
+
+    /// Records that these keywords may come next where the tokens end.
+    pub(crate) fn offer(&self, words: &str) {
+        if !self.cut {
+            let record = || Expectation::Keywords(words.to_string());
+            self.script.expectations.record(record);
+        }
+    }
+
+    /// Records an expectation if the cursor is at the end of the statement.
+    fn want(&self, expectation: impl FnOnce() -> Expectation) {
+        if self.at_end() && !self.cut {
+            self.script.expectations.record(expectation);
+        }
     }
 
     /// Moves past these keywords if they are next; returns true if they were.
@@ -136,12 +162,14 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn take_token(&mut self, token: &Token) -> bool {
+        self.want(|| Expectation::Symbol(token.to_string()));
         let found = self.peek().is_some_and(|t| t.token == *token);
         self.at += usize::from(found);
         found
     }
 
     pub(crate) fn looks_at_token(&self, token: &Token) -> bool {
+        self.want(|| Expectation::Symbol(token.to_string()));
         self.peek().is_some_and(|t| t.token == *token)
     }
 
@@ -172,7 +200,8 @@ impl<'a> Cursor<'a> {
                 "expected {what}, found the {kind} of {written}, which stands for a value and not for a name or a keyword"
             ));
         }
-        self.expected_so(what, self.here().hint(what, words))
+        let wanted = |word: &&str| self.want(|| Expectation::Keywords(word.to_string()));
+        self.expected_so(what, self.here().hint(what, words.into_iter().inspect(wanted)))
     }
 
     /// Returns the error that `what` was expected here, with this advice.
@@ -217,6 +246,7 @@ impl<'a> Cursor<'a> {
 
     /// Parses a word like [`Cursor::name`], which may be the value of a variable.
     fn word(&mut self, what: &str) -> Result<String> {
+        self.want(|| Expectation::Name(what.to_string()));
         match self.peek().map(|t| &t.token) {
             Some(Token::Word(w)) if !w.value.is_empty() => {
                 self.at += 1;
@@ -236,6 +266,7 @@ impl<'a> Cursor<'a> {
 
     /// Parses a text in quotes. The number of a variable is a text here, so that a folder may be called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
+        self.want(|| Expectation::Text);
         let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {
             (Some(Token::SingleQuotedString(s) | Token::EscapedStringLiteral(s)), _) => s,
             (_, Some(Literal::Number(digits))) => digits,
@@ -251,6 +282,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn looks_at_string(&self) -> bool {
+        self.want(|| Expectation::Text);
         matches!(
             self.peek().map(|t| &t.token),
             Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_))
@@ -311,7 +343,7 @@ impl<'a> Cursor<'a> {
             return self.string(what).map(Value::Text);
         }
         for (word, value) in [("TRUE", true), ("FALSE", false)] {
-            if self.looks_at(word) {
+            if self.word_at(0).as_deref() == Some(word) {
                 self.at += 1;
                 return Ok(Value::Boolean(value));
             }

@@ -11,6 +11,7 @@ pub(crate) mod cursor;
 mod delegate;
 mod depth;
 mod dialect;
+mod expectation;
 mod hidden;
 mod hint;
 pub(crate) mod name;
@@ -20,6 +21,7 @@ pub(crate) mod variable;
 pub(crate) mod words;
 
 pub use depth::{ROOM, is_deep};
+pub use expectation::Expectation;
 pub(crate) use hint::nearest;
 pub use name::TableName;
 
@@ -32,7 +34,10 @@ use cursor::Cursor;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use depth::Depth;
+use expectation::Expectations;
+use std::sync::Arc;
 use variable::Variables;
+use words::Words;
 
 /// Parses one statement of a script with `read`, with the values of its variables, on a thread with a larger stack if the
 /// statement is deep. Returns also the values that nothing may show.
@@ -47,6 +52,24 @@ pub(crate) fn read<T: Send>(
     let depth = Depth::of(binding.tokens.iter().map(|t| &t.token));
     let read = depth.read(|| read(Cursor::new(script, &binding)));
     Ok((read.map_err(|e| hidden.in_error(e))?, hidden))
+}
+
+/// Returns what `read` looks for at the end of the last statement of `text`; nothing if the text ends inside a string or a
+/// comment.
+pub(crate) fn expected(
+    text: &str,
+    words: Arc<Words>,
+    variables: &Variables,
+    read: impl Fn(Cursor),
+) -> Vec<Expectation> {
+    let Ok(mut script) = Script::new(text, words) else {
+        return vec![];
+    };
+    script.expectations = Expectations::recording();
+    if let Ok(binding) = Binding::of(script.last_statement(), variables) {
+        read(Cursor::new(&script, &binding));
+    }
+    script.expectations.into_all()
 }
 
 /// Returns true if a line editor can submit `text`: it ends with `;` outside strings and comments, or is empty. Text

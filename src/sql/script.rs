@@ -1,5 +1,6 @@
 //! A script: its text and its tokens, split into statements.
 
+use super::expectation::Expectations;
 use super::words::Words;
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -13,6 +14,8 @@ pub(crate) struct Script {
     tokens: Vec<TokenWithSpan>,
     /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character of a long line.
     places: Vec<(u64, u64, usize)>,
+    /// What a parser looked for at the end of its tokens.
+    pub(super) expectations: Expectations,
 }
 
 /// The largest number of characters that are counted to find a position.
@@ -40,6 +43,7 @@ impl Script {
             words,
             tokens,
             places,
+            expectations: Expectations::default(),
         })
     }
 
@@ -53,6 +57,12 @@ impl Script {
         self.tokens
             .split(|t| t.token == Token::SemiColon)
             .filter(|tokens| !tokens.is_empty())
+    }
+
+    /// Returns the tokens after the last `;`.
+    pub(super) fn last_statement(&self) -> &[TokenWithSpan] {
+        let last = self.tokens.rsplit(|t| t.token == Token::SemiColon).next();
+        last.unwrap_or_default()
     }
 
     fn offset(&self, at: Location) -> usize {

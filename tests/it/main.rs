@@ -31,6 +31,7 @@ mod seeds;
 mod sensitive;
 mod sources;
 mod suggest;
+mod terminal;
 mod threads;
 mod typed;
 mod verify;

@@ -4,7 +4,9 @@ use crate::error::Result;
 use arrow::array::Array;
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow::util::display::FormatOptions;
+
+pub use arrow::util::display::ArrayFormatter as Formatter;
 
 /// Returns true if a column is aligned to the right.
 pub fn is_number(kind: &DataType) -> bool {
@@ -15,11 +17,11 @@ pub fn is_number(kind: &DataType) -> bool {
 }
 
 /// Returns the formatters of a batch's columns; NULL is printed as `null`.
-pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<ArrayFormatter<'a>>> {
+pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Formatter<'a>>> {
     let format = |column: &'a dyn Array| {
         // An error of a value, such as a date out of range, is shown in its place.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
-        ArrayFormatter::try_new(column, &options).map_err(super::sink::unshown)
+        Formatter::try_new(column, &options).map_err(super::sink::unshown)
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }

@@ -1,34 +1,46 @@
-//! Prints results on standard output in the requested format.
+//! Prints results in the requested format, on standard output or where the user sends them.
 
 mod cell;
 mod csv;
+mod fit;
 mod format;
+mod held;
 mod json;
 mod markdown;
+mod number;
+mod pager;
+mod screen;
 mod sink;
+mod standard;
 mod table;
 mod terminal;
 mod wrap;
 
 pub use format::Format;
+pub use held::{Destination, Held};
+pub use screen::{Expanded, Screen};
+pub use standard::reader_gone;
 
 use crate::error::{Error, Result};
 use crate::session::Answer;
 use arrow::datatypes::SchemaRef;
 use futures::StreamExt;
-use sink::{Out, Sink};
-use std::io::{BufWriter, ErrorKind, IsTerminal, Stdout, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use sink::{Out, Sink, unwritable};
+use std::io::{BufWriter, IsTerminal};
 
 /// The settings of printing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Printing {
     /// The format of results.
     pub format: Format,
     /// The largest number of rows of a table that are printed.
     pub max_rows: Option<usize>,
-    /// The width of the terminal in columns, if standard output is a terminal.
-    pub width: Option<usize>,
+    /// Where results go.
+    pub to: Destination,
+    /// The terminal, if standard output is one.
+    pub screen: Option<Screen>,
+    /// Whether a pager shows what is longer than the screen.
+    pub pager: bool,
     /// Whether errors while reading may quote the data.
     pub show_values: bool,
 }
@@ -40,7 +52,7 @@ impl Printing {
         // CREATE, DROP and the like return no columns, so there is nothing to print.
         let mut sink = match answer.schema.fields().is_empty() {
             true => None,
-            false => Some(self.sink(&answer.schema, self.standard_output())?),
+            false => Some(self.sink(&answer.schema, self.out())?),
         };
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
@@ -62,17 +74,35 @@ impl Printing {
         Ok(rows)
     }
 
-    fn standard_output(&self) -> Out {
-        let out = BufWriter::new(StandardOutput(std::io::stdout()));
-        match std::io::stdout().is_terminal() {
+    /// Shows what was held back, with a pager if it is longer than the screen.
+    pub fn show_held(&self) -> Result<()> {
+        let Destination::Held(held) = &self.to else {
+            return Ok(());
+        };
+        match held.take() {
+            text if text.is_empty() => Ok(()),
+            text => pager::show(&text, self.screen.as_ref(), self.pager).map_err(unwritable),
+        }
+    }
+
+    /// Shows a text, with a pager if it is longer than the screen.
+    pub fn show(&self, text: &str) -> Result<()> {
+        pager::show(text.as_bytes(), self.screen.as_ref(), self.pager).map_err(unwritable)
+    }
+
+    fn out(&self) -> Out {
+        let out = BufWriter::new(self.to.writer());
+        // A table escapes each of its cells, and has colours of its own.
+        match self.to.is_standard() && std::io::stdout().is_terminal() && self.format != Format::Table {
             true => Box::new(terminal::Spelled::new(out, self.format)),
             false => Box::new(out),
         }
     }
 
     fn sink(&self, schema: &SchemaRef, out: Out) -> Result<Box<dyn Sink>> {
+        let screen = || self.screen.clone().filter(|_| self.to.is_standard());
         Ok(match self.format {
-            Format::Table => Box::new(table::Table::new(schema, out, self.max_rows, self.width)),
+            Format::Table => Box::new(table::Table::new(schema, out, self.max_rows, screen())),
             Format::Csv => Box::new(csv::Csv::new(schema, out)?),
             Format::Json => Box::new(json::array(out)),
             Format::Ndjson => Box::new(json::lines(out)),
@@ -81,32 +111,30 @@ impl Printing {
     }
 }
 
-/// Standard output that records when its reader has closed it.
-struct StandardOutput(Stdout);
+#[cfg(test)]
+mod testing {
+    use std::io::{Result, Write};
+    use std::sync::Arc;
 
-static READER_GONE: AtomicBool = AtomicBool::new(false);
+    /// Output in memory.
+    #[derive(Clone, Default)]
+    pub struct Kept(Arc<parking_lot::Mutex<Vec<u8>>>);
 
-/// Returns true if the reader of standard output, such as `head`, has closed it, which is not an error.
-pub fn reader_gone() -> bool {
-    READER_GONE.load(Ordering::Relaxed)
-}
-
-impl StandardOutput {
-    fn note<T>(result: std::io::Result<T>) -> std::io::Result<T> {
-        if matches!(&result, Err(e) if e.kind() == ErrorKind::BrokenPipe) {
-            READER_GONE.store(true, Ordering::Relaxed);
+    impl Kept {
+        /// Returns what was written.
+        pub fn text(&self) -> String {
+            String::from_utf8(self.0.lock().clone()).unwrap()
         }
-        result
-    }
-}
-
-impl Write for StandardOutput {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Self::note(self.0.write(bytes))
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        Self::note(self.0.flush())
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
     }
 }
 
@@ -117,27 +145,16 @@ mod tests {
     use arrow::datatypes::Int32Type;
     use arrow::record_batch::RecordBatch;
     use std::sync::Arc;
+    use testing::Kept;
 
-    /// Output in memory.
-    #[derive(Clone, Default)]
-    struct Kept(Arc<parking_lot::Mutex<Vec<u8>>>);
-
-    impl Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn printed(format: Format, max_rows: Option<usize>, width: Option<usize>, batches: &[RecordBatch]) -> String {
+    fn printed(format: Format, max_rows: Option<usize>, screen: Option<Screen>, batches: &[RecordBatch]) -> String {
         let kept = Kept::default();
         let printing = Printing {
             format,
             max_rows,
-            width,
+            to: Destination::Standard,
+            screen,
+            pager: false,
             show_values: false,
         };
         let mut sink = printing.sink(&batches[0].schema(), Box::new(kept.clone())).unwrap();
@@ -145,8 +162,7 @@ mod tests {
             sink.write(batch).unwrap();
         }
         sink.finish().unwrap();
-        let bytes = kept.0.lock().clone();
-        String::from_utf8(bytes).unwrap()
+        kept.text()
     }
 
     fn batch() -> RecordBatch {
@@ -181,40 +197,6 @@ mod tests {
         assert_eq!(shown.lines().filter(|l| l.starts_with('|')).count(), 5);
         let shown = printed(Format::Table, Some(6), None, &[batch(), batch()]);
         assert!(!shown.contains("..."), "{shown}");
-    }
-
-    #[test]
-    fn a_wide_table_is_turned_on_its_side() {
-        let shown = printed(Format::Table, None, Some(20), &[batch()]);
-        assert!(shown.starts_with("-[ row 1 ]"), "{shown}");
-        assert!(shown.contains("\nname | a,|b\nn    | 7\n"), "{shown}");
-    }
-
-    #[test]
-    fn prose_is_wrapped_before_a_table_is_turned() {
-        let item: ArrayRef = Arc::new(StringArray::from(vec!["pruning", "metric"]));
-        let detail: ArrayRef = Arc::new(StringArray::from(vec!["what fails at a node fails below it", "glm"]));
-        let batch = RecordBatch::try_from_iter([("item", item), ("detail", detail)]).unwrap();
-        let answer = Answer::of(batch.clone()).unwrap().prose(&["detail"]);
-        let kept = Kept::default();
-        let mut sink = table::Table::new(&answer.schema, Box::new(kept.clone()), None, Some(36));
-        sink.write(&batch).unwrap();
-        Box::new(sink).finish().unwrap();
-        let shown = String::from_utf8(kept.0.lock().clone()).unwrap();
-        let expected = "\
-+---------+------------------------+
-| item    | detail                 |
-+---------+------------------------+
-| pruning | what fails at a node   |
-|         | fails below it         |
-| metric  | glm                    |
-+---------+------------------------+
-";
-        assert_eq!(shown, expected);
-        // The same rows for a program are as they are.
-        assert!(
-            printed(Format::Csv, None, Some(36), &[batch]).contains("pruning,what fails at a node fails below it\n")
-        );
     }
 
     #[test]

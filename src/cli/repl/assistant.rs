@@ -1,20 +1,21 @@
-//! The helper of the line editor: completion, colours, and the check that a text is complete.
+//! The helper of the line editor: completion and colours.
 
 use super::complete::{self, Candidate};
+use super::highlight;
 use super::names::Names;
-use super::{command, highlight};
 use crate::plain;
-use crate::sql;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 
 /// The helper of the line editor.
 pub struct Assistant {
     names: Names,
+    /// The lines of the statement before the one that is typed.
+    before: String,
     files: FilenameCompleter,
 }
 
@@ -23,8 +24,14 @@ impl Assistant {
     pub fn new(names: Names) -> Self {
         Self {
             names,
+            before: String::new(),
             files: FilenameCompleter::new(),
         }
+    }
+
+    /// Sets the lines of the statement before the one that is typed.
+    pub fn set_before(&mut self, lines: &str) {
+        self.before.replace_range(.., lines);
     }
 }
 
@@ -38,15 +45,21 @@ impl Completer for Assistant {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
-        match complete::candidates(&self.names, line, pos) {
+        match complete::candidates(&self.names, &self.before, line, pos) {
             Candidate::Files => {
                 let (start, mut paths) = self.files.complete_path(line, pos)?;
                 paths.retain(|p| !p.display.contains(plain::acts));
                 Ok((start, paths))
             }
-            Candidate::Words(start, words) => {
+            Candidate::Words(start, mut words) => {
+                // A word that is complete is left behind, also where a tab stands in pasted text.
+                if let [only] = &mut words[..]
+                    && line[start..pos].eq_ignore_ascii_case(only)
+                {
+                    only.push(' ');
+                }
                 let pair = |w: String| Pair {
-                    display: w.clone(),
+                    display: w.trim_end().into(),
                     replacement: w,
                 };
                 Ok((start, words.into_iter().map(pair).collect()))
@@ -57,7 +70,7 @@ impl Completer for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        Cow::Owned(highlight::coloured(line))
+        Cow::Owned(highlight::coloured(&self.before, line))
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
@@ -69,14 +82,5 @@ impl Highlighter for Assistant {
     }
 }
 
-impl Validator for Assistant {
-    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        let text = context.input();
-        let complete = command::read(text).is_some() || sql::is_complete(text);
-        Ok(if complete {
-            ValidationResult::Valid(None)
-        } else {
-            ValidationResult::Incomplete
-        })
-    }
-}
+/// Every line is taken as it is typed: the session puts the lines of a statement together.
+impl Validator for Assistant {}

@@ -1,11 +1,14 @@
-//! The completions of the tab key.
+//! The completions of the tab key: what may come next where the cursor stands.
 
 use super::command::{self, Argument};
-use super::highlight;
+use super::follow;
 use super::lex::{Class, Piece, pieces};
 use super::names::Names;
+use super::sources::{closing, sources};
 use crate::plain;
 use crate::quoting::ident;
+use crate::session::STATEMENTS;
+use crate::sql::Expectation;
 use std::collections::BTreeSet;
 
 /// The completions at the cursor.
@@ -13,130 +16,202 @@ use std::collections::BTreeSet;
 pub enum Candidate {
     /// Paths of files.
     Files,
-    /// These words, each replacing the text from this byte of the line on.
+    /// These words, each replacing the text from this byte of the line on. A keyword ends with a space.
     Words(usize, Vec<String>),
 }
 
-/// Returns the completions at byte `pos` of `line`.
-pub fn candidates(names: &Names, line: &str, pos: usize) -> Candidate {
-    let text = &line[..pos];
-    if let Some((name, argument)) = command::read(text) {
-        let start = pos - argument.len();
-        return match command::COMMANDS.iter().find(|c| c.name == name) {
-            Some(entry) if text.trim_start().len() > name.len() => match entry.argument {
-                Argument::File => Candidate::Files,
-                Argument::Name => words(start, argument, [names.tables(), names.hierarchies()].concat()),
-                Argument::Topic => words(start, argument, strings(command::topics(&names.registry()))),
-                Argument::Words(all) => words(start, argument, all.iter().map(|w| w.to_string()).collect()),
-                Argument::None => Candidate::Words(pos, vec![]),
-            },
-            _ => words(
-                pos - text.trim_start().len(),
-                name,
-                command::COMMANDS.iter().map(|c| c.name.into()).collect(),
-            ),
-        };
+/// Returns the completions at byte `pos` of `line`, which follows the lines `before` it.
+pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candidate {
+    let typed = &line[..pos];
+    if let Some((name, argument)) = command::read(typed).filter(|_| before.is_empty() || typed.starts_with('\\')) {
+        return of_command(names, typed, name, argument);
     }
-    let before = pieces(text);
-    let (typed, start) = match before.last() {
-        Some(Piece {
-            class: Class::Text,
-            open: true,
-            ..
-        }) => return Candidate::Files,
-        Some(Piece {
-            class: Class::Comment,
-            open: true,
-            ..
-        }) => return Candidate::Words(pos, vec![]),
-        Some(p) if matches!(p.class, Class::Word) || p.open => (&text[p.range.clone()], p.range.start),
-        _ => ("", pos),
+    let text = format!("{before}{typed}");
+    let all = pieces(&text);
+    let start = match all.last() {
+        Some(p) if p.open && p.class == Class::Text => return Candidate::Files,
+        Some(p) if p.open && p.class == Class::Comment => return Candidate::Words(pos, vec![]),
+        Some(p) if p.class == Class::Word || p.open => p.range.start,
+        _ => text.len(),
     };
-    let context: Vec<&str> = before
-        .iter()
-        .filter(|p| p.range.end <= start && p.class != Class::Comment)
-        .map(|p| &text[p.range.clone()])
-        .filter(|t| !t.trim().is_empty())
-        .collect();
-    match fitting(names, &context, line) {
-        Some(all) => words(start, typed, all),
-        None => words(start, typed, anything(names, typed, line)),
+    let Some(in_line) = start.checked_sub(before.len()) else {
+        // A quoted name that began in a line above.
+        return Candidate::Words(pos, vec![]);
+    };
+    let whole = format!("{text}{}", &line[pos..]);
+    let statement = Statement::around(&whole, start);
+    let typed = &text[start..];
+    let found = words(in_line, typed, |some| statement.next(names, some));
+    // There are hundreds of functions, so that they are offered by their first letters, and after columns.
+    let nothing = matches!(&found, Candidate::Words(_, words) if words.is_empty());
+    match nothing && !typed.is_empty() && statement.takes_expression() {
+        true => words(in_line, typed, |_| names.functions()),
+        false => found,
     }
 }
 
-/// Returns the names that fit after the words before the cursor; `None` if anything may follow.
-fn fitting(names: &Names, before: &[&str], line: &str) -> Option<Vec<String>> {
-    let last = |n: usize| {
-        before
+/// Returns the completions of a command, or of its argument.
+fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candidate {
+    let start = typed.len() - argument.len();
+    let entry = command::COMMANDS.iter().find(|c| c.name == name);
+    let Some(entry) = entry.filter(|_| typed.trim_start().len() > name.len()) else {
+        let all = || command::COMMANDS.iter().map(|c| c.name.into()).collect();
+        return words(typed.len() - typed.trim_start().len(), name, |_| all());
+    };
+    match entry.argument {
+        Argument::File | Argument::Shell => Candidate::Files,
+        Argument::Name => words(start, argument, |_| [names.tables(), names.hierarchies()].concat()),
+        Argument::Topic => words(start, argument, |_| strings(command::topics(&names.registry()))),
+        Argument::Words(all) => words(start, argument, |_| strings(all.iter().copied())),
+        Argument::None => Candidate::Words(typed.len(), vec![]),
+    }
+}
+
+/// A statement that is not complete, and where in it the cursor stands.
+struct Statement<'t> {
+    text: &'t str,
+    /// The words and symbols before the cursor.
+    before: Vec<&'t str>,
+    /// The end of the text before the cursor.
+    at: usize,
+}
+
+impl<'t> Statement<'t> {
+    /// Returns the statement of `text` in which byte `at` is. An ANONYMIZE in parentheses is a statement of its own.
+    fn around(text: &'t str, at: usize) -> Self {
+        let all: Vec<Piece> = pieces(text).into_iter().filter(|p| p.class != Class::Comment).collect();
+        let part = |p: &Piece| &text[p.range.clone()];
+        let is_end = |p: &&Piece| part(p) == ";";
+        let mut begin = all
             .iter()
-            .rev()
-            .nth(n)
-            .map(|w| w.to_ascii_uppercase())
-            .unwrap_or_default()
-    };
-    let registry = names.registry();
-    match (last(1).as_str(), last(0).as_str()) {
-        (_, "MINIMIZING") => Some(strings(registry.metrics.names())),
-        (_, "SATISFYING") => Some(strings(registry.models.names())),
-        ("SEARCH", "USING") => Some(strings(registry.searches.names().chain(registry.partitioners.names()))),
-        (_, "USING") | (_, "HIERARCHY") => Some(quoted(names.hierarchies())),
-        (_, "FROM" | "ANONYMIZE" | "JOIN" | "INTO" | "TABLE" | "VERIFY" | "DESCRIBE") => {
-            let mut all = quoted(names.tables());
-            all.extend(["HIERARCHY".to_string()].into_iter().filter(|_| last(0) == "DESCRIBE"));
-            Some(all)
+            .filter(|p| p.range.end <= at)
+            .rfind(is_end)
+            .map_or(0, |p| p.range.end);
+        let end = all
+            .iter()
+            .filter(|p| p.range.start >= at)
+            .find(is_end)
+            .map_or(text.len(), |p| p.range.start);
+        let words = |begin: usize| {
+            let inside = |p: &&Piece| p.range.start >= begin && p.range.end <= at && !part(p).trim().is_empty();
+            all.iter().filter(inside).cloned().collect::<Vec<_>>()
+        };
+        let before = words(begin);
+        let inner = before.windows(2).enumerate().find(|(i, two)| {
+            part(&two[0]) == "("
+                && part(&two[1]).eq_ignore_ascii_case("ANONYMIZE")
+                && closing(text, &before, *i).is_none()
+        });
+        if let Some((_, two)) = inner {
+            begin = two[1].range.start;
         }
-        (table, ".") => {
-            // The name before the dot is in the case in which it was typed.
-            let typed = before.iter().rev().nth(1).copied().unwrap_or(table).trim_matches('"');
-            let columns = names.columns(typed);
-            Some(quoted(if columns.is_empty() {
-                mentioned_columns(names, line)
-            } else {
-                columns
-            }))
+        Self {
+            text: &text[begin..end],
+            before: words(begin).iter().map(part).collect(),
+            at: at - begin,
         }
-        _ => None,
     }
-}
 
-/// Returns keywords and all names. Columns are those of the tables in the statement, or of all tables if it has none.
-fn anything(names: &Names, typed: &str, line: &str) -> Vec<String> {
-    let lower = typed.starts_with(|c: char| c.is_lowercase());
-    let keyword = |w: &str| if lower { w.to_lowercase() } else { w.to_string() };
-    let mut all: Vec<String> = highlight::keywords().map(keyword).collect();
-    all.extend(quoted(
-        [names.tables(), mentioned_columns(names, line), names.hierarchies()].concat(),
-    ));
-    let registry = names.registry();
-    all.extend(strings(registry.models.names()));
-    all.extend(strings(registry.metrics.names()));
-    all.extend(strings(registry.searches.names().chain(registry.partitioners.names())));
-    all.extend(
-        registry
-            .hierarchy_kinds
-            .names()
-            .map(|kind| keyword(&kind.to_uppercase())),
-    );
-    all
-}
+    /// Returns what may come next; `some` says whether anything was typed of it.
+    fn next(&self, names: &Names, some: bool) -> Vec<String> {
+        if let [.., table, "."] = self.before[..] {
+            let table = table.trim_matches('"');
+            return match names.columns(table) {
+                columns if columns.is_empty() => self.columns(names),
+                columns => quoted(columns),
+            };
+        }
+        let expected = names.expected(&self.text[..self.at]);
+        let mut all: Vec<String> = expected.iter().flat_map(|e| self.meant(names, e)).collect();
+        if !self.is_ours() {
+            all.extend(self.followed(names));
+        }
+        if all.is_empty() && !some {
+            // Only a symbol may follow.
+            all.extend(expected.iter().filter_map(|e| match e {
+                Expectation::Symbol(symbol) => Some(symbol.clone()),
+                _ => None,
+            }));
+        }
+        all
+    }
 
-fn mentioned_columns(names: &Names, line: &str) -> Vec<String> {
-    let words: Vec<&str> = pieces(line)
-        .into_iter()
-        .filter(|p| matches!(p.class, Class::Word | Class::Quoted))
-        .map(|p| line[p.range].trim_matches('"'))
-        .collect();
-    let tables = names.tables();
-    let mentioned: Vec<&String> = tables
-        .iter()
-        .filter(|t| words.iter().any(|w| w.eq_ignore_ascii_case(t)))
-        .collect();
-    let of = if mentioned.is_empty() {
-        tables.iter().collect()
-    } else {
-        mentioned
-    };
-    of.into_iter().flat_map(|t| names.columns(t)).collect()
+    /// Returns true if the words before the cursor are a statement of anonsql.
+    fn is_ours(&self) -> bool {
+        let begins = |start: &&str| {
+            let mut before = self.before.iter();
+            let mut words = start.split(' ').filter(|w| *w != "*");
+            words.all(|w| before.next().is_some_and(|b| b.eq_ignore_ascii_case(w)))
+        };
+        let wraps = || self.before.iter().any(|w| w.eq_ignore_ascii_case("ANONYMIZE"));
+        (STATEMENTS.iter().flat_map(|s| s.starts).any(begins) || wraps()) && !self.is_in_query()
+    }
+
+    /// Returns true if the cursor is in a query within the statement.
+    fn is_in_query(&self) -> bool {
+        // Whether there is a SELECT, for each bracket that is open.
+        let mut open = vec![false];
+        for word in &self.before {
+            match (*word, open.last_mut()) {
+                ("(", _) => open.push(false),
+                (")", _) => open.truncate(open.len().saturating_sub(1)),
+                (word, Some(select)) => *select |= word.eq_ignore_ascii_case("SELECT"),
+                _ => {}
+            }
+        }
+        open.contains(&true)
+    }
+
+    /// Returns true if an expression may follow in a statement of DataFusion.
+    fn takes_expression(&self) -> bool {
+        !self.is_ours() && follow::next(&self.before).names == Some(follow::Names::Columns)
+    }
+
+    /// Returns the words that an expectation of the parser means.
+    fn meant(&self, names: &Names, expected: &Expectation) -> Vec<String> {
+        let what = match expected {
+            Expectation::Keywords(words) => return vec![format!("{words} ")],
+            Expectation::Name(what) => what,
+            Expectation::Text | Expectation::Symbol(_) => return vec![],
+        };
+        let registry = names.registry();
+        let of: &[(&str, &dyn Fn() -> Vec<String>)] = &[
+            ("column", &|| self.columns(names)),
+            ("hierarchy", &|| quoted(names.hierarchies())),
+            ("table", &|| quoted(names.tables())),
+            ("model", &|| strings(registry.models.names())),
+            ("metric", &|| strings(registry.metrics.names())),
+            ("search", &|| {
+                strings(registry.searches.names().chain(registry.partitioners.names()))
+            }),
+        ];
+        let meant = of
+            .iter()
+            .find(|(word, _)| what.split(|c: char| !c.is_alphabetic()).any(|w| w == *word));
+        meant.map_or(vec![], |(_, all)| all())
+    }
+
+    /// Returns what may follow in a statement of DataFusion.
+    fn followed(&self, names: &Names) -> Vec<String> {
+        let next = follow::next(&self.before);
+        let mut all: Vec<String> = next.keywords.iter().map(|w| format!("{w} ")).collect();
+        all.extend(match next.names {
+            Some(follow::Names::Tables) => quoted(names.tables()),
+            Some(follow::Names::Columns) => self.columns(names),
+            None => vec![],
+        });
+        all
+    }
+
+    /// Returns the columns of what the statement reads; of all tables if it reads nothing yet.
+    fn columns(&self, names: &Names) -> Vec<String> {
+        let sources = sources(self.text);
+        let all: Vec<String> = match sources.is_empty() {
+            true => names.tables().iter().flat_map(|t| names.columns(t)).collect(),
+            false => sources.iter().flat_map(|s| names.columns_of(s)).collect(),
+        };
+        quoted(all)
+    }
 }
 
 fn strings(names: impl IntoIterator<Item = &'static str>) -> Vec<String> {
@@ -148,10 +223,14 @@ fn quoted(names: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no control characters.
-fn words(start: usize, typed: &str, all: Vec<String>) -> Candidate {
-    let typed = typed.trim_start_matches('"').to_lowercase();
-    let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&typed) && !w.contains(plain::acts);
-    let found: BTreeSet<String> = all.into_iter().filter(fits).collect();
+/// Keywords are in the case of the typed text. `all` is told whether there is a typed text.
+fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
+    let lower = typed.starts_with(|c: char| c.is_lowercase());
+    let prefix = typed.trim_start_matches('"').to_lowercase();
+    let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&prefix) && !w.contains(plain::acts);
+    let found = all(!typed.is_empty()).into_iter().filter(fits);
+    let cased = |w: String| if lower && w.ends_with(' ') { w.to_lowercase() } else { w };
+    let found: BTreeSet<String> = found.map(cased).collect();
     Candidate::Words(start, found.into_iter().collect())
 }
 
@@ -163,9 +242,14 @@ mod tests {
     use datafusion::prelude::SessionContext;
     use tokio::runtime::Runtime;
 
-    fn found(line: &str) -> Vec<String> {
+    /// Returns the completions at the `|` of a text.
+    fn found(text: &str) -> Vec<String> {
+        found_after("", text)
+    }
+
+    fn found_after(before: &str, text: &str) -> Vec<String> {
         let runtime = Runtime::new().unwrap();
-        let context = AnonContext::new(SessionContext::new());
+        let context = AnonContext::new(crate::session::enable_path_tables(SessionContext::new()));
         runtime
             .block_on(context.sql(
                 "CREATE TABLE people AS SELECT 1 AS age, 'x' AS \"Zip Code\"; CREATE TABLE other AS SELECT 1 AS ago;
@@ -173,7 +257,8 @@ mod tests {
             ))
             .unwrap();
         let names = Names::new(context, runtime.handle().clone());
-        match candidates(&names, line, line.len()) {
+        let (left, right) = text.split_once('|').unwrap_or((text, ""));
+        match candidates(&names, before, &format!("{left}{right}"), left.len()) {
             Candidate::Words(_, words) => words,
             Candidate::Files => vec!["<files>".into()],
         }
@@ -182,30 +267,101 @@ mod tests {
     #[test]
     fn clauses_decide_what_fits() {
         assert_eq!(found("SELECT * FROM pe"), ["people"]);
-        assert_eq!(found("... MINIMIZING gl"), ["glm"]);
+        assert_eq!(found("ANONYMIZE people MINIMIZING gl"), ["glm"]);
+        let metrics = found("ANONYMIZE people MINIMIZING ");
         assert!(
-            found("... MINIMIZING ")
-                .iter()
-                .all(|w| METRICS.iter().any(|m| m.info.name == w))
+            metrics.iter().all(|w| METRICS.iter().any(|m| m.info.name == w)),
+            "{metrics:?}"
         );
         assert_eq!(found("ANONYMIZE people SATISFYING k_"), ["k_anonymity", "k_map"]);
-        assert_eq!(found("... SEARCH USING fl"), ["flash"]);
-        assert_eq!(found("QUASI IDENTIFIERS (age USING a"), ["age_groups"]);
+        assert_eq!(found("ANONYMIZE people SEARCH USING fl"), ["flash"]);
+        assert_eq!(found("ANONYMIZE people QUASI IDENTIFIERS (age USING "), ["age_groups"]);
+        assert_eq!(found("DROP HIERARCHY "), ["IF EXISTS ", "age_groups"]);
         assert_eq!(found("SELECT people.a"), ["age"]);
         assert_eq!(found("SELECT people.\"z"), ["\"Zip Code\""]);
+        assert_eq!(found("VERIFY "), ["other", "people"]);
+    }
+
+    #[test]
+    fn only_what_can_come_next_is_offered() {
+        let clauses = found("ANONYMIZE people QUASI IDENTIFIERS (age) ");
+        assert!(
+            clauses.contains(&"SATISFYING ".into()) && clauses.contains(&"TO ".into()),
+            "{clauses:?}"
+        );
+        assert!(
+            !clauses.contains(&"QUASI IDENTIFIERS ".into()),
+            "given already: {clauses:?}"
+        );
+        assert!(clauses.len() < 20, "{clauses:?}");
+        assert_eq!(found("ANONYMIZE people QUASI "), ["IDENTIFIERS "]);
+        assert_eq!(found("ANONYMIZE people QUASI IDENTIFIERS "), ["("]);
+        assert_eq!(
+            found("ANONYMIZE people QUASI IDENTIFIERS (age "),
+            ["LEVELS ", "USING ", "WEIGHT "]
+        );
+        assert_eq!(found("ANONYMIZE people SUPPRESSING AT MOST 1 "), ["PERCENT ", "ROWS "]);
+        assert_eq!(
+            found("COPY (ANONYMIZE people SUPPRESSED ROWS "),
+            ["DROPPED ", "STARRED "]
+        );
+        assert_eq!(
+            found("CREATE TABLE t AS ANONYMIZE people SUPPRESSED ROWS "),
+            ["DROPPED ", "STARRED "]
+        );
+        assert_eq!(found("SELECT 1; SELECT age FROM people GROUP "), ["BY "]);
+        for (text, most) in [
+            ("", 25),
+            ("CREATE ", 8),
+            ("SELECT age ", 8),
+            ("SELECT age FROM people ", 10),
+        ] {
+            let words = found(text);
+            assert!(!words.is_empty() && words.len() <= most, "{text}: {words:?}");
+        }
     }
 
     #[test]
     fn words_keep_the_case_they_are_typed_in() {
-        assert_eq!(found("ANONYM"), ["ANONYMIZE"]);
-        assert_eq!(found("anonym"), ["anonymize"]);
+        assert_eq!(found("ANONYM"), ["ANONYMIZE "]);
+        assert_eq!(found("anonym"), ["anonymize "]);
     }
 
     #[test]
-    fn columns_come_from_the_tables_that_are_mentioned() {
-        let names = |line| -> Vec<String> { found(line).into_iter().filter(|w| w != "against").collect() };
-        assert_eq!(names("ANONYMIZE people QUASI IDENTIFIERS (ag"), ["age", "age_groups"]);
-        assert_eq!(names("SELECT ag"), ["age", "age_groups", "ago"]);
+    fn columns_come_from_what_the_statement_reads() {
+        assert_eq!(found("ANONYMIZE people QUASI IDENTIFIERS (ag"), ["age"]);
+        assert_eq!(found("SELECT ag"), ["age", "ago"]);
+        assert_eq!(found("SELECT ag| FROM people"), ["age"]);
+        assert_eq!(found("ANONYMIZE (SELECT age AS years FROM people) KEEP (ye"), ["years"]);
+        assert_eq!(
+            found("SELECT age FROM other; SELECT ag| FROM people; SELECT 1"),
+            ["age"]
+        );
+        assert_eq!(found_after("ANONYMIZE people\n", "KEEP (ag"), ["age"]);
+    }
+
+    #[test]
+    fn columns_of_a_file_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("some.csv");
+        std::fs::write(&file, "first_name,last name\na,b\n").unwrap();
+        let file = file.display();
+        assert_eq!(found(&format!("SELECT first_| FROM '{file}'")), ["first_name"]);
+        assert_eq!(
+            found(&format!("ANONYMIZE '{file}' QUASI IDENTIFIERS (first_name, la")),
+            ["\"last name\""]
+        );
+        assert_eq!(found(&format!("SELECT first_n| FROM '{file}.missing'")), [""; 0]);
+    }
+
+    #[test]
+    fn functions_are_offered_by_their_first_letters() {
+        assert!(found("SELECT concat_w").contains(&"concat_ws".to_string()));
+        assert_eq!(
+            found("SELECT age FROM people WHERE ag"),
+            ["age"],
+            "and columns come first"
+        );
     }
 
     #[test]
@@ -220,5 +376,6 @@ mod tests {
         assert_eq!(found("\\ti"), ["\\timing"]);
         assert_eq!(found("\\d peo"), ["people"]);
         assert_eq!(found("\\format js"), ["json"]);
+        assert_eq!(found_after("SELECT\n", "\\ti"), ["\\timing"]);
     }
 }

@@ -83,22 +83,17 @@ const COMMON: &[&str] = &[
     "WITH",
 ];
 
-/// Returns every keyword that is coloured and completed, in upper case.
-pub fn keywords() -> impl Iterator<Item = &'static str> {
-    let common = COMMON.iter().copied().filter(|w| !session::keywords().contains(w));
-    session::keywords().iter().copied().chain(common)
-}
-
 fn is_keyword(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
     COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
-/// Returns the text with colours; its visible characters are unchanged.
-pub fn coloured(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() * 2);
-    for piece in pieces(text) {
-        let part = &text[piece.range];
+/// Returns the line, which follows the lines `before` it, with colours; its visible characters are unchanged.
+pub fn coloured(before: &str, line: &str) -> String {
+    let text = format!("{before}{line}");
+    let mut out = String::with_capacity(line.len() * 2);
+    for piece in pieces(&text).into_iter().filter(|p| p.range.end > before.len()) {
+        let part = &text[piece.range.start.max(before.len())..piece.range.end];
         let colour = match piece.class {
             Class::Word if is_keyword(part) => KEYWORD,
             Class::Text => TEXT,
@@ -121,7 +116,7 @@ mod tests {
     #[test]
     fn colours_change_no_sign() {
         let text = "ANONYMIZE t -- people\n satisfying k_anonymity(5) 'x";
-        let shown = coloured(text);
+        let shown = coloured("", text);
         assert_eq!(console::strip_ansi_codes(&shown), text);
         for wanted in [
             "\x1b[1;34mANONYMIZE\x1b[0m t",
@@ -132,6 +127,11 @@ mod tests {
         ] {
             assert!(shown.contains(wanted), "{shown:?}");
         }
-        assert_eq!(coloured("people.level_of"), "people.level_of");
+        assert_eq!(coloured("", "people.level_of"), "people.level_of");
+    }
+
+    #[test]
+    fn a_string_goes_on_in_the_next_line() {
+        assert_eq!(coloured("SELECT 'a\n", "b', 1"), "\x1b[32mb'\x1b[0m, \x1b[36m1\x1b[0m");
     }
 }

@@ -3,10 +3,13 @@
 mod assistant;
 mod command;
 mod complete;
+mod draft;
+mod follow;
 mod highlight;
 mod history;
 mod lex;
 mod names;
+mod sources;
 
 #[cfg(feature = "internal-api")]
 pub use command::described as described_commands;
@@ -17,78 +20,148 @@ use super::runner::Runner;
 use crate::error::{Error, Result};
 use assistant::Assistant;
 use command::{COMMANDS, Flow, Shell};
+use draft::{Draft, Typed};
 use names::Names;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const PROMPT: &str = "anonsql> ";
+/// The prompt of the second and every further line of a statement.
+const CONTINUED: &str = "    ...> ";
 
 /// Reads and runs statements until the end of the input.
 pub fn run(runner: &mut Runner) -> Result<()> {
-    let unusable = |e: ReadlineError| Error::usage(format!("the terminal cannot be used: {e}"));
-    let config = Config::builder()
-        .completion_type(CompletionType::List)
-        .history_ignore_space(true)
-        .auto_add_history(true)
-        .build();
-    let names = || Names::new(runner.context().clone(), runner.handle().clone());
-    let (names, for_completion) = (names(), names());
-    let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(unusable)?;
-    editor.set_helper(Some(Assistant::new(for_completion)));
-    let history = history::file();
-    if let Some(file) = &history {
-        // On the first run there is no history file.
-        let _ = editor.load_history(file);
-    }
-    runner.note(&format!(
-        "anonsql {}. Statements end with ';'. \\? lists commands, \\q quits.",
-        env!("CARGO_PKG_VERSION")
-    ));
-    let mut shell = Shell {
-        runner,
-        names,
-        timing: false,
-        commands: COMMANDS,
-    };
+    let mut session = Session::new(runner)?;
     loop {
-        match editor.readline(PROMPT) {
+        let before = session.shell.draft.text();
+        let prompt = if before.is_empty() { PROMPT } else { CONTINUED };
+        if let Some(assistant) = session.editor.helper_mut() {
+            assistant.set_before(before);
+        }
+        match session.editor.readline(prompt) {
             Ok(text) => {
-                // Saved at once, so that nothing is lost if the terminal is killed.
-                if let Some(file) = &history {
-                    history::keep(&mut editor, file);
-                }
-                let outcome = panic::caught(|| take(&mut shell, &text));
-                match outcome {
-                    Ok(Flow::Go) => {}
-                    Ok(Flow::Quit) => return Ok(()),
-                    Err(e) => report(&e, shell.runner.log()),
+                if session.take(&text) == Flow::Quit {
+                    return Ok(());
                 }
             }
-            // Ctrl-C discards the typed text.
-            Err(ReadlineError::Interrupted) => {}
+            // Ctrl-C discards the statement. The history has it, for those who want to change an earlier line.
+            Err(ReadlineError::Interrupted) => {
+                let discarded = session.shell.draft.take();
+                session.remember(&discarded);
+            }
             Err(ReadlineError::Eof) => return Ok(()),
             Err(e) => return Err(unusable(e)),
         }
     }
 }
 
-/// Runs the typed text: a command or statements.
-fn take(shell: &mut Shell, text: &str) -> Result<Flow> {
-    let started = Instant::now();
-    let columns = console::Term::stdout()
-        .size_checked()
-        .map(|(_, columns)| columns.into());
-    shell.runner.set_width(columns);
-    if let Some((command, argument)) = command::read(text) {
-        return command::find(command)?.run(shell, argument);
+fn unusable(error: ReadlineError) -> Error {
+    Error::usage(format!("the terminal cannot be used: {error}"))
+}
+
+/// The line editor, and what its lines act on.
+struct Session<'a> {
+    editor: Editor<Assistant, FileHistory>,
+    history: Option<PathBuf>,
+    shell: Shell<'a>,
+}
+
+impl<'a> Session<'a> {
+    fn new(runner: &'a mut Runner) -> Result<Self> {
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .history_ignore_space(true)
+            .build();
+        let names = || Names::new(runner.context().clone(), runner.handle().clone());
+        let (names, for_completion) = (names(), names());
+        let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(unusable)?;
+        editor.set_helper(Some(Assistant::new(for_completion)));
+        let history = history::file();
+        if let Some(file) = &history {
+            // On the first run there is no history file.
+            let _ = editor.load_history(file);
+        }
+        runner.expect_typing();
+        runner.note(&format!(
+            "anonsql {}. Statements end with ';'. \\? lists commands, \\q quits.",
+            env!("CARGO_PKG_VERSION")
+        ));
+        let shell = Shell {
+            runner,
+            names,
+            timing: false,
+            draft: Draft::default(),
+            last: String::new(),
+            commands: COMMANDS,
+        };
+        Ok(Self { editor, history, shell })
     }
-    let done = shell.runner.run_text(text);
-    if shell.timing && !text.trim().is_empty() {
-        shell
-            .runner
-            .note(&format!("Time: {:.3} s", started.elapsed().as_secs_f64()));
+
+    /// Runs what a text completes, line by line and up to the first error: a text of several lines was pasted, or comes
+    /// from the history or an editor.
+    fn take(&mut self, text: &str) -> Flow {
+        let mut lines = text.split('\n');
+        while let Some(line) = lines.next() {
+            let Some(typed) = self.shell.draft.add(line, |line| command::read(line).is_some()) else {
+                continue;
+            };
+            self.remember(typed.text());
+            match panic::caught(|| self.shell.run(&typed)) {
+                Ok(Flow::Go) => {}
+                Ok(Flow::Quit) => return Flow::Quit,
+                Ok(Flow::Type(text)) => {
+                    if self.take(&text) == Flow::Quit {
+                        return Flow::Quit;
+                    }
+                }
+                Err(e) => {
+                    report(&e, self.shell.runner.log());
+                    if lines.any(|line| !line.trim().is_empty()) {
+                        self.shell.runner.note("The lines after it were not run.");
+                    }
+                    break;
+                }
+            }
+        }
+        Flow::Go
     }
-    done.map(|()| Flow::Go)
+
+    /// Adds a text to the history, and saves it at once, so that nothing is lost if the terminal is killed.
+    fn remember(&mut self, text: &str) {
+        let text = text.trim_end();
+        if text.is_empty() || !self.editor.add_history_entry(text).unwrap_or(false) {
+            return;
+        }
+        if let Some(file) = &self.history {
+            history::keep(&mut self.editor, file);
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// Runs a command or statements.
+    fn run(&mut self, typed: &Typed) -> Result<Flow> {
+        let started = Instant::now();
+        if let Some(screen) = &mut self.runner.printing_mut().screen {
+            screen.measure();
+        }
+        match typed {
+            Typed::Command(text) => match command::read(text) {
+                Some((name, argument)) => command::find(name)?.run(self, argument),
+                None => Ok(Flow::Go),
+            },
+            Typed::Statements(text) => {
+                let done = self.runner.run_text(text);
+                self.last.clone_from(text);
+                if self.timing && !text.trim().is_empty() {
+                    self.runner
+                        .note(&format!("Time: {:.3} s", started.elapsed().as_secs_f64()));
+                }
+                done.map(|()| Flow::Go)
+            }
+        }
+    }
 }

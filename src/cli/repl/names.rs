@@ -1,9 +1,20 @@
 //! The names of a session, for completion.
 
+use super::sources::Source;
 use crate::session::{AnonContext, Registry};
+use crate::sql::Expectation;
+use arrow::datatypes::SchemaRef;
 use datafusion::catalog::SchemaProvider;
+use datafusion::common::TableReference;
+use datafusion::error::Result;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// How long a completion waits for the columns of a file.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The names of a session.
 pub struct Names {
@@ -40,13 +51,53 @@ impl Names {
         names
     }
 
-    /// Returns the columns of a table; empty if there is no such table.
-    pub(super) fn columns(&self, table: &str) -> Vec<String> {
-        let Some(schema) = self.schema().filter(|s| s.table_exist(table)) else {
-            return vec![];
+    /// Returns what may come next at the end of an unfinished text.
+    pub(super) fn expected(&self, text: &str) -> Vec<Expectation> {
+        self.context.expected(text)
+    }
+
+    /// Returns the names of all functions, sorted.
+    pub(super) fn functions(&self) -> Vec<String> {
+        let session = self.context.session();
+        let state = session.state_ref();
+        let state = state.read();
+        let mut names: Vec<String> = state.scalar_functions().keys().cloned().collect();
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+        names.sort();
+        names
+    }
+
+    /// Returns the columns of a table or a path; empty if there is none, or if it takes too long to find out.
+    pub(super) fn columns(&self, name: &str) -> Vec<String> {
+        let session = self.context.session();
+        let parsed = match name.contains(['/', '*']) || Path::new(name).exists() {
+            true => TableReference::bare(name),
+            false => TableReference::parse_str(name),
         };
-        match self.handle.block_on(schema.table(table)) {
-            Ok(Some(table)) => table.schema().fields().iter().map(|f| f.name().clone()).collect(),
+        self.within_patience(session.table_provider(parsed), |table| table.schema())
+    }
+
+    /// Returns the columns of what a statement reads.
+    pub(super) fn columns_of(&self, source: &Source) -> Vec<String> {
+        match source {
+            Source::Named(name) => self.columns(name),
+            Source::Query(query) => {
+                // A query is planned, and not run.
+                let planned = self.context.session().state();
+                let plan = async move { planned.create_logical_plan(query).await };
+                self.within_patience(plan, |plan| Arc::clone(plan.schema().inner()))
+            }
+        }
+    }
+
+    fn within_patience<T>(
+        &self,
+        found: impl Future<Output = Result<T>>,
+        schema: impl Fn(T) -> SchemaRef,
+    ) -> Vec<String> {
+        match self.handle.block_on(async { timeout(PATIENCE, found).await }) {
+            Ok(Ok(found)) => schema(found).fields().iter().map(|f| f.name().clone()).collect(),
             _ => vec![],
         }
     }

@@ -7,7 +7,7 @@ use crate::hierarchy::{KINDS, Kind};
 use crate::sql::cursor::Cursor;
 use crate::sql::variable::Variables;
 use crate::sql::words::Words;
-use crate::sql::{self, Script};
+use crate::sql::{self, Expectation, Script};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
@@ -30,6 +30,13 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     let script = Script::new(text, Arc::clone(&WORDS))?;
     let one = |tokens: &_| Ok(sql::read(&script, tokens, &Variables::default(), |c| read(&c))?.0);
     Ok(script.statements().map(one).collect())
+}
+
+/// Returns what may come next where the last statement of `text` ends, with these kinds of hierarchies in CREATE HIERARCHY;
+/// of the statements of DataFusion, nothing is known.
+pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
+    // The first parser that accepts the first words decides, and its error is what is wanted.
+    sql::expected(text, words(kinds), variables, |c| drop(read(&c)))
 }
 
 /// Returns every keyword of the built-in statements in upper case, for completion and highlighting. The keywords are

@@ -218,7 +218,12 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
 pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[&Clause]) -> Result<Clauses> {
     let mut clauses = Clauses::default();
     let mut seen: Vec<&str> = vec![];
-    while !c.at_end() {
+    loop {
+        if c.at_end() {
+            let may_follow = allowed.iter().filter(|a| !seen.contains(&a.start));
+            may_follow.for_each(|a| c.offer(a.start));
+            break;
+        }
         let Some(clause) = ALL.iter().find(|clause| c.looks_at(clause.start)) else {
             return Err(unknown(c, allowed, required, &seen));
         };

@@ -6,7 +6,7 @@ use crate::quoting::{ident, literal};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\d",
-    word: None,
+    words: &[],
     usage: "[NAME]",
     summary: "list tables and hierarchies, or describe one",
     argument: Argument::Name,
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// The query for all tables except DataFusion's own.
-const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
+pub(super) const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
      FROM information_schema.tables WHERE table_schema <> 'information_schema'";
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {

@@ -1,8 +1,9 @@
 //! The definition of a command, and the state that commands act on.
 
+use crate::cli::repl::draft::Draft;
 use crate::cli::repl::names::Names;
 use crate::cli::runner::Runner;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The state that backslash commands act on.
 pub struct Shell<'a> {
@@ -12,17 +13,23 @@ pub struct Shell<'a> {
     pub names: Names,
     /// Whether the time of each statement is shown.
     pub timing: bool,
+    /// The statement that is being typed.
+    pub draft: Draft,
+    /// The last statements that ran.
+    pub last: String,
     /// Every command.
     pub commands: &'static [Entry],
 }
 
 /// Whether the session continues after a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
     /// The session continues.
     Go,
     /// The session ends.
     Quit,
+    /// The session goes on with this text as if it had been typed.
+    Type(String),
 }
 
 /// The kind of a command's argument, for completion.
@@ -34,6 +41,8 @@ pub enum Argument {
     Name,
     /// A file.
     File,
+    /// A command of the shell, whose words may be files.
+    Shell,
     /// A topic of help.
     Topic,
     /// One of these words.
@@ -44,8 +53,8 @@ pub enum Argument {
 pub struct Entry {
     /// The name of the command, with the backslash.
     pub name: &'static str,
-    /// A word that, typed alone, runs the command too.
-    pub(super) word: Option<&'static str>,
+    /// Words that, typed alone, run the command too.
+    pub(super) words: &'static [&'static str],
     /// The syntax of the arguments, for help.
     pub(super) usage: &'static str,
     /// A summary of the command in one line.
@@ -65,4 +74,26 @@ impl Entry {
 /// Returns the argument without whitespace and without `;`, which users add out of habit.
 pub(super) fn bare(argument: &str) -> &str {
     argument.trim().trim_end_matches(';').trim_end()
+}
+
+/// Returns the path that an argument names, without quotes around it.
+pub(super) fn path(argument: &str) -> &str {
+    let path = bare(argument);
+    let inner = path.strip_prefix('\'').and_then(|p| p.strip_suffix('\''));
+    inner.unwrap_or(path)
+}
+
+/// Reads `on` or `off`; without an argument, a switch changes sides. Fails with a usage error for anything else.
+pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
+    match bare(argument) {
+        "" => Ok(!now),
+        "on" => Ok(true),
+        "off" => Ok(false),
+        other => Err(Error::unknown(what, other, ["on", "off"])),
+    }
+}
+
+/// Returns the error of a command that changes how a terminal shows results.
+pub(super) fn no_terminal() -> Error {
+    Error::usage("results are not shown on a terminal; \\format sets how they are written")
 }

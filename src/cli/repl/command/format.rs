@@ -9,7 +9,7 @@ const FORMATS: &[&str] = &["table", "csv", "json", "ndjson", "markdown"];
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\format",
-    word: None,
+    words: &[],
     usage: "[table|csv|json|ndjson|markdown]",
     summary: "print results in another format",
     argument: Argument::Words(FORMATS),
@@ -19,10 +19,10 @@ pub(super) const ENTRY: Entry = Entry {
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let name = bare(argument);
     if !name.is_empty() {
-        *shell.runner.format() =
+        shell.runner.printing_mut().format =
             Format::from_str(name, true).map_err(|_| Error::unknown("format", name, FORMATS.iter().copied()))?;
     }
-    let format = shell.runner.format().to_possible_value();
+    let format = shell.runner.printing().format.to_possible_value();
     let name = format.as_ref().map_or("another format", |v| v.get_name());
     shell.runner.note(&format!("Results are printed as {name}."));
     Ok(Flow::Go)

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\?",
-    word: Some("help"),
+    words: &["help"],
     usage: "[NAME]",
     summary: "this help, or help on a statement, model, metric, search, kind of hierarchy or function",
     argument: Argument::Topic,
@@ -37,24 +37,43 @@ fn sections(registry: &Registry) -> impl Iterator<Item = (&'static str, Vec<Info
     registry.sections().into_iter().chain([functions])
 }
 
-fn overview(registry: &Registry, commands: &[Entry]) -> String {
-    let commands = commands.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
-    let statements = STATEMENTS.iter().map(|s| (s.name.to_string(), s.summary));
+/// Returns the list of the commands.
+pub(super) fn listed(commands: &[Entry]) -> String {
     let mut text = String::new();
+    let commands = commands.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
     section(&mut text, "Commands", commands.collect());
+    text
+}
+
+/// Returns the lists of everything that a statement can name.
+pub(super) fn named(registry: &Registry) -> String {
+    let mut text = String::new();
+    for (title, all) in registry.sections() {
+        infos(&mut text, title, &all);
+    }
+    text
+}
+
+fn overview(registry: &Registry, commands: &[Entry]) -> String {
+    let statements = STATEMENTS.iter().map(|s| (s.name.to_string(), s.summary));
+    let mut text = listed(commands);
     section(
         &mut text,
         "Statements, besides those of DataFusion",
         statements.collect(),
     );
     for (title, all) in sections(registry) {
-        section(
-            &mut text,
-            title,
-            all.iter().map(|i| (i.name.to_string(), i.summary)).collect(),
-        );
+        infos(&mut text, title, &all);
     }
     text + "\\? NAME tells more about one of them."
+}
+
+fn infos(text: &mut String, title: &str, all: &[Info]) {
+    section(
+        text,
+        title,
+        all.iter().map(|i| (i.name.to_string(), i.summary)).collect(),
+    );
 }
 
 fn section(text: &mut String, title: &str, lines: Vec<(String, &str)>) {

@@ -1,12 +1,12 @@
 //! `\i`: runs a script.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{Argument, Entry, Flow, Shell, path};
 use crate::cli::script::run_file;
 use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\i",
-    word: None,
+    words: &[],
     usage: "FILE",
     summary: "run the statements of a file",
     argument: Argument::File,
@@ -14,13 +14,9 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
-    let path = bare(argument);
-    let path = path
-        .strip_prefix('\'')
-        .and_then(|p| p.strip_suffix('\''))
-        .unwrap_or(path);
+    let path = path(argument);
     if path.is_empty() {
-        return Err(Error::usage("\\i needs a file"));
+        return Err(Error::usage("\\i needs a file: \\i release.sql"));
     }
     run_file(shell.runner, path.as_ref())?;
     Ok(Flow::Go)

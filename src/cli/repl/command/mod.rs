@@ -1,14 +1,25 @@
 //! The backslash commands; each is one file with one line in [`COMMANDS`].
 
+mod catalogs;
 mod describe;
+mod edit;
 mod entry;
+mod expanded;
 mod format;
 mod help;
 mod include;
+mod models;
+mod output;
 mod plot;
+mod print_set;
 mod quit;
+mod reset;
 mod rows;
+mod set;
+mod shell;
+mod tables;
 mod timing;
+mod unset;
 
 pub use entry::{Argument, Entry, Flow, Shell};
 
@@ -19,11 +30,22 @@ use crate::session::Registry;
 pub const COMMANDS: &[Entry] = &[
     help::ENTRY,
     describe::ENTRY,
+    tables::ENTRY,
+    catalogs::ENTRY,
+    models::ENTRY,
     include::ENTRY,
-    plot::ENTRY,
+    edit::ENTRY,
+    reset::ENTRY,
+    set::ENTRY,
+    unset::ENTRY,
+    output::ENTRY,
+    expanded::ENTRY,
     format::ENTRY,
     rows::ENTRY,
+    print_set::ENTRY,
     timing::ENTRY,
+    plot::ENTRY,
+    shell::ENTRY,
     quit::ENTRY,
 ];
 
@@ -41,7 +63,7 @@ pub fn read(text: &str) -> Option<(&str, &str)> {
         return Some((name, argument.trim_start()));
     }
     let word = text.trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-    let same = |e: &&Entry| e.word.is_some_and(|w| w.eq_ignore_ascii_case(word));
+    let same = |e: &&Entry| e.words.iter().any(|w| w.eq_ignore_ascii_case(word));
     COMMANDS.iter().find(same).map(|e| (e.name, ""))
 }
 
@@ -67,6 +89,7 @@ mod tests {
     fn commands_are_told_from_statements() {
         assert_eq!(read(" \\d  people"), Some(("\\d", "people")));
         assert_eq!(read("EXIT;"), Some(("\\q", "")));
+        assert_eq!(read("quit"), Some(("\\q", "")));
         assert_eq!(read("help"), Some(("\\?", "")));
         assert_eq!(read("SELECT '\\d'"), None);
         assert_eq!(read(""), None);
@@ -80,5 +103,19 @@ mod tests {
         }
         let error = find("\\timin").err().unwrap();
         assert!(error.to_string().contains("\"timing\""), "{error}");
+    }
+
+    #[test]
+    fn the_book_lists_every_command() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/repl.md");
+        let listed = help::listed(COMMANDS).replace("Commands:\n", "");
+        let lines: Vec<&str> = listed
+            .trim_end()
+            .lines()
+            .map(|l| l.trim_end().trim_start_matches("  "))
+            .collect();
+        let wanted = format!("```text\n{}\n```", lines.join("\n"));
+        let text = std::fs::read_to_string(page).unwrap();
+        assert!(text.contains(&wanted), "docs/src/repl.md has to contain\n{wanted}");
     }
 }

@@ -7,7 +7,7 @@ use textplots::{Chart, LabelBuilder, LabelFormat, Plot, Shape};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\plot",
-    word: None,
+    words: &[],
     usage: "[X Y]",
     summary: "draw two objectives of the last PARETO FRONT OF; by default the first and the last",
     argument: Argument::None,
@@ -24,7 +24,7 @@ const LABEL: u32 = 12;
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let front = shell.runner.context().last_front();
     let front = front.ok_or_else(|| Error::usage("there is no front to draw yet; PARETO FRONT OF makes one"))?;
-    let columns = shell.runner.width().unwrap_or(80) as u32;
+    let columns = shell.runner.printing().screen.as_ref().map_or(80, |s| s.columns) as u32;
     shell.runner.say(&draw(&front, bare(argument), columns)?)?;
     Ok(Flow::Go)
 }

@@ -4,9 +4,9 @@ use super::entry::{Argument, Entry, Flow};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\q",
-    word: Some("exit"),
+    words: &["exit", "quit"],
     usage: "",
-    summary: "end the session (also exit, or Ctrl-D)",
+    summary: "end the session (also exit, quit or Ctrl-D)",
     argument: Argument::None,
     run: |_, _| Ok(Flow::Quit),
 };

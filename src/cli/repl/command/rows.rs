@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\rows",
-    word: None,
+    words: &[],
     usage: "[n|all]",
     summary: "show at most n rows of a table",
     argument: Argument::Words(&["all"]),
@@ -13,20 +13,19 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
+    let max_rows = &mut shell.runner.printing_mut().max_rows;
     match bare(argument) {
         "" => {}
-        "all" | "0" => *shell.runner.max_rows() = None,
+        "all" | "0" => *max_rows = None,
         number => match number.parse() {
-            Ok(rows) => *shell.runner.max_rows() = Some(rows),
+            Ok(rows) => *max_rows = Some(rows),
             Err(_) => return Err(Error::usage(format!("\\rows takes a number or all, not {number:?}"))),
         },
     }
-    let rows = shell
-        .runner
-        .max_rows()
-        .map_or("All rows of a table are shown.".into(), |n| {
-            format!("At most {n} rows of a table are shown.")
-        });
-    shell.runner.note(&rows);
+    let said = match max_rows {
+        Some(rows) => format!("At most {rows} rows of a table are shown."),
+        None => "All rows of a table are shown.".into(),
+    };
+    shell.runner.note(&said);
     Ok(Flow::Go)
 }

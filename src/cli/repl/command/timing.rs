@@ -1,11 +1,11 @@
 //! `\timing`: switches the display of the time of each statement.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
-use crate::error::{Error, Result};
+use super::entry::{Argument, Entry, Flow, Shell, switch};
+use crate::error::Result;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\timing",
-    word: None,
+    words: &[],
     usage: "[on|off]",
     summary: "show how long each statement takes",
     argument: Argument::Words(&["on", "off"]),
@@ -13,12 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
-    shell.timing = match bare(argument) {
-        "" => !shell.timing,
-        "on" => true,
-        "off" => false,
-        other => return Err(Error::unknown("setting of \\timing", other, ["on", "off"])),
-    };
+    shell.timing = switch("setting of \\timing", argument, shell.timing)?;
     shell.runner.note(if shell.timing {
         "Timing is on."
     } else {

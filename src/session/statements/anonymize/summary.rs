@@ -64,12 +64,5 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         let unmet = UInt64Array::from(vec![personal.limits_not_met]);
         columns.push(("limits_not_met", Arc::new(unmet), true));
     }
-    let prose = [
-        "target",
-        "node",
-        "proof",
-        "information_on_classes",
-        "rows_by_sensitive_level",
-    ];
-    Ok(Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)?.prose(&prose))
+    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }

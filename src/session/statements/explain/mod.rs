@@ -107,7 +107,7 @@ impl Run for Explain {
         }
         let (items, details) = rows.into_iter().unzip();
         let rows = RecordBatch::try_from_iter([column("item", items), column("detail", details)])?;
-        Ok(Answer::of(rows)?.prose(&["detail"]))
+        Answer::of(rows)
     }
 }
 

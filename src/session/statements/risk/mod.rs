@@ -33,6 +33,6 @@ impl Run for RiskSpec {
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         context.observer.begin(Phase::Measure);
         let measured = context.measure(self).await?;
-        Ok(Answer::of(rows::batch(&measured)?)?.prose(&["subject", "measure", "note"]))
+        Answer::of(rows::batch(&measured)?)
     }
 }

@@ -1,0 +1,70 @@
+//! The terminal on which tables are shown, and how.
+
+use crate::plain;
+use console::Term;
+
+/// How a result is turned on its side: a line for each value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expanded {
+    /// Always.
+    On,
+    /// Never.
+    Off,
+    /// If it is too wide for a table, and its lines fit on the screen.
+    Auto,
+}
+
+/// The terminal on which tables are shown, and how.
+#[derive(Debug, Clone)]
+pub struct Screen {
+    /// The width in columns.
+    pub columns: usize,
+    /// The height in lines.
+    pub lines: usize,
+    /// Whether results are turned on their side.
+    pub expanded: Expanded,
+    /// The text for NULL.
+    pub null: String,
+    /// Whether colours tell things apart.
+    pub colours: bool,
+    /// Whether the user can type commands such as `\x`.
+    pub prompts: bool,
+}
+
+impl Screen {
+    /// Returns the terminal on standard output; `None` if it is none. `prompts`
+    /// says whether the user can type commands.
+    pub fn standard(prompts: bool) -> Option<Self> {
+        let terminal = Term::stdout();
+        let (lines, columns) = size(&terminal).filter(|_| terminal.is_term())?;
+        Some(Self {
+            columns,
+            lines,
+            expanded: Expanded::Auto,
+            null: "NULL".into(),
+            colours: console::colors_enabled(),
+            prompts,
+        })
+    }
+
+    /// Reads the size of the terminal again, which may have changed.
+    pub fn measure(&mut self) {
+        if let Some(size) = size(&Term::stdout()) {
+            (self.lines, self.columns) = size;
+        }
+    }
+
+    /// Returns the text for NULL as it is shown.
+    pub(super) fn shown_null(&self) -> String {
+        match self.colours && !self.null.is_empty() {
+            true => format!("\x1b[2m{}\x1b[0m", plain::line(&self.null)),
+            false => plain::line(&self.null),
+        }
+    }
+}
+
+/// Returns the lines and columns of a terminal that has a size.
+fn size(terminal: &Term) -> Option<(usize, usize)> {
+    let (lines, columns) = terminal.size_checked()?;
+    (lines > 0 && columns > 0).then_some((lines.into(), columns.into()))
+}

@@ -1,0 +1,17 @@
+//! `\dm`: lists what a release can promise, minimize and search with.
+
+use super::entry::{Argument, Entry, Flow};
+use super::help;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "\\dm",
+    words: &[],
+    usage: "",
+    summary: "list privacy models, metrics, searches and kinds of hierarchies",
+    argument: Argument::None,
+    run: |shell, _| {
+        let registry = shell.runner.context().registry();
+        shell.runner.say(help::named(&registry).trim_end())?;
+        Ok(Flow::Go)
+    },
+};

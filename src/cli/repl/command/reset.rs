@@ -1,0 +1,16 @@
+//! `\r`: discards the lines of a statement that is not complete.
+
+use super::entry::{Argument, Entry, Flow};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "\\r",
+    words: &[],
+    usage: "",
+    summary: "discard the lines that are typed so far (also Ctrl-C)",
+    argument: Argument::None,
+    run: |shell, _| {
+        shell.draft.take();
+        shell.runner.note("The typed lines are discarded.");
+        Ok(Flow::Go)
+    },
+};

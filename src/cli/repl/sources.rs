@@ -1,0 +1,97 @@
+//! The tables, files and queries that a statement reads, whose columns it may name.
+
+use super::lex::{Class, Piece, pieces};
+
+/// What a statement reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A table, or a path in quotes.
+    Named(String),
+    /// The text of a query in parentheses.
+    Query(String),
+}
+
+/// The words before the name of what is read.
+const READERS: &[&str] = &[
+    "FROM",
+    "JOIN",
+    "ANONYMIZE",
+    "VERIFY",
+    "OF",
+    "FOR",
+    "INTO",
+    "POPULATION",
+    "AGAINST",
+];
+
+/// Returns what the statement reads, in the order in which it stands there.
+pub fn sources(statement: &str) -> Vec<Source> {
+    let all: Vec<Piece> = pieces(statement)
+        .into_iter()
+        .filter(|p| p.class != Class::Comment && !statement[p.range.clone()].trim().is_empty())
+        .collect();
+    let text = |piece: &Piece| &statement[piece.range.clone()];
+    let mut found = vec![];
+    for (i, piece) in all.iter().enumerate().skip(1) {
+        let before = text(&all[i - 1]);
+        if !READERS.iter().any(|r| r.eq_ignore_ascii_case(before)) || piece.open {
+            continue;
+        }
+        let source = match (piece.class, text(piece)) {
+            (Class::Word, word) => {
+                // A name may have several parts.
+                let parts = all[i + 1..].chunks_exact(2).take_while(|two| text(&two[0]) == ".");
+                let more: String = parts.flatten().map(text).collect();
+                Some(Source::Named(format!("{}{}", word.to_lowercase(), more.to_lowercase())))
+            }
+            (Class::Quoted, name) => Some(Source::Named(name.trim_matches('"').replace("\"\"", "\""))),
+            (Class::Text, path) => {
+                let inner = path.strip_prefix('\'').and_then(|p| p.strip_suffix('\''));
+                inner.map(|p| Source::Named(p.replace("''", "'")))
+            }
+            (_, "(") => closing(statement, &all, i).map(|end| {
+                let query = &statement[piece.range.end..all[end].range.start];
+                Source::Query(query.trim().to_string())
+            }),
+            _ => None,
+        };
+        found.extend(source.filter(|s| !found.contains(s)));
+    }
+    found
+}
+
+/// Returns the index of the `)` among `all` pieces of `statement` for the `(` at index `open`.
+pub fn closing(statement: &str, all: &[Piece], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (i, piece) in all.iter().enumerate().skip(open) {
+        match &statement[piece.range.clone()] {
+            "(" => depth += 1,
+            ")" if depth <= 1 => return Some(i),
+            ")" => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_paths_and_queries_are_found() {
+        let named = |name: &str| Source::Named(name.into());
+        assert_eq!(sources("SELECT a FROM 'it''s.parquet'"), [named("it's.parquet")]);
+        assert_eq!(
+            sources("SELECT FROM People p JOIN \"Zip Codes\""),
+            [named("people"), named("Zip Codes")]
+        );
+        assert_eq!(sources("select a from A.b.c where"), [named("a.b.c")]);
+        assert_eq!(
+            sources("ANONYMIZE (SELECT f(a) AS b FROM t) QUASI"),
+            [Source::Query("SELECT f(a) AS b FROM t".into()), named("t")]
+        );
+        assert_eq!(sources("SELECT a FROM 'open"), []);
+        assert_eq!(sources("RISK OF x"), [named("x")]);
+    }
+}
