@@ -53,6 +53,7 @@
 //! | [`error`] | yes | one error type; its kind decides the exit code |
 //! | `plain` | yes | text that is safe to look at |
 //! | `quoting` | no | how a name or a text stands in SQL |
+//! | `location` | yes | what a path in a statement stands for: home, `file://`, compression |
 //! | `pool` | yes | threads: one pool a session for what computes, and threads that may wait |
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
@@ -169,6 +170,7 @@ pub mod internal;
 mod job;
 mod key;
 mod lattice;
+mod location;
 pub mod manifest;
 mod metric;
 mod model;

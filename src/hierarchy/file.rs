@@ -2,7 +2,7 @@
 //!
 //! One row per ground value, one column per level, level 0 first. The delimiter is `;`, or `,` if the first line has no
 //! `;`. Lines may end in CRLF, fields may be quoted, blank lines are skipped. A row that is longer or shorter than the
-//! first, and text that is not UTF-8, are errors that name the line.
+//! first, and text that is not UTF-8, are errors that name the line. A file may be compressed, as the end of its name tells.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -12,11 +12,11 @@ use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::listed::{Listed, Origin};
 use crate::catalogue::{self, Info, Kind as ParamKind, Param, Value};
 use crate::error::{Error, Result};
+use crate::location;
 use crate::quoting::literal;
 use arrow::array::{ArrayRef, StringBuilder};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The options for reading a hierarchy file.
@@ -104,7 +104,7 @@ impl fmt::Display for FileOptions {
 
 /// Reads the hierarchy in the file at `path`.
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
-    let bytes = std::fs::read(Path::new(path)).map_err(|e| Error::io(format!("hierarchy file {path}"), e))?;
+    let bytes = location::read(path, &format!("hierarchy file {path}"))?;
     let origin = Origin {
         kind: KIND.info.name,
         clause: Some(format!("FROM {}{options}", literal(path))),
@@ -191,6 +191,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::hierarchy::GeneralizationRule;
     use arrow::array::{Array, StringArray};
+    use std::path::Path;
 
     fn written(content: &[u8]) -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! The file for the report of a release.
 
 use crate::error::{Error, Result};
+use crate::location::expanded;
 use crate::report::Format;
 use std::path::{Path, PathBuf};
 
@@ -15,17 +16,18 @@ impl ReportFile {
     /// Creates the file of REPORT TO. Its extension decides the format of the report. Fails with `ErrorKind::Usage`
     /// for a URL.
     pub fn new(path: &str) -> Result<Self> {
+        let path = expanded(path)?;
         if path.contains("://") {
             return Err(Error::usage(format!(
                 "REPORT TO {path:?}: a report is a local file; write it here and copy it"
             )));
         }
-        let path = PathBuf::from(path);
+        let path = PathBuf::from(path.as_ref());
         let format = Format::of(&path)?;
         Ok(Self { path, format })
     }
 
-    /// Returns the path in the words of the statement.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,6 +1,7 @@
 //! Every option of the language: of WITH (...), of OPTIONS (...) and of SET.
 
 use super::bind::{RUN_OPTIONS, TARGET_OPTIONS};
+use super::sources::PATH_OPTIONS;
 use super::statements::risk::measure;
 use crate::catalogue::{Info, Param};
 use crate::hierarchy::file;
@@ -13,6 +14,7 @@ const CLAUSES: &[(&str, &Info)] = &[
     ("ANONYMIZE ... TO ... OPTIONS (...)", &TARGET_OPTIONS),
     ("RISK OF ... WITH (...)", &measure::OPTIONS),
     ("CREATE HIERARCHY ... FROM ... OPTIONS (...)", &file::OPTIONS),
+    ("'path' OPTIONS (...)", &PATH_OPTIONS),
 ];
 
 /// The clause of a setting.
@@ -74,6 +76,7 @@ mod tests {
             (CLAUSES[1].0, "rows_per_file"),
             (CLAUSES[2].0, "sampling_fraction"),
             (CLAUSES[3].0, "delimiter"),
+            (CLAUSES[4].0, "has_header"),
         ] {
             assert!(!find(clause, name).summary.is_empty());
         }

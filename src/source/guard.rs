@@ -6,14 +6,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
 use crate::source::arrow_file;
 use crate::source::bounds::without_bounds_of_floats;
+use crate::source::csv::{CsvFiles, Dialect};
 use crate::source::digits::with_checked_digits;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::physical_plan::{CsvSource, FileScanConfig};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::error::Result as DfResult;
+use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -84,6 +85,8 @@ struct Files {
     called: String,
     /// The local files in Arrow's format by partition, which are checked before they are read.
     arrow: Vec<Vec<PathBuf>>,
+    /// The local files in CSV, which are read again to say in which line one is wrong.
+    csv: Option<Arc<CsvFiles>>,
 }
 
 /// Returns the files of a reader; `None` if it reads no files.
@@ -107,7 +110,40 @@ fn files(source: &DataSourceExec) -> Option<Files> {
             .collect(),
         false => vec![],
     };
-    Some(Files { called, arrow })
+    let csv = is_local.then(|| csv_files(config)).flatten().map(Arc::new);
+    Some(Files { called, arrow, csv })
+}
+
+fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
+    let source = config.file_source().downcast_ref::<CsvSource>()?;
+    let files = config.file_groups.iter().flat_map(|group| group.files());
+    let mut paths: Vec<PathBuf> = files.map(|file| PathBuf::from(format!("/{}", file.path()))).collect();
+    paths.sort();
+    paths.dedup();
+    Some(CsvFiles {
+        paths,
+        dialect: Dialect {
+            delimiter: source.delimiter(),
+            quote: source.quote(),
+            escape: source.escape(),
+            comment: source.comment(),
+            has_header: source.has_header(),
+        },
+        compression: config.file_compression_type,
+        columns: config.file_schema().fields().len(),
+    })
+}
+
+impl Files {
+    /// Returns the error of a reader, with the file and the line if it is CSV and a line is wrong.
+    fn told(&self, error: DataFusionError) -> DataFusionError {
+        let is_of_data = matches!(
+            error.find_root(),
+            DataFusionError::ArrowError(..) | DataFusionError::IoError(_)
+        );
+        let fault = self.csv.as_ref().filter(|_| is_of_data).and_then(|csv| csv.fault());
+        fault.map_or(error, Into::into)
+    }
 }
 
 fn damaged(what: &str) -> Error {
@@ -204,9 +240,12 @@ impl ExecutionPlan for Guarded {
         }
         let open = || self.reader.execute(partition, context);
         let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(called).into()))?;
-        let (schema, files) = (rows.schema(), called.clone());
+        let (schema, files) = (rows.schema(), self.files.clone());
         let rows = AssertUnwindSafe(rows).catch_unwind();
-        let rows = rows.map(move |batch| batch.unwrap_or_else(|_| Err(damaged(&files).into())));
+        let rows = rows.map(move |batch| {
+            let batch = batch.unwrap_or_else(|_| Err(damaged(&files.called).into()));
+            batch.map_err(|e| files.told(e))
+        });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 }

@@ -3,6 +3,7 @@
 mod arrow_file;
 mod bounds;
 mod columns;
+pub(crate) mod csv;
 mod digits;
 mod guard;
 mod pins;

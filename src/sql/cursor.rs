@@ -20,7 +20,7 @@ pub(crate) struct Cursor<'a> {
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
     /// Whether more of the statement follows after the tokens.
-    cut: bool,
+    goes_on: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
             bound: &binding.bound,
             tokens: &binding.tokens,
             at: 0,
-            cut: false,
+            goes_on: false,
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Cursor<'a> {
         Cursor {
             tokens: &self.tokens[..range.end],
             at: range.start,
-            cut: self.cut || range.end < self.tokens.len(),
+            goes_on: self.goes_on || range.end < self.tokens.len(),
             ..self.clone()
         }
     }
@@ -122,7 +122,7 @@ impl<'a> Cursor<'a> {
 
     /// Records that these keywords may come next where the tokens end.
     pub(crate) fn offer(&self, words: &str) {
-        if !self.cut {
+        if !self.goes_on {
             let record = || Expectation::Keywords(words.to_string());
             self.script.expectations.record(record);
         }
@@ -130,7 +130,7 @@ impl<'a> Cursor<'a> {
 
     /// Records an expectation if the cursor is at the end of the statement.
     fn want(&self, expectation: impl FnOnce() -> Expectation) {
-        if self.at_end() && !self.cut {
+        if self.at_end() && !self.goes_on {
             self.script.expectations.record(expectation);
         }
     }
@@ -200,8 +200,9 @@ impl<'a> Cursor<'a> {
                 "expected {what}, found the {kind} of {written}, which stands for a value and not for a name or a keyword"
             ));
         }
-        let wanted = |word: &&str| self.want(|| Expectation::Keywords(word.to_string()));
-        self.expected_so(what, self.here().hint(what, words.into_iter().inspect(wanted)))
+        let words: Vec<&str> = words.into_iter().collect();
+        words.iter().for_each(|word| self.want(|| Expectation::Keywords(word.to_string())));
+        self.expected_so(what, self.here().hint(what, words))
     }
 
     /// Returns the error that `what` was expected here, with this advice.
@@ -431,9 +432,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses `table.column`.
+    /// Parses `table.column` or `'path'.column`.
     pub(crate) fn table_column(&mut self) -> Result<(TableName, String)> {
         let before = self.clone();
+        if self.looks_at_string() {
+            let path = self.string("a path")?;
+            self.need_token(&Token::Period, "\".\" and a column")?;
+            return Ok((TableName(vec![path]), self.name("a column")?));
+        }
         let mut parts = self.parts("table.column")?;
         match parts.pop() {
             Some(column) if (1..=3).contains(&parts.len()) => Ok((TableName(parts), column)),

@@ -13,6 +13,7 @@ mod depth;
 mod examples;
 mod explain;
 mod faults;
+mod files;
 mod front;
 mod golden;
 mod local;

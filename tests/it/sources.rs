@@ -71,10 +71,10 @@ async fn a_source_that_is_left_to_chance_is_refused() {
 }
 
 /// Replaces a file when a part of a run begins.
-struct Replaces {
-    at: Phase,
-    by: PathBuf,
-    file: PathBuf,
+pub struct Replaces {
+    pub at: Phase,
+    pub by: PathBuf,
+    pub file: PathBuf,
 }
 
 impl Observer for Replaces {

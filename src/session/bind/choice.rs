@@ -5,6 +5,7 @@ use crate::catalogue::Call;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Choice, QuasiIdentifier};
+use crate::location::expanded;
 use crate::pool::blocking;
 use crate::search;
 use crate::session::registry::Registry;
@@ -53,7 +54,8 @@ pub(super) async fn choice(
 /// Reads the levels of an earlier release from its manifest. Fails if that release is local recoding, or if one of the
 /// columns had another hierarchy.
 fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
-    let path = Path::new(path);
+    let path = expanded(path)?;
+    let path = Path::new(path.as_ref());
     let folder = match path.file_name() {
         Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
         _ => path,

@@ -3,6 +3,7 @@
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
 use crate::job::{Existing, Format, Target};
+use crate::location::expanded;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use std::path::PathBuf;
 
@@ -31,14 +32,15 @@ pub(in crate::session) const OPTIONS: Info = Info {
 /// Converts TO to a target, which must be a local folder.
 pub(super) fn target(target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
-    if target.path.contains("://") {
+    let expanded = expanded(&target.path)?;
+    if expanded.contains("://") {
         return Err(Error::usage(format!(
             "the target {:?} is not a local folder; releases are swapped in at once, which needs one. Write to a local \
              folder and copy it, or use COPY (ANONYMIZE ...) TO",
             target.path
         )));
     }
-    let path = PathBuf::from(target.path.trim_end_matches('/'));
+    let path = PathBuf::from(expanded.trim_end_matches('/'));
     if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
         return Err(Error::usage(format!(
             "the target {:?} names a file; a release is a folder with its files and its manifest: write TO '{}/', or \

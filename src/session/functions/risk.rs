@@ -138,7 +138,7 @@ impl TableFunctionImpl for Function {
 
 fn statement(table: &str, columns: &[String]) -> RiskSpec {
     let source = if table.contains('/') || Path::new(table).exists() {
-        SourceClause::Path(table.into())
+        SourceClause::path(table)
     } else {
         let parts = TableReference::parse_str(table).to_vec();
         SourceClause::Table(TableName(parts))

@@ -1,6 +1,15 @@
 //! Opens the rows that a statement names.
 
+mod csv;
+mod format;
+mod listing;
+mod named;
+mod options;
+pub(super) mod partitions;
 pub mod path_tables;
+mod read;
 pub(super) mod repeatable;
 pub(super) mod source;
 mod table;
+
+pub(super) use options::OPTIONS as PATH_OPTIONS;

@@ -2,7 +2,8 @@
 //!
 //! DataFusion's own path tables take the format of the first file of a folder, which in a release may be the manifest.
 
-use super::source::read_path;
+use super::read::read_path;
+use crate::source::reading;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -53,6 +54,7 @@ impl UrlTableFactory for PathTables {
         if !path.contains(['/', '.', '*']) && !Path::new(path).exists() {
             return Ok(None);
         }
-        Ok(Some(read_path(&self.0, path).await?.into_view()))
+        let rows = reading(&format!("{path:?}"), read_path(&self.0, path, &[])).await?;
+        Ok(Some(rows.into_view()))
     }
 }

@@ -5,6 +5,7 @@ use super::wrapped;
 use super::wrapped::output::written;
 use crate::engine::keep_files_unnamed;
 use crate::error::{Error, Result};
+use crate::location::expanded;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::source::{SOURCE, check_arrow_files, reading};
@@ -61,6 +62,25 @@ impl fmt::Display for Plain {
     }
 }
 
+impl Plain {
+    /// Returns the statement with whole paths in place of those that begin with `~` or `$HOME`; `None` if it has none.
+    fn located(&self) -> Result<Option<DfStatement>> {
+        let mut statement = self.statement.clone();
+        let paths: Vec<&mut String> = match &mut statement {
+            DfStatement::CreateExternalTable(table) => table.locations.iter_mut().collect(),
+            DfStatement::CopyTo(copy) => vec![&mut copy.target],
+            _ => return Ok(None),
+        };
+        let mut is_another = false;
+        for path in paths {
+            let whole = expanded(path)?.into_owned();
+            is_another |= whole != *path;
+            *path = whole;
+        }
+        Ok(is_another.then_some(statement))
+    }
+}
+
 #[async_trait]
 impl Run for Plain {
     fn kind(&self) -> &'static str {
@@ -69,13 +89,21 @@ impl Run for Plain {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let is_query = matches!(&self.statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
-        if let DfStatement::CreateExternalTable(table) = &self.statement
+        let located = self.located()?;
+        if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
             && table.file_type.eq_ignore_ascii_case("arrow")
         {
             table.locations.iter().try_for_each(|l| check_arrow_files(l))?;
         }
         let planned = async {
-            let refused = match context.frame(&self.text).await {
+            let planned = match located {
+                Some(statement) => match context.session.state().statement_to_plan(statement).await {
+                    Ok(plan) => context.session.execute_logical_plan(plan).await,
+                    Err(e) => Err(e),
+                },
+                None => context.frame(&self.text).await,
+            };
+            let refused = match planned {
                 Ok(rows) => return Ok(rows),
                 Err(refused) => refused,
             };

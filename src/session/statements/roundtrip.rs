@@ -82,7 +82,7 @@ fn query() -> impl Strategy<Value = String> {
 fn source() -> impl Strategy<Value = SourceClause> {
     prop_oneof![
         table().prop_map(SourceClause::Table),
-        text().prop_map(SourceClause::Path),
+        (text(), options()).prop_map(|(path, options)| SourceClause::Path(PathClause { path, options })),
         query().prop_map(SourceClause::Query)
     ]
 }

@@ -39,7 +39,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "SUGGEST ROLES",
     starts: &["SUGGEST ROLES FOR"],
     summary: "proposes a role for every column, with its reason",
-    syntax: "SUGGEST ROLES FOR { table | 'path' | ( query ) }",
+    syntax: "SUGGEST ROLES FOR { table | 'path' [OPTIONS (...)] | ( query ) }",
     example: "SUGGEST ROLES FOR people",
     read: |c, _| Ok(Statement::new(SuggestRoles(source::read(c)?))),
 };

@@ -145,9 +145,9 @@ clauses! {
         s.epsilon = c.list("number", |c| c.real("a number of at least 0"))?;
         Ok(())
     };
-    AGAINST: "AGAINST", "AGAINST table | 'path' | (query)",
+    AGAINST: "AGAINST", "AGAINST table | 'path' [OPTIONS (key value, ...)] | (query)",
         "the source of the release, to compare rows and their order with", "AGAINST raw", |c, s| { s.against = Some(source::read(c)?); Ok(()) };
-    POPULATION: "POPULATION", "POPULATION table | 'path' | (query)",
+    POPULATION: "POPULATION", "POPULATION table | 'path' [OPTIONS (key value, ...)] | (query)",
         "the table of people that the source is a sample of", "POPULATION census",
         |c, s| { s.population = Some(source::read(c)?); Ok(()) };
 }

@@ -16,7 +16,7 @@ pub use constraint::ConstraintClause;
 pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
-pub use source::SourceClause;
+pub use source::{PathClause, SourceClause};
 pub use suppression::LimitClause;
 #[cfg(test)]
 pub(crate) use suppression::Percent;

@@ -1,5 +1,7 @@
-//! `table | 'path' | ( query )`: the source of the rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | ( query )`: the source of the rows of a statement.
 
+use super::options;
+use crate::catalogue::Value;
 use crate::error::Result;
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
@@ -13,15 +15,36 @@ pub enum SourceClause {
     /// A table of the session.
     Table(TableName),
     /// A file, folder, glob or URL.
-    Path(String),
+    Path(PathClause),
     /// The text of a query.
     Query(String),
 }
 
-/// Parses `table | 'path' | ( query )`.
+/// A file, folder, glob or URL, and how its files are read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathClause {
+    /// The path as it is written.
+    pub path: String,
+    /// OPTIONS: how the files are read.
+    pub options: Vec<(String, Value)>,
+}
+
+impl SourceClause {
+    /// Returns the source of a path without options.
+    pub fn path(path: &str) -> Self {
+        Self::Path(PathClause {
+            path: path.into(),
+            options: vec![],
+        })
+    }
+}
+
+/// Parses `table | 'path' [OPTIONS (key value, ...)] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
-        return c.string("a path").map(SourceClause::Path);
+        let path = c.string("a path")?;
+        let options = if c.take("OPTIONS") { options::read(c)? } else { vec![] };
+        return Ok(SourceClause::Path(PathClause { path, options }));
     }
     if c.looks_at_token(&Token::LParen) {
         return c.query_in_parens().map(SourceClause::Query);
@@ -64,7 +87,7 @@ impl Display for SourceClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceClause::Table(name) => name.fmt(f),
-            SourceClause::Path(path) => literal(path).fmt(f),
+            SourceClause::Path(named) => write!(f, "{}{}", literal(&named.path), options::written(&named.options, " ")),
             SourceClause::Query(query) => write!(f, "({query})"),
         }
     }

@@ -1,4 +1,4 @@
-//! Data files: Parquet in several layouts, CSV and Arrow, mutated and run through whole statements. What is released of
+//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow, mutated and run through whole statements. What is released of
 //! them is verified, and a released file that was changed by one byte is found out.
 
 use super::mutate::{anywhere, bytes};
@@ -21,14 +21,16 @@ pub struct DataFiles {
 /// A file that is mutated.
 struct Source {
     format: &'static str,
+    /// The options with which it is written and, if it is text, read.
+    options: &'static str,
     /// The columns that are kept as they are; age and born are quasi-identifiers.
     kept: &'static str,
     bytes: Vec<u8>,
 }
 
 const COLUMNS: &str = "zip, illness, bmi, cost, ill, seen, city, small";
-/// What CSV has without asking for types.
-const OF_CSV: &str = "zip, illness, bmi";
+/// What a text has without asking for types.
+const OF_TEXT: &str = "zip, illness, bmi";
 /// What can be delta encoded.
 const NUMBERS: &str = "small, seen";
 
@@ -58,6 +60,10 @@ const LAYOUTS: &[(&str, &str)] = &[
         "'format.max_row_group_size' '8', 'format.bloom_filter_on_write' 'true', 'format.statistics_enabled' 'page'",
     ),
     ("csv", ""),
+    ("csv", "'format.compression' 'gzip'"),
+    ("csv", "'format.compression' 'zstd'"),
+    ("json", ""),
+    ("json", "'format.compression' 'xz'"),
     ("arrow", ""),
 ];
 
@@ -80,23 +86,24 @@ impl Input for DataFiles {
         let mut sources = vec![];
         for (number, (format, options)) in LAYOUTS.iter().enumerate() {
             let path = bench.path(format!("source{number}.{format}"));
-            let options = if options.is_empty() {
-                String::new()
-            } else {
-                format!(" OPTIONS ({options})")
-            };
             let kept = match *format {
-                "csv" => OF_CSV,
+                "csv" | "json" => OF_TEXT,
                 _ if options.contains("delta") => NUMBERS,
                 _ => COLUMNS,
             };
             bench.prepare(&format!(
-                "COPY (SELECT age, born, {kept} FROM people) TO {} STORED AS {}{options}",
+                "COPY (SELECT age, born, {kept} FROM people) TO {} STORED AS {}{}",
                 quoted(&path),
-                format.to_uppercase()
+                format.to_uppercase(),
+                clause(options)
             ));
             let bytes = std::fs::read(&path).unwrap();
-            sources.push(Source { format, kept, bytes });
+            sources.push(Source {
+                format,
+                options,
+                kept,
+                bytes,
+            });
         }
         let released = bench.path("released");
         bench.prepare(&format!(
@@ -133,29 +140,32 @@ impl DataFiles {
     fn source(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let Source {
             format,
+            options,
             kept,
             bytes: original,
         } = &self.sources[rng.random_range(0..self.sources.len())];
         let others: Vec<Vec<u8>> = self.sources.iter().map(|source| source.bytes.clone()).collect();
         let mutated = match *format {
-            "csv" => bytes(rng, original, &others, anywhere),
+            "csv" | "json" if options.is_empty() => bytes(rng, original, &others, anywhere),
             _ => bytes(rng, original, &others, in_structure),
         };
         // A name of its own: sessions remember what stood under a path.
         let name = format!("case{}", self.cases);
-        let path = self.bench.path(format!("{name}.{format}"));
+        let packed = ["gzip", "zstd", "xz"]
+            .into_iter()
+            .find(|packed| options.contains(packed));
+        let packed = packed.filter(|_| matches!(*format, "csv" | "json"));
+        let ending = packed.map_or(String::new(), |packed| format!(".{packed}"));
+        let path = self.bench.path(format!("{name}.{format}{ending}"));
         std::fs::write(&path, &mutated).unwrap();
         let is_table = self.run(&format!(
-            "CREATE EXTERNAL TABLE {name} STORED AS {} LOCATION {}",
+            "CREATE EXTERNAL TABLE {name} STORED AS {} LOCATION {}{}",
             format.to_uppercase(),
-            quoted(&path)
+            quoted(&path),
+            packed.map_or(String::new(), |_| clause(options))
         ))?;
         let read = is_table && self.run(&format!("SELECT * FROM {name}"))?;
-        let source = match *format {
-            "arrow" if !is_table => return Ok("refused"),
-            "arrow" => name.clone(),
-            _ => quoted(&path),
-        };
+        let source = quoted(&path);
         let target = self.bench.path(format!("{name}-out"));
         let done = self.statements(&source, kept, &target, read);
         let _ = std::fs::remove_dir_all(&target);
@@ -219,6 +229,14 @@ impl DataFiles {
             Ok(Err(e)) => refused(sql, &e).map(|()| false),
             Err(_) => Err(format!("{sql}: a panic came through: {}", last_panic())),
         }
+    }
+}
+
+/// The clause with these options, if there are any.
+fn clause(options: &str) -> String {
+    match options.is_empty() {
+        true => String::new(),
+        false => format!(" OPTIONS ({options})"),
     }
 }
 

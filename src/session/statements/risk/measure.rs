@@ -6,6 +6,7 @@ use crate::engine::{Phase, Promise, ReleasedTable, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
+use crate::location::expanded;
 use crate::model;
 use crate::pool::blocking;
 use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
@@ -289,10 +290,10 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
 
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
-    let SourceClause::Path(path) = &statement.source else {
+    let SourceClause::Path(named) = &statement.source else {
         return Ok(None);
     };
-    let folder = PathBuf::from(path);
+    let folder = PathBuf::from(expanded(&named.path)?.as_ref());
     blocking("reading a manifest", move || Manifest::read(&folder)).await
 }
 

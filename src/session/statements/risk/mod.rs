@@ -16,8 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     name: "RISK OF",
     starts: &["RISK OF"],
     summary: "measures prosecutor, journalist and marketer risk, uniqueness and class sizes",
-    syntax: "RISK OF { table | 'path' | ( query ) } QUASI IDENTIFIERS (c [USING hierarchy], ...)
-  [SENSITIVE (c [USING hierarchy], ...)] [ENTITY (c)] [POPULATION { table | 'path' | ( query ) }]
+    syntax: "RISK OF { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (c [USING hierarchy], ...)
+  [SENSITIVE (c [USING hierarchy], ...)] [ENTITY (c)] [POPULATION { table | 'path' [OPTIONS (...)] | ( query ) }]
   [WITH (sampling_fraction = f, threshold = t, k = 5, subset_size = 3, histogram = sizes | bands,
          snb_classes = peer | haas_stokes)]",
     example: "RISK OF people QUASI IDENTIFIERS (age, zip) POPULATION census",

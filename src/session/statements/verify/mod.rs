@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
     starts: &["VERIFY"],
     summary: "checks that the privacy models hold on a table or file, one row per check",
     syntax:
-        "VERIFY { table | 'path' | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
+        "VERIFY { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (...) [SENSITIVE (...)] [ENTITY (c)] SATISFYING ...
   [AGAINST source] [POPULATION table]",
     example: "VERIFY 'released' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(5) AGAINST people",
     read: |c, _| spec::read(c).map(Statement::new),

@@ -6,6 +6,7 @@
 
 use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
+use crate::location::expanded;
 use arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
@@ -108,6 +109,7 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
     if copy.file_type.get_ext() == "arrow" {
         copy.input = Arc::new(without_dictionaries(&copy.input)?);
     }
+    copy.output_url = expanded(&copy.output_url)?.into_owned();
     let url = ListingTableUrl::parse(&copy.output_url)?;
     if url.get_glob().is_some() {
         return Err(Error::usage(format!(

@@ -1,0 +1,152 @@
+//! What a path in a statement stands for: `~` and `$HOME` at its start, `file://`, and the compression that the end of
+//! its name tells.
+
+use crate::error::{Error, Result};
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use url::Url;
+
+/// What stands for the user's home folder at the start of a path.
+const HOME: [&str; 2] = ["~", "$HOME"];
+
+/// The endings of compressed files.
+const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
+    (".gz", FileCompressionType::GZIP),
+    (".gzip", FileCompressionType::GZIP),
+    (".zst", FileCompressionType::ZSTD),
+    (".zstd", FileCompressionType::ZSTD),
+    (".bz2", FileCompressionType::BZIP2),
+    (".xz", FileCompressionType::XZ),
+];
+
+/// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is returned unchanged.
+/// Fails with `ErrorKind::Usage` if the home folder is not known, or for a `file` URL of another machine.
+pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
+    if path.starts_with("file:") && path.contains("://") {
+        let local = Url::parse(path).ok().and_then(|url| url.to_file_path().ok());
+        let local = local.and_then(|path| path.to_str().map(String::from));
+        return local.map(Cow::Owned).ok_or_else(|| {
+            Error::usage(format!(
+                "{path:?} names no file of this machine; write the path, or file:/// and the whole path"
+            ))
+        });
+    }
+    let is_rest = |rest: &&str| rest.is_empty() || rest.starts_with('/');
+    for start in HOME {
+        if let Some(rest) = path.strip_prefix(start).filter(is_rest) {
+            let home = std::env::var("HOME").ok().filter(|home| !home.is_empty());
+            let home = home.ok_or_else(|| {
+                Error::usage(format!(
+                    "{path:?}: HOME is not set; write the whole path instead of {start}"
+                ))
+            })?;
+            return Ok(Cow::Owned(format!("{}{rest}", home.trim_end_matches('/'))));
+        }
+    }
+    Ok(Cow::Borrowed(path))
+}
+
+/// Returns a file name without the ending of its compression, and the compression.
+pub(crate) fn without_compression(name: &str) -> (&str, FileCompressionType) {
+    let lower = name.to_ascii_lowercase();
+    let found = COMPRESSIONS.iter().find(|(ending, _)| lower.ends_with(ending));
+    match found {
+        Some((ending, compression)) => (&name[..name.len() - ending.len()], *compression),
+        None => (name, FileCompressionType::UNCOMPRESSED),
+    }
+}
+
+/// Returns the name of a compression.
+pub(crate) fn compression_name(compression: FileCompressionType) -> &'static str {
+    match compression {
+        FileCompressionType::GZIP => "gzip",
+        FileCompressionType::ZSTD => "zstd",
+        FileCompressionType::BZIP2 => "bzip2",
+        FileCompressionType::XZ => "xz",
+        _ => "no compression",
+    }
+}
+
+/// Returns the error for a compressed file whose content cannot be decompressed.
+pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
+    let name = compression_name(compression);
+    Error::data(format!("the file is no {name}, or it is damaged or cut off"))
+}
+
+/// Opens a file for reading, decompressed as the end of its name tells.
+pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Result<Box<dyn Read + Send>> {
+    let file = File::open(path)?;
+    compression.convert_read(file).map_err(std::io::Error::other)
+}
+
+/// Reads a whole small file, decompressed as the end of its name tells. Errors begin with `what`.
+pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
+    let path = expanded(path)?;
+    let (_, compression) = without_compression(&path);
+    let file = open(&path, compression).map_err(|e| Error::io(what, e));
+    let mut bytes = vec![];
+    match file?.read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(_) if compression.is_compressed() => Err(not_decompressed(compression).context(what)),
+        Err(e) => Err(Error::io(what, e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn home_stands_at_the_start_alone() {
+        let home = std::env::var("HOME").unwrap();
+        let home = home.trim_end_matches('/');
+        for (path, expected) in [
+            ("~/a.csv", format!("{home}/a.csv")),
+            ("$HOME/a.csv", format!("{home}/a.csv")),
+            ("~", home.to_string()),
+            ("~x/a.csv", "~x/a.csv".into()),
+            ("$HOMES/a.csv", "$HOMES/a.csv".into()),
+            ("a/~/b.csv", "a/~/b.csv".into()),
+            ("file:///tmp/a%20b.csv", "/tmp/a b.csv".into()),
+            ("file:///tmp/a/", "/tmp/a/".into()),
+            ("file:x.csv", "file:x.csv".into()),
+            ("s3://a/b.csv", "s3://a/b.csv".into()),
+        ] {
+            assert_eq!(expanded(path).unwrap(), expected, "{path}");
+        }
+        let e = expanded("file://elsewhere/a.csv").unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn the_compression_is_the_last_ending() {
+        for (name, stem, compression) in [
+            ("a.csv.gz", "a.csv", FileCompressionType::GZIP),
+            ("A.CSV.GZ", "A.CSV", FileCompressionType::GZIP),
+            ("a.json.zst", "a.json", FileCompressionType::ZSTD),
+            ("a.bz2", "a", FileCompressionType::BZIP2),
+            ("a.tsv.xz", "a.tsv", FileCompressionType::XZ),
+            ("a.gz.csv", "a.gz.csv", FileCompressionType::UNCOMPRESSED),
+        ] {
+            assert_eq!(without_compression(name), (stem, compression));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_what_its_name_tells_is_an_error_of_the_data() {
+        let folder = tempfile::tempdir().unwrap();
+        for ending in ["gz", "zst", "bz2", "xz"] {
+            let path = folder.path().join(format!("h.csv.{ending}"));
+            std::fs::write(&path, "Quixotica;x;*\n").unwrap();
+            let e = read(&path.to_string_lossy(), "h").unwrap_err();
+            assert!(
+                e.kind() == ErrorKind::Data && !e.to_string().contains("Quixotica"),
+                "{e}"
+            );
+        }
+        assert_eq!(read("/nowhere/h.csv.gz", "h").unwrap_err().kind(), ErrorKind::Io);
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads CSV files: their dialect and types are sniffed from their first rows, and every text is checked when it is read.
+
+use super::listing::Listing;
+use super::options::PathOptions;
+use super::table::table;
+use crate::error::{Error, Result};
+use crate::source::csv::{CsvFiles, Kinds, Sniffed, continued, sniff, typed};
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::Column;
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::{Expr, lit};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The most bytes of the first file that are looked at, and the most rows and bytes of every other.
+const MOST_BYTES: usize = 64 << 20;
+const MOST_ROWS_OF_OTHERS: usize = 1000;
+const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
+
+/// Reads CSV files whose format is not known yet.
+pub(super) async fn read_csv(
+    session: &SessionContext,
+    listing: &Listing,
+    partitions: Vec<(String, DataType)>,
+    options: &PathOptions,
+) -> Result<DataFrame> {
+    let Sniffed { dialect, names, kinds } = sniffed(listing, options).await?;
+    let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let format = CsvFormat::default()
+        .with_options(session.state().default_table_options().csv)
+        .with_has_header(dialect.has_header)
+        .with_delimiter(dialect.delimiter)
+        .with_quote(dialect.quote)
+        .with_escape(dialect.escape)
+        .with_comment(dialect.comment)
+        .with_newlines_in_values(true)
+        .with_file_compression_type(listing.compression);
+    let rows = table(session, listing, Arc::new(format), schema, partitions)?;
+    let files = Arc::new(CsvFiles {
+        paths: listing.local(),
+        dialect,
+        compression: listing.compression,
+        columns: names.len(),
+    });
+    let columns = rows.schema().iter().enumerate().map(|(i, (table, field))| {
+        let text = Expr::Column(Column::from((table, field)));
+        let Some(kinds) = kinds.get(i) else { return text };
+        let text = match &options.csv.null {
+            Some(null) => nullif(text, lit(null.as_str())),
+            None => text,
+        };
+        let value = match kinds.data_type() {
+            DataType::Utf8 => text,
+            _ if options.all_text => text,
+            data_type => typed(text, (i, field.name()), data_type, &files),
+        };
+        value.alias_qualified(table.cloned(), field.name())
+    });
+    let columns: Vec<Expr> = columns.collect();
+    Ok(rows.select(columns)?)
+}
+
+/// Sniffs the first file, and checks that all others have its columns.
+async fn sniffed(listing: &Listing, options: &PathOptions) -> Result<Sniffed> {
+    let Some((first, others)) = listing.files.split_first() else {
+        return Err(Error::internal("a table without files is read"));
+    };
+    let named = |file| move |e: Error| e.context(format!("cannot read {:?}", listing.name(file)));
+    let most = options.rows;
+    let sample = listing
+        .sample(first, most.saturating_add(1), MOST_BYTES)
+        .await
+        .map_err(named(first))?;
+    let asked = listing.asked(options);
+    let mut found = sniff(&sample.bytes, sample.whole, most, &asked).map_err(named(first))?;
+    let dialect = found.dialect;
+    for file in others {
+        let sample = listing.sample(file, MOST_ROWS_OF_OTHERS, MOST_BYTES_OF_OTHERS).await;
+        let other = sample.and_then(|sample| continued(&sample.bytes, sample.whole, dialect, &asked));
+        let other = other.map_err(named(file))?;
+        if let Some(i) = (0..found.names.len()).find(|i| found.names.get(*i) != other.names.get(*i)) {
+            // The first line of the other file may be a row, so its texts are not repeated here.
+            return Err(Error::data(format!(
+                "column {} is called {:?} in {:?}, and not in {:?}; files of one table have the same columns in the same \
+                 order: read them apart, and put them together with UNION ALL BY NAME",
+                i + 1,
+                found.names[i],
+                listing.name(first),
+                listing.name(file)
+            )));
+        }
+        if other.names.len() != found.names.len() {
+            return Err(Error::data(format!(
+                "{:?} has {} columns, and {:?} has {}; files of one table have the same columns",
+                listing.name(file),
+                other.names.len(),
+                listing.name(first),
+                found.names.len()
+            )));
+        }
+        let both = found.kinds.iter().zip(other.kinds).map(|(a, b)| Kinds::and(*a, b));
+        found.kinds = both.collect();
+    }
+    Ok(found)
+}

@@ -1,0 +1,124 @@
+//! Opens a table by name. The error for one that does not exist names the nearest table, or the file that is meant.
+
+use crate::error::{Error, Result};
+use crate::pool::blocking;
+use crate::quoting::literal;
+use crate::session::context::AnonContext;
+use crate::sql::TableName;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
+use std::path::Path;
+
+impl AnonContext {
+    /// Opens a table of the session.
+    pub(in crate::session) async fn table(&self, name: &TableName) -> Result<DataFrame> {
+        let refused = match self.session.table(name.reference()).await {
+            Ok(table) => return Ok(table),
+            Err(refused) => refused,
+        };
+        let is_unknown = match refused.find_root() {
+            DataFusionError::Plan(said) => said.starts_with("failed to resolve") || named(&refused).is_some(),
+            _ => false,
+        };
+        Err(match is_unknown {
+            true => self.no_table(&name.0.join(".")).await?,
+            false => refused.into(),
+        })
+    }
+
+    /// Plans a query.
+    pub(in crate::session) async fn query(&self, query: &str) -> Result<DataFrame> {
+        match self.frame(query).await {
+            Ok(frame) => Ok(frame),
+            Err(refused) => Err(self.unknown_table(&refused).await?.unwrap_or_else(|| refused.into())),
+        }
+    }
+
+    /// Returns the error for an unknown table if this is what DataFusion refused.
+    pub(in crate::session) async fn unknown_table(&self, refused: &DataFusionError) -> Result<Option<Error>> {
+        match named(refused) {
+            Some(name) => self.no_table(&name).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the error that there is no table of this name.
+    async fn no_table(&self, name: &str) -> Result<Error> {
+        let tables = self.tables();
+        let error = Error::unknown("table", name, tables.iter().map(String::as_str));
+        let name = name.to_string();
+        let file = blocking("looking for a file", move || Ok(file_called(&name))).await?;
+        Ok(match file {
+            Some(file) => error.advised(format_args!("there is a file: {}", literal(&file))),
+            None => error,
+        })
+    }
+
+    /// Returns the names of the tables of the default schema.
+    fn tables(&self) -> Vec<String> {
+        let state = self.session.state();
+        let defaults = &state.config_options().catalog;
+        let catalog = self.session.catalog(&defaults.default_catalog);
+        let schema = catalog.and_then(|catalog| catalog.schema(&defaults.default_schema));
+        schema.map_or(vec![], |schema| schema.table_names())
+    }
+}
+
+/// Returns the name of the table that DataFusion did not find, without the names of the default catalog and schema.
+fn named(refused: &DataFusionError) -> Option<String> {
+    let DataFusionError::Plan(said) = refused.find_root() else {
+        return None;
+    };
+    let quoted = said
+        .strip_prefix("No table named '")
+        .and_then(|rest| rest.strip_suffix('\''));
+    let full = said
+        .strip_prefix("table '")
+        .and_then(|rest| rest.strip_suffix("' not found"));
+    let name = quoted.or(full)?;
+    let name = name.strip_prefix("datafusion.").unwrap_or(name);
+    Some(name.strip_prefix("public.").unwrap_or(name).to_string())
+}
+
+/// Returns a file or folder of the working directory that is called `name`, or `name` and an extension.
+fn file_called(name: &str) -> Option<String> {
+    if Path::new(name).exists() {
+        return Some(name.to_string());
+    }
+    let entries = std::fs::read_dir(".").ok()?.flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let stem = |file: &str| {
+        file.split_once('.')
+            .map_or(String::new(), |(stem, _)| stem.to_lowercase())
+    };
+    let wanted = name.to_lowercase();
+    let same = |file: &String| file.to_lowercase() == wanted || stem(file) == wanted;
+    names.filter(same).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    #[tokio::test]
+    async fn datafusion_still_says_which_table_it_did_not_find() {
+        let session = SessionContext::new();
+        let refused = session.sql("SELECT * FROM nowhere").await.unwrap_err();
+        assert_eq!(named(&refused).as_deref(), Some("nowhere"));
+        let refused = session.sql("SELECT * FROM a.b").await.unwrap_err();
+        assert_eq!(named(&refused).as_deref(), Some("a.b"));
+        let refused = session.table("nowhere").await.unwrap_err();
+        assert_eq!(named(&refused).as_deref(), Some("nowhere"));
+        let refused = session.sql("SELECT nothing").await.unwrap_err();
+        assert_eq!(named(&refused), None);
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_name_with_or_without_extension() {
+        // Tests run in the folder of the package.
+        assert_eq!(file_called("cargo").as_deref(), Some("Cargo.lock"));
+        assert_eq!(file_called("Cargo.toml").as_deref(), Some("Cargo.toml"));
+        assert_eq!(file_called("nothing of this name"), None);
+    }
+}

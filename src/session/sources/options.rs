@@ -1,0 +1,169 @@
+//! `OPTIONS` after a path: what the statement says of a file, in place of what its name and its first rows tell.
+
+use super::format::Format;
+use crate::catalogue::{Arguments, Info, Kind, Param, Value};
+use crate::error::{Error, Result};
+use crate::source::csv::Asked;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+
+const fn word(name: &'static str, summary: &'static str, words: &'static [&'static str]) -> Param {
+    param(name, summary, Kind::Word(words))
+}
+
+const fn param(name: &'static str, summary: &'static str, kind: Kind) -> Param {
+    Param {
+        name,
+        summary,
+        kind,
+        default: Some(""),
+    }
+}
+
+/// The options of a path.
+pub(in crate::session) const OPTIONS: Info = Info {
+    name: "OPTIONS",
+    summary: "how a file is read",
+    params: &[
+        word("format", "the format, whatever the name tells", Format::NAMES),
+        word(
+            "compression",
+            "how the file is compressed",
+            &["none", "gzip", "zstd", "bzip2", "xz"],
+        ),
+        param(
+            "schema_infer_max_rec",
+            "how many rows are looked at for types",
+            Kind::Integer { min: 1, max: i64::MAX },
+        ),
+        param("delimiter", "what separates the fields of CSV", Kind::Character),
+        param("quote", "what stands around a field of CSV", Kind::Character),
+        param(
+            "escape",
+            "what stands before a quote in a field of CSV",
+            Kind::Character,
+        ),
+        param("comment", "what begins a line of CSV that is skipped", Kind::Character),
+        param(
+            "has_header",
+            "whether the first line of CSV names the columns",
+            Kind::Boolean,
+        ),
+        param(
+            "null_value",
+            "the text that is NULL in CSV, besides the empty text",
+            Kind::Name,
+        ),
+        word("types", "whether CSV has types, or all is text", &["infer", "text"]),
+    ],
+    example: "OPTIONS (delimiter ';', has_header false)",
+    reference: "",
+};
+
+/// The options that are for CSV alone.
+const OF_CSV: &[&str] = &[
+    "delimiter",
+    "quote",
+    "escape",
+    "comment",
+    "has_header",
+    "null_value",
+    "types",
+];
+
+/// How many rows are looked at for types.
+const ROWS: usize = 10_000;
+
+/// What a statement says of a file.
+#[derive(Debug)]
+pub(super) struct PathOptions {
+    pub(super) format: Option<Format>,
+    pub(super) compression: Option<FileCompressionType>,
+    /// How many rows are looked at for types.
+    pub(super) rows: usize,
+    /// True if `rows` is given.
+    pub(super) asks_for_rows: bool,
+    pub(super) csv: Asked,
+    pub(super) all_text: bool,
+    /// The first option that is for CSV alone.
+    of_csv: Option<&'static str>,
+}
+
+impl PathOptions {
+    /// Checks the options of a path. A name may begin with `format.`, as in CREATE EXTERNAL TABLE.
+    pub(super) fn bind(options: &[(String, Value)]) -> Result<Self> {
+        let plain = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.strip_prefix("format.").map_or(name.clone(), String::from)
+        };
+        let options: Vec<(String, Value)> = options.iter().map(|(name, v)| (plain(name), v.clone())).collect();
+        let given = Arguments::of_options(&OPTIONS, &options)?;
+        let byte = |name: &str| given.given(name, Arguments::character);
+        let format = given.given("format", Arguments::word)?.and_then(Format::called);
+        let compression = given.given("compression", Arguments::word)?;
+        let rows = given.given("schema_infer_max_rec", Arguments::count)?;
+        Ok(Self {
+            format,
+            compression: compression.map(|name| match name {
+                "gzip" => FileCompressionType::GZIP,
+                "zstd" => FileCompressionType::ZSTD,
+                "bzip2" => FileCompressionType::BZIP2,
+                "xz" => FileCompressionType::XZ,
+                _ => FileCompressionType::UNCOMPRESSED,
+            }),
+            asks_for_rows: rows.is_some(),
+            rows: rows.map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(usize::MAX)),
+            csv: Asked {
+                delimiter: byte("delimiter")?,
+                quote: byte("quote")?,
+                escape: byte("escape")?,
+                comment: byte("comment")?,
+                has_header: given.given("has_header", Arguments::boolean)?,
+                null: given.given("null_value", Arguments::word)?.map(String::from),
+            },
+            all_text: given.given("types", Arguments::word)? == Some("text"),
+            of_csv: OF_CSV
+                .iter()
+                .copied()
+                .find(|name| options.iter().any(|(given, _)| given == name)),
+        })
+    }
+
+    /// Fails with `ErrorKind::Usage` if an option has no effect on files of this format.
+    pub(super) fn check(&self, format: Format) -> Result<()> {
+        let without_effect = match self.of_csv {
+            Some(name) if !format.is_csv() => Some(name),
+            _ if self.asks_for_rows && !format.is_text() => Some("schema_infer_max_rec"),
+            _ => None,
+        };
+        match without_effect {
+            Some(name) => Err(Error::usage(format!(
+                "option {name} has no effect on {format}; leave it out"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_with_and_without_their_prefix() {
+        let text = |name: &str, value: &str| (name.to_string(), Value::Text(value.into()));
+        let read = PathOptions::bind(&[text("format.delimiter", r"\t"), text("FORMAT", "CSV")]).unwrap();
+        assert_eq!((read.csv.delimiter, read.format), (Some(b'\t'), Some(Format::Csv)));
+        for (name, value, said) in [
+            ("delimeter", ";", "did you mean \"delimiter\""),
+            ("delimiter", ";;", "must be one ASCII character in quotes"),
+            ("format", "excel", "format of OPTIONS"),
+            ("types", "number", "types of OPTIONS"),
+        ] {
+            let e = PathOptions::bind(&[text(name, value)]).unwrap_err().to_string();
+            assert!(e.contains(said), "{e}");
+        }
+        let e = read.check(Format::Parquet).unwrap_err().to_string();
+        assert_eq!(e, "option delimiter has no effect on Parquet; leave it out");
+        assert!(read.check(Format::Tsv).is_ok());
+    }
+}

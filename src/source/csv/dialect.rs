@@ -1,0 +1,38 @@
+//! How the fields of a CSV file are separated and quoted.
+
+use csv::{Reader, ReaderBuilder};
+use std::io::Read;
+
+/// How the fields of a CSV file are separated and quoted, and whether its first line names the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) quote: u8,
+    /// What stands before a quote in a quoted field, besides a second quote.
+    pub(crate) escape: Option<u8>,
+    /// What begins a line that is skipped.
+    pub(crate) comment: Option<u8>,
+    pub(crate) has_header: bool,
+}
+
+impl Dialect {
+    /// Returns a reader of all records. The header, if there is one, is the first of them.
+    pub(super) fn records<R: Read>(&self, from: R) -> Reader<R> {
+        ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .quote(self.quote)
+            .escape(self.escape)
+            .comment(self.comment)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(from)
+    }
+
+    /// Returns how a statement names the delimiter: `';'`.
+    pub(super) fn delimiter_text(delimiter: u8) -> String {
+        match delimiter {
+            b'\t' => r"'\t'".into(),
+            other => crate::quoting::literal(&char::from(other).to_string()),
+        }
+    }
+}

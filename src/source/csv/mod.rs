@@ -1,0 +1,13 @@
+//! CSV files of others: how their fields are separated, which types their columns have, and where a file is wrong.
+
+mod dialect;
+mod files;
+mod kind;
+mod sniff;
+mod typed;
+
+pub(crate) use dialect::Dialect;
+pub(crate) use files::CsvFiles;
+pub(crate) use kind::Kinds;
+pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
+pub(crate) use typed::typed;

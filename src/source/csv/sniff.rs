@@ -1,0 +1,435 @@
+//! Finding out how a CSV file is written, from its first rows.
+//!
+//! A delimiter counts if every row has the same number of fields with it, and more than one; of two, the one counts with
+//! which more of the columns are numbers, dates or times. The first line names the
+//! columns unless it has a number or date above others: with text above numbers it is a header, with numbers above
+//! numbers a row. What the rows leave open is an error that names the option, and not a guess.
+
+use super::dialect::Dialect;
+use super::kind::{Kinds, fits, float, is_value};
+use crate::error::{Error, Result};
+use arrow::datatypes::DataType;
+use csv::ByteRecord;
+use std::cmp::Reverse;
+
+/// What a statement says of a file, besides what the sniffer finds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) quote: Option<u8>,
+    pub(crate) escape: Option<u8>,
+    pub(crate) comment: Option<u8>,
+    pub(crate) has_header: Option<bool>,
+    /// The text that stands for NULL, besides the empty text.
+    pub(crate) null: Option<String>,
+}
+
+/// How a file is written.
+#[derive(Debug)]
+pub(crate) struct Sniffed {
+    pub(crate) dialect: Dialect,
+    /// The names of the columns; those of the positions if there is no header.
+    pub(crate) names: Vec<String>,
+    /// The kinds of texts of each column.
+    pub(crate) kinds: Vec<Kinds>,
+}
+
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Words that stand for a missing value.
+const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
+
+/// Finds out how a file is written. `sample` is its beginning, which is the `whole` file or ends anywhere; `most` is how
+/// many rows are looked at.
+pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
+    let text = text(sample, whole)?;
+    let mut dialect = dialect(text, whole, most, asked)?;
+    let records = records(text, whole, most.saturating_add(1), &dialect);
+    if let Some(has_header) = asked.has_header {
+        dialect.has_header = has_header;
+    } else {
+        dialect.has_header = has_header(&records, asked)?;
+    }
+    described(dialect, &records, asked)
+}
+
+/// Reads the beginning of another file of the same table.
+pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &Asked) -> Result<Sniffed> {
+    let text = text(sample, whole)?;
+    described(dialect, &records(text, whole, usize::MAX, &dialect), asked)
+}
+
+/// Returns the sample without its mark of UTF-8. Fails if it is written in another encoding.
+fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
+    let convert = |from: &str| format!("write the file again as UTF-8: iconv -f {from} -t UTF-8 FILE > NEW");
+    if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
+        return Err(Error::data(format!("the file is UTF-16; {}", convert("UTF-16"))));
+    }
+    let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
+    match std::str::from_utf8(sample) {
+        // A sample may end within a character.
+        Err(e) if whole || e.error_len().is_some() => {
+            let line = sample[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+            let convert = convert("WINDOWS-1252");
+            Err(Error::data(format!(
+                "line {line} is not UTF-8; {convert} (if it is Latin-1 or Windows-1252)"
+            )))
+        }
+        _ => Ok(sample),
+    }
+}
+
+/// Returns the first records of a sample. The last one may be cut off if the sample is not the whole file, and is left
+/// out then.
+fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<ByteRecord> {
+    let mut reader = dialect.records(text);
+    // Reading from memory does not fail.
+    let mut records: Vec<ByteRecord> = reader.byte_records().map_while(|r| r.ok()).take(most).collect();
+    if !whole && records.len() < most && records.len() > 1 {
+        records.pop();
+    }
+    records
+}
+
+fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Dialect> {
+    let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
+    let delimiters = asked.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
+    let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
+    if asked.escape.is_none() && has(&[b'\\', quotes[0].0]) {
+        quotes.push((quotes[0].0, Some(b'\\')));
+    }
+    if asked.quote.is_none() && !has(b"\"") && has(b"'") {
+        quotes.push((b'\'', asked.escape));
+    }
+    let mut ragged = None;
+    for (quote, escape) in quotes {
+        let with = |delimiter| Dialect {
+            delimiter,
+            quote,
+            escape,
+            comment: asked.comment,
+            has_header: true,
+        };
+        let tried = delimiters.iter().map(|delimiter| {
+            let dialect = with(*delimiter);
+            let records = records(text, whole, most.saturating_add(1), &dialect);
+            (dialect, records)
+        });
+        let tried: Vec<(Dialect, Vec<ByteRecord>)> = tried.collect();
+        let is_even = |records: &[ByteRecord]| records.iter().all(|r| r.len() == records[0].len());
+        let fields = |records: &[ByteRecord]| records.first().map_or(0, ByteRecord::len);
+        let mut even: Vec<_> = tried.iter().filter(|(_, r)| is_even(r) && fields(r) > 1).collect();
+        even.sort_by_key(|(_, records)| Reverse(share_of_values(records)));
+        match even[..] {
+            [(one, records), (other, others), ..] if share_of_values(records) == share_of_values(others) => {
+                let name = Dialect::delimiter_text;
+                return Err(Error::usage(format!(
+                    "fields may be separated by {} or by {}; name the delimiter: OPTIONS (delimiter {})",
+                    name(one.delimiter),
+                    name(other.delimiter),
+                    name(one.delimiter)
+                )));
+            }
+            [(dialect, records), ..] => return Ok(with_single_quotes(*dialect, records, text, whole, asked)),
+            [] => {}
+        }
+        if let Some((dialect, _)) = tried.first()
+            && tried.iter().all(|(_, records)| is_even(records))
+        {
+            return Ok(*dialect);
+        }
+        let share = |records: &[ByteRecord]| {
+            let even = records.iter().filter(|r| r.len() == fields(records)).count();
+            (fields(records) > 1, even * 1000 / records.len().max(1))
+        };
+        let uneven = tried.into_iter().filter(|(_, records)| !is_even(records)).rev();
+        let best = uneven.max_by_key(|(_, records)| share(records));
+        ragged = ragged.or(best);
+    }
+    Err(match ragged {
+        Some((dialect, records)) => uneven(&dialect, &records),
+        None => Error::internal("no delimiter is tried"),
+    })
+}
+
+/// Returns how many of 1000 columns are numbers, dates or times below the first record, numbers with a comma included.
+fn share_of_values(records: &[ByteRecord]) -> usize {
+    let fields = records.first().map_or(0, ByteRecord::len);
+    let rows = if records.len() > 1 { &records[1..] } else { records };
+    let is_value = |field: &[u8]| {
+        std::str::from_utf8(field).is_ok_and(|text| is_value(text) || float(&text.replacen(',', ".", 1)).is_some())
+    };
+    let is_column = |i: &usize| {
+        rows.iter()
+            .all(|row| row.get(*i).is_some_and(|f| f.is_empty() || is_value(f)))
+    };
+    (0..fields).filter(is_column).count() * 1000 / fields.max(1)
+}
+
+/// Returns the dialect with `'` as its quote if a column has nothing but texts in such quotes.
+fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], whole: bool, asked: &Asked) -> Dialect {
+    let rows = records.get(1..).unwrap_or_default();
+    let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(b"'") && field.ends_with(b"'");
+    let is_column = |i: usize| {
+        rows.iter()
+            .all(|row| row.get(i).is_some_and(|f| f.is_empty() || is_quoted(f)))
+    };
+    let has_text = |i: usize| rows.iter().any(|row| row.get(i).is_some_and(is_quoted));
+    let single = Dialect {
+        quote: b'\'',
+        ..dialect
+    };
+    let may = asked.quote.is_none() && !text.contains(&b'"');
+    let fields = records.first().map_or(0, ByteRecord::len);
+    let is_single = may
+        && (0..fields).any(|i| is_column(i) && has_text(i))
+        && self::records(text, whole, records.len(), &single)
+            .iter()
+            .all(|r| r.len() == fields);
+    if is_single { single } else { dialect }
+}
+
+/// Returns the error for the first record that has another number of fields than the first.
+fn uneven(dialect: &Dialect, records: &[ByteRecord]) -> Error {
+    let first = records.first().map_or(0, ByteRecord::len);
+    let other = records.iter().find(|r| r.len() != first);
+    let (line, fields) = other.map_or((0, 0), |r| (r.position().map_or(0, csv::Position::line), r.len()));
+    Error::data(format!(
+        "with {} between fields, line {line} has {} and the first line {}; put a field that contains the \
+         delimiter in quotes, name the delimiter: OPTIONS (delimiter ';'), or what begins a line to skip: OPTIONS (comment '#')",
+        Dialect::delimiter_text(dialect.delimiter),
+        counted(fields),
+        counted(first)
+    ))
+}
+
+/// Returns `1 field`, `2 fields` and so on.
+pub(super) fn counted(fields: usize) -> String {
+    format!("{fields} field{}", if fields == 1 { "" } else { "s" })
+}
+
+fn is_missing(field: &str, asked: &Asked) -> bool {
+    field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
+}
+
+/// Returns true if the first record names the columns.
+fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
+    let Some((first, rows)) = records.split_first() else {
+        return Ok(true);
+    };
+    let (mut names, mut values) = (0, 0);
+    for (i, cell) in first.iter().map(String::from_utf8_lossy).enumerate() {
+        if is_missing(&cell, asked) {
+            continue;
+        }
+        let mut kinds = Kinds::default();
+        let below = rows.iter().filter_map(|row| std::str::from_utf8(row.get(i)?).ok());
+        below
+            .filter(|field| !is_missing(field, asked))
+            .for_each(|field| kinds.add(field));
+        match kinds.data_type() {
+            _ if rows.is_empty() => values += usize::from(is_value(&cell)),
+            DataType::Utf8 => {}
+            of if fits(&cell, &of) => values += 1,
+            _ => names += 1,
+        }
+    }
+    if names > 0 && values > 0 {
+        return Err(Error::usage(
+            "the first line may name the columns or be a row: it has text above numbers and numbers above numbers; say \
+             which: OPTIONS (has_header true)",
+        ));
+    }
+    Ok(values == 0)
+}
+
+fn described(dialect: Dialect, records: &[ByteRecord], asked: &Asked) -> Result<Sniffed> {
+    let fields = records.first().map_or(0, ByteRecord::len);
+    if let Some(()) = records.iter().find(|r| r.len() != fields).map(drop) {
+        return Err(uneven(&dialect, records));
+    }
+    let (header, rows) = match dialect.has_header {
+        true => (records.first(), records.get(1..).unwrap_or_default()),
+        false => (None, records),
+    };
+    let name = |i: usize| {
+        let named = header.and_then(|header| header.get(i)).map(String::from_utf8_lossy);
+        let named = named.filter(|name| !name.trim().is_empty());
+        named.map_or_else(|| format!("column_{}", i + 1), |name| name.into_owned())
+    };
+    let names: Vec<String> = (0..fields).map(name).collect();
+    for (i, name) in names.iter().enumerate() {
+        if let Some(other) = names[..i].iter().position(|other| other == name) {
+            // The first line may be a row, so its texts are not repeated here.
+            return Err(Error::usage(format!(
+                "columns {} and {} have the same name in the first line; give one another, or, if the line is a row, write \
+                 OPTIONS (has_header false)",
+                other + 1,
+                i + 1
+            )));
+        }
+    }
+    let mut kinds = vec![Kinds::default(); fields];
+    for row in rows {
+        for (field, kinds) in row.iter().zip(&mut kinds) {
+            let field = String::from_utf8_lossy(field);
+            if asked.null.as_deref() != Some(field.as_ref()) {
+                kinds.add(&field);
+            }
+        }
+    }
+    Ok(Sniffed { dialect, names, kinds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::DataType::{Boolean, Date32, Float64, Int64, Utf8};
+
+    fn of(text: &str) -> Result<Sniffed> {
+        sniff(text.as_bytes(), true, 1000, &Asked::default())
+    }
+
+    #[test]
+    fn delimiters_quotes_headers_and_types_are_found() {
+        for (text, delimiter, quote, header, names, types) in [
+            (
+                "age,zip\n31,01234\n",
+                b',',
+                b'"',
+                true,
+                &["age", "zip"][..],
+                &[Int64, Utf8][..],
+            ),
+            (
+                "age;pay\r\n31;1,5\r\n",
+                b';',
+                b'"',
+                true,
+                &["age", "pay"],
+                &[Int64, Utf8],
+            ),
+            ("a\tb\n1\tx\n", b'\t', b'"', true, &["a", "b"], &[Int64, Utf8]),
+            ("a|b\ntrue|0.5\n", b'|', b'"', true, &["a", "b"], &[Boolean, Float64]),
+            (
+                "\u{feff}a,b\n2020-01-31,x\n",
+                b',',
+                b'"',
+                true,
+                &["a", "b"],
+                &[Date32, Utf8],
+            ),
+            (
+                "39,Ann\n40,Bob\n",
+                b',',
+                b'"',
+                false,
+                &["column_1", "column_2"],
+                &[Int64, Utf8],
+            ),
+            (
+                "name,town\nAnn,Bonn\n",
+                b',',
+                b'"',
+                true,
+                &["name", "town"],
+                &[Utf8, Utf8],
+            ),
+            ("a;b\n\"1;2\";\"x\ny\"\n", b';', b'"', true, &["a", "b"], &[Utf8, Utf8]),
+            ("a;b\n'1;2';'x'\n", b';', b'\'', true, &["a", "b"], &[Utf8, Utf8]),
+            ("a;b\n'x';1\n'y';2\n", b';', b'\'', true, &["a", "b"], &[Utf8, Int64]),
+            ("a,b\nO'Neil,1\n", b',', b'"', true, &["a", "b"], &[Utf8, Int64]),
+            (
+                "a,b\n\"x \\\"y, z\\\"\",1\n",
+                b',',
+                b'"',
+                true,
+                &["a", "b"],
+                &[Utf8, Int64],
+            ),
+            ("age\n31\n34\n", b',', b'"', true, &["age"], &[Int64]),
+            (",a\n1,x\n", b',', b'"', true, &["column_1", "a"], &[Int64, Utf8]),
+            ("a,b\n", b',', b'"', true, &["a", "b"], &[Utf8, Utf8]),
+            ("31,7\n", b',', b'"', false, &["column_1", "column_2"], &[Int64, Int64]),
+            (
+                "1,5;2\n2,5;3\n",
+                b';',
+                b'"',
+                false,
+                &["column_1", "column_2"],
+                &[Utf8, Int64],
+            ),
+            ("a;b,c\n1,x;y\n", b',', b'"', true, &["a;b", "c"], &[Int64, Utf8]),
+            ("a,b\nNA,1\n,2\n", b',', b'"', true, &["a", "b"], &[Utf8, Int64]),
+        ] {
+            let found = of(text).unwrap_or_else(|e| panic!("{text:?}: {e}"));
+            let dialect = found.dialect;
+            assert_eq!(
+                (dialect.delimiter, dialect.quote, dialect.has_header),
+                (delimiter, quote, header),
+                "{text:?}"
+            );
+            assert_eq!(found.names, names, "{text:?}");
+            let found: Vec<DataType> = found.kinds.into_iter().map(Kinds::data_type).collect();
+            assert_eq!(found, types, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_rows_leave_open_is_an_error_without_a_value() {
+        for (text, said) in [
+            (
+                "a,b\n1\n2,Quixotica,3\n",
+                "with ',' between fields, line 2 has 1 field and the first line 2 fields",
+            ),
+            ("age\nQuixotica,1\n", "line 2 has 2 fields and the first line 1 field"),
+            ("a,b;c\nQuixotica,x;y\n", "separated by ',' or by ';'"),
+            ("name,2019\nQuixotica,5\n", "column_1"),
+            ("age,2019\n31,5\n", "OPTIONS (has_header true)"),
+            ("Quixotica,Quixotica\nx,y\n", "columns 1 and 2 have the same name"),
+        ] {
+            match of(text) {
+                Ok(found) => assert_eq!(found.names[0], said, "{text:?}"),
+                Err(e) => assert!(
+                    e.to_string().contains(said) && !e.to_string().contains("Quixotica"),
+                    "{text:?}: {e}"
+                ),
+            }
+        }
+        for (bytes, said) in [
+            (&b"a,b\nQuixotica,M\xfcller\n"[..], "line 2 is not UTF-8"),
+            (b"\xff\xfea\0,\0b\0", "UTF-16"),
+        ] {
+            let e = sniff(bytes, true, 1000, &Asked::default()).unwrap_err().to_string();
+            assert!(
+                e.contains(said) && e.contains("iconv") && !e.contains("Quixotica"),
+                "{e}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_sample_that_ends_within_a_row_is_read_up_to_it() {
+        let all = "a,b\n1,ä\n2,ö\n3,ü\n".as_bytes();
+        for end in 10..all.len() {
+            let found = sniff(&all[..end], false, 1000, &Asked::default()).unwrap();
+            assert_eq!(found.names, ["a", "b"]);
+            assert_eq!(found.kinds[0].data_type(), Int64);
+        }
+        let first = sniff(b"a\n1\nx\n", true, 1, &Asked::default()).unwrap();
+        assert_eq!(first.kinds[0].data_type(), Int64);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_not_looked_for() {
+        let asked = Asked {
+            delimiter: Some(b';'),
+            has_header: Some(false),
+            null: Some("NA".into()),
+            comment: Some(b'#'),
+            ..Asked::default()
+        };
+        let found = sniff(b"# title\na,b;NA\nc,d;5\n", true, 1000, &asked).unwrap();
+        assert_eq!(found.names, ["column_1", "column_2"]);
+        assert_eq!(found.kinds[1].data_type(), Int64);
+    }
+}

@@ -1,0 +1,126 @@
+//! Reading the texts of a CSV column as values, and refusing a text that is another kind of value than the first rows
+//! had. A reader that is given a type takes `007` for 7, and nobody learns it.
+
+use super::files::CsvFiles;
+use super::kind::{fits, float, integer};
+use crate::error::{Error, Result};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Returns the values of a column of texts, of a type that the sniffer found. `column` is its position in the files,
+/// for the error that says where a text does not fit.
+pub(crate) fn typed(texts: Expr, (column, name): (usize, &str), to: DataType, files: &Arc<CsvFiles>) -> Expr {
+    let function = Typed {
+        signature: Signature::exact(vec![DataType::Utf8], Volatility::Immutable),
+        column,
+        name: name.into(),
+        to,
+        files: Arc::clone(files),
+    };
+    ScalarUDF::new_from_impl(function).call(vec![texts])
+}
+
+#[derive(Debug)]
+struct Typed {
+    signature: Signature,
+    column: usize,
+    name: String,
+    to: DataType,
+    files: Arc<CsvFiles>,
+}
+
+impl PartialEq for Typed {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.files, &other.files) && (self.column, &self.to) == (other.column, &other.to)
+    }
+}
+
+impl Eq for Typed {}
+
+impl Hash for Typed {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.column, &self.to).hash(state);
+    }
+}
+
+impl ScalarUDFImpl for Typed {
+    fn name(&self) -> &str {
+        "typed"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(self.to.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let texts = ColumnarValue::values_to_arrays(&args.args)?;
+        let texts = texts.first().and_then(|texts| texts.as_string_opt::<i32>());
+        let texts = texts.ok_or_else(|| Error::internal("a column of a CSV file is read as other than text"))?;
+        Ok(ColumnarValue::Array(self.values(texts)?))
+    }
+}
+
+impl Typed {
+    fn values(&self, texts: &StringArray) -> Result<ArrayRef> {
+        match self.to {
+            DataType::Int64 => self.numbers::<Int64Type>(texts, integer),
+            DataType::Float64 => self.numbers::<Float64Type>(texts, float),
+            _ => {
+                if texts.iter().flatten().any(|text| !fits(text, &self.to)) {
+                    return Err(self.misfit());
+                }
+                let values = cast(texts, &self.to)?;
+                // A time can be beyond the range of its type.
+                match values.null_count() == texts.null_count() {
+                    true => Ok(values),
+                    false => Err(self.misfit()),
+                }
+            }
+        }
+    }
+
+    fn numbers<T: ArrowPrimitiveType>(
+        &self,
+        texts: &StringArray,
+        read: fn(&str) -> Option<T::Native>,
+    ) -> Result<ArrayRef> {
+        let value = |text: Option<&str>| match text {
+            None => Ok(None),
+            Some(text) => read(text).map(Some).ok_or(()),
+        };
+        let values: Result<PrimitiveArray<T>, ()> = texts.iter().map(value).collect();
+        match values {
+            Ok(values) => Ok(Arc::new(values)),
+            Err(()) => Err(self.misfit()),
+        }
+    }
+
+    /// Returns the error for a text that is no value of the type, with its file and line if the files are local.
+    fn misfit(&self) -> Error {
+        let what = match &self.to {
+            DataType::Boolean => "true or false",
+            DataType::Int64 => "a whole number without leading zeros",
+            DataType::Float64 => "a number without leading zeros",
+            DataType::Date32 => "a date",
+            _ => "a time of the same precision",
+        };
+        let why = format!(
+            "is not {what} in column {:?}, and the rows before are; read every column as text with OPTIONS (types 'text') \
+             after the path, or look at more rows first with OPTIONS (schema_infer_max_rec 1000000)",
+            self.name
+        );
+        let found = self.files.first_field(self.column, |text| !fits(text, &self.to), &why);
+        found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
+    }
+}
