@@ -17,7 +17,7 @@ mod testing;
 mod write;
 
 pub use course::Course;
-pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, describe, front};
+pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, column_loss, describe, front};
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};
 pub use examine::{Findings, findings, named_warnings};

@@ -12,6 +12,7 @@ mod arguments;
 mod clause;
 mod cover;
 mod coverage;
+mod date_format;
 mod exceptions;
 pub mod file;
 mod grid;

@@ -5,16 +5,21 @@
 //! years with the same first digits (`2000-2099`), since only that contains whole decades. Timestamps with a time zone
 //! are truncated in that zone. The label of the next level follows from a label alone, so groups nest for any data.
 //!
+//! With FORMAT, in the words of `strptime`, texts are read as dates or timestamps. A text that is none is unmapped, so
+//! ON UNMAPPED decides.
+//!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into 2024-05, 2024-Q2 and
-//! 2024.
+//! 2024; with `FORMAT '%d.%m.%Y'` it does the same for the text 17.5.2024.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
 
 use super::clause::{Clause, Item, Kind, Part, Takes};
+use super::date_format::DateFormat;
 use super::ground;
 use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
+use crate::quoting::literal;
 use arrow::array::timezone::Tz;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
@@ -114,6 +119,8 @@ impl Unit {
 #[derive(Debug, Clone)]
 pub struct Truncate {
     units: Vec<Unit>,
+    /// How texts are written that are read as dates or timestamps.
+    format: Option<DateFormat>,
 }
 
 impl Truncate {
@@ -137,7 +144,28 @@ impl Truncate {
                 )));
             }
         }
-        Ok(Self { units: units.to_vec() })
+        Ok(Self {
+            units: units.to_vec(),
+            format: None,
+        })
+    }
+
+    /// Returns the same rule for texts that are written in this format.
+    fn of_texts(mut self, format: &str) -> Result<Self> {
+        let format = DateFormat::try_new(format)?;
+        if !format.has_time() {
+            self.has_no_time()?;
+        }
+        self.format = Some(format);
+        Ok(self)
+    }
+
+    /// Fails if a unit is finer than a day.
+    fn has_no_time(&self) -> Result<()> {
+        match self.units.iter().find(|u| **u < Unit::Day) {
+            Some(unit) => Err(Error::usage(format!("TRUNCATE: a date has no {unit}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -151,18 +179,33 @@ impl GeneralizationRule for Truncate {
     }
 
     fn accepts(&self, data_type: &DataType) -> Result<()> {
+        if self.format.is_some() {
+            return match ground::plain_type(data_type) {
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
+                other => Err(Error::usage(format!(
+                    "TRUNCATE with FORMAT generalizes strings, not a column of type {other}; leave FORMAT out"
+                ))),
+            };
+        }
         match ground::plain_type(data_type) {
             DataType::Timestamp(_, zone) => zone.as_deref().map_or(Ok(()), |zone| time_zone(zone).map(|_| ())),
-            DataType::Date32 | DataType::Date64 => match self.units.iter().find(|u| **u < Unit::Day) {
-                Some(unit) => Err(Error::usage(format!("TRUNCATE: a date has no {unit}"))),
-                None => Ok(()),
-            },
+            DataType::Date32 | DataType::Date64 => self.has_no_time(),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Err(Error::usage(
+                "TRUNCATE generalizes dates and timestamps; for strings, say how they are written: TRUNCATE (...) FORMAT \
+                 '%d.%m.%Y'",
+            )),
             other => Err(ground::unfit("TRUNCATE", "dates and timestamps", other)),
         }
     }
 
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>> {
-        let instants = instants(&ground::plain(values)?)?;
+        let instants = match &self.format {
+            Some(format) => {
+                let texts = ground::text(values)?;
+                texts.iter().map(|text| format.read(text?)).collect()
+            }
+            None => instants(&ground::plain(values)?)?,
+        };
         let level = |unit: &Unit| instants.iter().map(|at| at.as_ref().map(|at| unit.label(at))).collect();
         Ok(self.units.iter().map(level).collect())
     }
@@ -173,7 +216,9 @@ impl GeneralizationRule for Truncate {
 
     fn sql(&self) -> String {
         let units: Vec<String> = self.units.iter().map(ToString::to_string).collect();
-        format!("AS TRUNCATE ({})", units.join(", "))
+        let format = self.format.as_ref();
+        let format = format.map_or_else(String::new, |f| format!(" FORMAT {}", literal(f.text())));
+        format!("AS TRUNCATE ({}){format}", units.join(", "))
     }
 
     fn describe(&self) -> Vec<LevelRule> {
@@ -235,11 +280,14 @@ pub(super) const KIND: Kind = Kind {
     },
     clause: Clause {
         start: "AS TRUNCATE",
-        syntax: "AS TRUNCATE (unit, ...)",
-        parts: &[Part::First(
-            "units",
-            Takes::List("unit", Item::Word, "a unit such as MONTH"),
-        )],
+        syntax: "AS TRUNCATE (unit, ...) [FORMAT '%d.%m.%Y']",
+        parts: &[
+            Part::First("units", Takes::List("unit", Item::Word, "a unit such as MONTH")),
+            Part::Maybe(
+                "FORMAT",
+                Takes::One(Item::Text, "a format in quotes, such as '%d.%m.%Y'"),
+            ),
+        ],
     },
     build: |given| {
         let units = given
@@ -247,7 +295,11 @@ pub(super) const KIND: Kind = Kind {
             .iter()
             .map(|u| u.parse())
             .collect::<Result<Vec<Unit>>>()?;
-        Ok(Arc::new(Truncate::try_new(&units)?))
+        let rule = Truncate::try_new(&units)?;
+        Ok(Arc::new(match given.texts("FORMAT").pop() {
+            Some(format) => rule.of_texts(&format)?,
+            None => rule,
+        }))
     },
 };
 
@@ -319,6 +371,40 @@ mod tests {
         let nulls: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![None, Some(i64::MIN)]));
         let years = truncate("YEAR").unwrap().labels(&nulls).unwrap();
         assert_eq!(years[0], StringArray::from(vec![None, Some("1677")]));
+    }
+
+    #[test]
+    fn texts_are_read_in_their_format() {
+        let of = |units: &str, format: &str| truncate(units).unwrap().of_texts(format);
+        let rule = of("MONTH QUARTER YEAR", "%d.%m.%Y").unwrap();
+        assert_eq!(rule.sql(), "AS TRUNCATE (MONTH, QUARTER, YEAR) FORMAT '%d.%m.%Y'");
+        let texts = StringArray::from(vec![
+            Some("24.12.1980"),
+            Some("1.2.2001"),
+            Some("31.2.2001"),
+            Some("?"),
+            None,
+        ]);
+        let labels = rule.labels(&(Arc::new(texts) as ArrayRef)).unwrap();
+        assert_eq!(
+            labels[0],
+            StringArray::from(vec![Some("1980-12"), Some("2001-02"), None, None, None])
+        );
+        assert_eq!(
+            labels[1],
+            StringArray::from(vec![Some("1980-Q4"), Some("2001-Q1"), None, None, None])
+        );
+        let hours = of("HOUR DAY", "%Y-%m-%dT%H:%M").unwrap();
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["2024-05-17T09:30"]));
+        assert_eq!(hours.labels(&texts).unwrap()[0].value(0), "2024-05-17T09");
+        assert!(rule.accepts(&DataType::Utf8View).is_ok());
+        let said = |e: Error| e.to_string();
+        assert!(said(rule.accepts(&DataType::Date32).unwrap_err()).contains("leave FORMAT out"));
+        assert!(said(truncate("DAY").unwrap().accepts(&DataType::Utf8).unwrap_err()).contains("FORMAT '%d.%m.%Y'"));
+        assert!(said(of("HOUR", "%d.%m.%Y").unwrap_err()).contains("a date has no HOUR"));
+        for format in ["", "%d.%m", "DD.MM.YYYY", "%H:%M", "%Q"] {
+            assert!(said(of("YEAR", format).unwrap_err()).contains("%Y"), "{format}");
+        }
     }
 
     #[test]

@@ -201,7 +201,9 @@ impl<'a> Cursor<'a> {
             ));
         }
         let words: Vec<&str> = words.into_iter().collect();
-        words.iter().for_each(|word| self.want(|| Expectation::Keywords(word.to_string())));
+        words
+            .iter()
+            .for_each(|word| self.want(|| Expectation::Keywords(word.to_string())));
         self.expected_so(what, self.here().hint(what, words))
     }
 
@@ -249,7 +251,8 @@ impl<'a> Cursor<'a> {
     fn word(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Name(what.to_string()));
         match self.peek().map(|t| &t.token) {
-            Some(Token::Word(w)) if !w.value.is_empty() => {
+            // A CSV file may have a column without a name, which is written "".
+            Some(Token::Word(w)) if w.quote_style.is_some() || !w.value.is_empty() => {
                 self.at += 1;
                 Ok(if w.quote_style.is_some() {
                     w.value.clone()

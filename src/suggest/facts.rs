@@ -26,7 +26,7 @@ pub enum Kind {
     Other,
     /// Bytes.
     Binary,
-    /// Lists, structs, maps.
+    /// Lists, structs, maps, and other types that cannot be generalized.
     Nested,
 }
 
@@ -40,10 +40,10 @@ impl Kind {
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
                 Self::Binary
             }
-            t if t.is_nested() => Self::Nested,
             t if t.is_integer() => Self::Integer,
             t if t.is_numeric() => Self::Number,
-            _ => Self::Other,
+            DataType::Boolean | DataType::Time32(_) | DataType::Time64(_) => Self::Other,
+            _ => Self::Nested,
         }
     }
 }
@@ -55,6 +55,8 @@ pub struct Facts {
     pub name: String,
     /// The kind of its values.
     pub kind: Kind,
+    /// The number of rows of the table.
+    pub rows: u64,
     /// The number of rows with a value.
     pub values: u64,
     /// The number of distinct values.
@@ -65,6 +67,8 @@ pub struct Facts {
     pub separation: f64,
     /// The greatest value minus the least value, for numbers.
     pub range: Option<f64>,
+    /// False if a value is NaN or infinite.
+    pub is_finite: bool,
     /// A sample of the values, as text.
     pub sample: Vec<String>,
 }
@@ -78,6 +82,17 @@ impl Facts {
     /// Returns true if nearly every row has a value of its own.
     pub fn is_unique(&self) -> bool {
         self.values >= FEW_ROWS && self.distinction() >= UNIQUE
+    }
+
+    /// Returns true if every row has the same value, in a table that is large enough to tell.
+    pub(super) fn is_constant(&self) -> bool {
+        self.rows >= FEW_ROWS && self.values == self.rows && self.distinct <= 1
+    }
+
+    /// Returns the sampled values that are not empty, without the space around them.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        let texts = self.sample.iter().map(|v| v.trim());
+        texts.filter(|v| !v.is_empty()).collect()
     }
 
     /// Returns the counts as text, as part of a reason.

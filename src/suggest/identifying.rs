@@ -1,8 +1,9 @@
 //! Whether the values of a column identify people by themselves, whatever role a statement gives to the column.
 
 use super::facts::{CODES, Facts, Kind, MOST};
-use super::names::{self, Meaning};
+use super::names;
 use super::patterns::Pattern;
+use super::vocabulary::Meaning;
 
 /// The most distinct values of a flag or a category. A column with so few values names nobody, even if its name is
 /// that of an identifier, unless each of its values is different.
@@ -80,11 +81,13 @@ mod tests {
         Facts {
             name: name.into(),
             kind,
+            rows: values,
             values,
             distinct,
             estimated: false,
             separation: 0.0,
             range: None,
+            is_finite: true,
             sample: vec![],
         }
     }

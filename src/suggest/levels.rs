@@ -1,31 +1,57 @@
 //! A first hierarchy for a quasi-identifier, which can be run unchanged.
 
 use super::facts::{Facts, Kind};
-use super::names;
+use super::patterns::Pattern;
+use super::vocabulary::Meaning;
+use crate::quoting::literal;
 
 /// The approximate number of groups on the first level of numbers.
 const GROUPS: f64 = 20.0;
 
 /// Returns the rule of a hierarchy as SQL, from `AS` on, and a note about it for people.
-pub(super) fn rule(facts: &Facts) -> (String, &'static str) {
-    match facts.kind {
-        Kind::Date => ("AS TRUNCATE (MONTH, QUARTER, YEAR)".into(), ""),
-        Kind::Integer | Kind::Number => numbers(facts),
-        Kind::Text => texts(facts),
-        Kind::Other | Kind::Binary | Kind::Nested => (SUPPRESSION.into(), ""),
+pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (String, &'static str) {
+    match (facts.kind, pattern) {
+        (Kind::Date, _) => ("AS TRUNCATE (MONTH, QUARTER, YEAR, DECADE)".into(), ""),
+        // 20240517 without its day, and without its month.
+        (Kind::Integer, Some(Pattern::Date(_))) => ("AS INTERVALS (100, 10000)".into(), ""),
+        (Kind::Integer | Kind::Number, _) if meaning == Some(Meaning::Age) => {
+            ("AS INTERVALS (5, 10, 20) TOP CODE 90".into(), "")
+        }
+        // The digits of a postal code at its end are the finest.
+        (Kind::Integer, _) if meaning == Some(Meaning::Place) && facts.range.is_some_and(|r| r >= 1000.0) => {
+            ("AS INTERVALS (10, 100, 1000)".into(), "")
+        }
+        (Kind::Integer | Kind::Number, _) => (numbers(facts), ""),
+        (Kind::Text, Some(Pattern::Date(spelling))) => {
+            let (units, note) = match spelling.is_ambiguous {
+                true => (
+                    "YEAR",
+                    "; days and months may be either way round, so only the year is used",
+                ),
+                false => ("MONTH, QUARTER, YEAR, DECADE", ""),
+            };
+            let format = literal(spelling.format);
+            (format!("AS TRUNCATE ({units}) FORMAT {format} ON UNMAPPED TOP"), note)
+        }
+        (Kind::Text, Some(Pattern::DateTime)) => ("AS PREFIX (10, 7, 4)".into(), ""),
+        (Kind::Text, Some(Pattern::Postcode(kept))) => (prefix(kept), ""),
+        (Kind::Text, _) => texts(facts),
+        (Kind::Other | Kind::Binary | Kind::Nested, _) => (SUPPRESSION.into(), ""),
     }
 }
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
+fn prefix(kept: &[u8]) -> String {
+    let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
+    format!("AS PREFIX ({})", kept.join(", "))
+}
+
 /// Returns groups with a width of 1, 2 or 5 times a power of ten, and of twice and four times that width.
-fn numbers(facts: &Facts) -> (String, &'static str) {
-    if names::is_age(&facts.name) {
-        return ("AS INTERVALS (5, 10, 20) TOP CODE 90".into(), "");
-    }
+fn numbers(facts: &Facts) -> String {
     let range = facts.range.filter(|r| r.is_finite() && *r > 0.0);
     let Some(range) = range.filter(|_| facts.distinct > 2) else {
-        return (SUPPRESSION.into(), "");
+        return SUPPRESSION.into();
     };
     let wanted = range / GROUPS;
     let mut exponent = wanted.log10().floor() as i32;
@@ -39,10 +65,10 @@ fn numbers(facts: &Facts) -> (String, &'static str) {
         (step, exponent) = (2, 0);
     }
     if !(-15..=15).contains(&exponent) {
-        return (SUPPRESSION.into(), "");
+        return SUPPRESSION.into();
     }
     let width = |times: i64| decimal(step * times, exponent);
-    (format!("AS INTERVALS ({}, {}, {})", width(1), width(2), width(4)), "")
+    format!("AS INTERVALS ({}, {}, {})", width(1), width(2), width(4))
 }
 
 /// Returns `digits` * 10^`exponent`, written exactly.
@@ -59,22 +85,14 @@ fn decimal(digits: i64, exponent: i32) -> String {
     }
 }
 
-/// Returns a rule for strings: codes of one length lose their ends; dates lose the day, then the month.
+/// Returns a rule for strings: codes of one length lose their ends.
 fn texts(facts: &Facts) -> (String, &'static str) {
-    let values = || facts.sample.iter().filter(|v| !v.is_empty());
-    let is_iso = |v: &&String| v.len() >= 10 && v.is_ascii() && v[4..5] == *"-" && v[7..8] == *"-";
-    if values().count() > 0 && values().all(|v| is_iso(&v)) {
-        let rule = match values().any(|v| v.len() > 10) {
-            true => "AS PREFIX (10, 7, 4)",
-            false => "AS PREFIX (7, 4)",
-        };
-        return (rule.into(), "");
-    }
-    let length = values().map(|v| v.chars().count()).max().unwrap_or(0);
-    let is_code = |v: &&String| v.chars().count() == length && v.chars().any(|c| c.is_ascii_digit());
-    if (3..=12).contains(&length) && values().all(|v| is_code(&v)) {
-        let kept: Vec<String> = (1..length).rev().take(3).map(|n| n.to_string()).collect();
-        return (format!("AS PREFIX ({})", kept.join(", ")), "");
+    let values = facts.texts();
+    let length = values.iter().map(|v| v.chars().count()).max().unwrap_or(0);
+    let is_code = |v: &&str| v.chars().count() == length && v.chars().any(|c| c.is_ascii_digit());
+    if (3..=12).contains(&length) && values.iter().all(is_code) {
+        let kept: Vec<u8> = (1..length as u8).rev().take(3).collect();
+        return (prefix(&kept), "");
     }
     let note = match facts.distinct > 3 {
         true => "; groups of your own keep more (FROM 'file.csv')",
@@ -102,14 +120,16 @@ mod tests {
             let facts = Facts {
                 name: "x".into(),
                 kind,
+                rows: 100,
                 values: 100,
                 distinct: 50,
                 estimated: false,
                 separation: 0.9,
                 range: Some(range),
+                is_finite: true,
                 sample: vec![],
             };
-            assert_eq!(super::rule(&facts).0, rule, "{range}");
+            assert_eq!(numbers(&facts), rule, "{range}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The forms of a column's values.
 
+use super::dates::{self, Spelling};
 use super::facts::{Facts, Kind};
+use super::{national, postcodes};
 use regex::Regex;
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -10,25 +12,25 @@ use std::sync::LazyLock;
 pub(super) enum Pattern {
     /// One of the identifiers of Safe Harbor.
     Identifier(&'static str),
-    /// A fact that others can know of a person.
-    QuasiIdentifier(&'static str),
-    /// Dates written as text.
-    Date,
+    /// A fact that a person would not want told.
+    Sensitive(&'static str),
+    /// Postal codes, with the characters that PREFIX keeps of them.
+    Postcode(&'static [u8]),
+    /// Dates written as text or as whole numbers.
+    Date(Spelling),
+    /// Dates with a time, written as text: the date first.
+    DateTime,
     /// Sentences.
     FreeText,
 }
 
-use Pattern::{Date, FreeText, Identifier, QuasiIdentifier};
+use Pattern::{Date, DateTime, FreeText, Identifier, Postcode, Sensitive};
 
 /// Forms as regular expressions; the first that fits counts.
 const FORMS: &[(&str, Pattern)] = &[
     (
         r"^[^@\s]+@[^@\s]+\.\p{L}{2,}$",
         Identifier("e-mail addresses (Safe Harbor 6)"),
-    ),
-    (
-        r"^\d{3}-\d{2}-\d{4}$",
-        Identifier("social security numbers (Safe Harbor 7)"),
     ),
     (
         r"^(?i:(https?|ftp)://|www\.)\S+$",
@@ -42,8 +44,7 @@ const FORMS: &[(&str, Pattern)] = &[
         r"^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
         Identifier("network devices' addresses (Safe Harbor 13)"),
     ),
-    (r"^\d{4}-\d{2}-\d{2}([T ].*)?$", Date),
-    (r"^\d{1,2}[./]\d{1,2}[./](\d{2}|\d{4})$", Date),
+    (r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", DateTime),
     (
         r"^[+-]?\d{1,3}\.\d{3,}\s*[,;]\s*[+-]?\d{1,3}\.\d{3,}$",
         Identifier("coordinates (Safe Harbor 2)"),
@@ -60,58 +61,98 @@ const FORMS: &[(&str, Pattern)] = &[
         r"^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$",
         Identifier("hashes of something (Safe Harbor 18)"),
     ),
-    (r"^\d{5}(-\d{4})?$", QuasiIdentifier("postal codes (Safe Harbor 2)")),
+];
+
+/// Forms that a name can contradict, because they are short.
+const WEAK_FORMS: &[(&str, Pattern)] = &[
+    (
+        r"^[A-Z]\d{2}[A-Z]{2}\d{2}$",
+        Sensitive("codes of medicines, as the ATC has them (GDPR article 9)"),
+    ),
+    (
+        r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$",
+        Sensitive("codes of diagnoses, as the ICD has them (GDPR article 9)"),
+    ),
 ];
 
 /// A predicate that returns true if a value has a form.
 type Form<'a> = &'a dyn Fn(&str) -> bool;
 
-static COMPILED: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| {
-    FORMS
-        .iter()
-        .filter_map(|(form, p)| Some((Regex::new(form).ok()?, *p)))
-        .collect()
-});
+static STRONG: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| compiled(FORMS));
+static WEAK: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| compiled(WEAK_FORMS));
 static PERSON: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^\p{Lu}[\p{L}'’.-]*([ ,]+\p{Lu}[\p{L}'’.-]*){1,3}$").ok());
+
+fn compiled(forms: &[(&str, Pattern)]) -> Vec<(Regex, Pattern)> {
+    let compiled = forms.iter().filter_map(|(form, p)| Some((Regex::new(form).ok()?, *p)));
+    compiled.collect()
+}
 
 impl Pattern {
     /// Returns the form that at least the share `most` of the sampled values have.
     pub(super) fn of(facts: &Facts, most: f64) -> Option<Self> {
-        let values: Vec<&str> = facts
-            .sample
-            .iter()
-            .map(|v| v.trim())
-            .filter(|v| !v.is_empty())
-            .collect();
-        if facts.kind != Kind::Text || values.is_empty() {
+        let values = facts.texts();
+        if values.is_empty() {
             return None;
         }
-        let most = |form: Form| values.iter().filter(|v| form(v)).count() as f64 >= most * values.len() as f64;
-        if let Some((_, pattern)) = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v))) {
-            return Some(*pattern);
+        let has = |form: Form| values.iter().filter(|v| form(v)).count() as f64 >= most * values.len() as f64;
+        let found = |forms: &[(Regex, Pattern)]| {
+            let found = forms.iter().find(|(form, _)| has(&|v| form.is_match(v)));
+            found.map(|(_, pattern)| *pattern)
+        };
+        let date = || dates::spelling(&values, most).map(Date);
+        let checked = || {
+            let forms: [(Form, Pattern); 2] = [
+                (&is_card, Identifier("payment cards (Safe Harbor 10)")),
+                (&national::is_checked, Identifier("national numbers (Safe Harbor 7)")),
+            ];
+            forms
+                .into_iter()
+                .find(|(form, _)| has(form))
+                .map(|(_, pattern)| pattern)
+        };
+        match facts.kind {
+            // Whole numbers have few forms: dates without separators, and what check digits tell.
+            Kind::Integer => date().or_else(checked),
+            Kind::Text => found(&STRONG)
+                .or_else(|| has(&national::is_written).then_some(Identifier("national numbers (Safe Harbor 7)")))
+                .or_else(date)
+                .or_else(checked)
+                .or_else(|| {
+                    let forms: [(Form, Pattern); 2] = [
+                        (
+                            &|v| v.parse::<IpAddr>().is_ok(),
+                            Identifier("IP addresses (Safe Harbor 15)"),
+                        ),
+                        (&is_vehicle, Identifier("vehicle numbers (Safe Harbor 12)")),
+                    ];
+                    forms
+                        .into_iter()
+                        .find(|(form, _)| has(form))
+                        .map(|(_, pattern)| pattern)
+                })
+                .or_else(|| postcodes::kept(&has).map(Postcode))
+                .or_else(|| has(&is_phone).then_some(Identifier("telephone numbers (Safe Harbor 4)")))
+                .or_else(|| found(&WEAK))
+                .or_else(|| sentences(facts, &values, &has)),
+            _ => None,
         }
-        let forms: [(Form, Pattern); 4] = [
-            (
-                &|v| v.parse::<IpAddr>().is_ok(),
-                Identifier("IP addresses (Safe Harbor 15)"),
-            ),
-            (&is_card, Identifier("payment cards (Safe Harbor 10)")),
-            (&is_vehicle, Identifier("vehicle numbers (Safe Harbor 12)")),
-            (&is_phone, Identifier("telephone numbers (Safe Harbor 4)")),
-        ];
-        if let Some((_, pattern)) = forms.iter().find(|(form, _)| most(form)) {
-            return Some(*pattern);
-        }
-        let is_person = |v: &str| PERSON.as_ref().is_some_and(|form| form.is_match(v));
-        // Many different pairs of capitalised words are names of people; few different pairs are countries and the
-        // like.
-        if facts.distinct > 20 && facts.distinction() > 0.2 && most(&is_person) {
-            return Some(Identifier("names of people (Safe Harbor 1)"));
-        }
-        let is_sentence = |v: &str| v.len() > 40 && v.split_whitespace().count() > 6;
-        most(&is_sentence).then_some(FreeText)
     }
+}
+
+/// Returns the form of texts of several words: names of people, or sentences.
+fn sentences(facts: &Facts, values: &[&str], has: &dyn Fn(Form) -> bool) -> Option<Pattern> {
+    let is_person = |v: &str| PERSON.as_ref().is_some_and(|form| form.is_match(v));
+    // Many different pairs of capitalised words are names of people; few different pairs are countries and the like.
+    let differ = facts.distinct > 20 && facts.distinction() > 0.2;
+    if differ && has(&is_person) {
+        return Some(Identifier("names of people (Safe Harbor 1)"));
+    }
+    let is_sentence = |v: &str| v.len() > 40 && v.split_whitespace().count() > 6;
+    let words: usize = values.iter().map(|v| v.split_whitespace().count()).sum();
+    // Short notes differ from row to row; categories of several words do not.
+    let are_notes = differ && facts.distinction() > 0.5 && words >= 4 * values.len();
+    (has(&is_sentence) || are_notes).then_some(FreeText)
 }
 
 fn digits(text: &str) -> Vec<u32> {
@@ -154,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_form_is_one() {
-        assert_eq!(COMPILED.len(), FORMS.len());
+        assert_eq!((STRONG.len(), WEAK.len()), (FORMS.len(), WEAK_FORMS.len()));
         assert!(PERSON.is_some());
     }
 }

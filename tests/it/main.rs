@@ -14,6 +14,7 @@ mod examples;
 mod explain;
 mod faults;
 mod files;
+mod first_hour;
 mod front;
 mod golden;
 mod local;

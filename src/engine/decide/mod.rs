@@ -8,6 +8,7 @@ mod evaluator;
 mod front;
 mod groups;
 mod infeasible;
+mod loss;
 mod search;
 
 pub(in crate::engine) use advice::advice;
@@ -16,6 +17,7 @@ pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};
 pub use front::{Objective, Optimized, Reached, front};
+pub use loss::column_loss;
 pub use search::decide;
 
 #[cfg(test)]

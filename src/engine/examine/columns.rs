@@ -87,11 +87,13 @@ fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
     Facts {
         name: name.into(),
         kind,
+        rows: tally.values,
         values: tally.values,
         distinct: tally.distinct.count(|()| true).min(tally.values),
         estimated: !tally.distinct.is_complete(),
         separation: 0.0,
         range: None,
+        is_finite: true,
         sample: tally.texts.into_entries(),
     }
 }

@@ -43,6 +43,6 @@ impl StagedReport {
 
     /// Moves the report to its path, and replaces an existing file there.
     pub fn publish(self) -> Result<()> {
-        self.0.map_or(Ok(()), Stage::publish_output)
+        self.0.map_or(Ok(()), |stage| stage.publish_output(true))
     }
 }

@@ -102,17 +102,17 @@ impl Stage {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target. A file replaces an existing target; a folder fails if the target exists.
-    pub fn publish_output(self) -> Result<()> {
+    /// Makes [`Self::output`] the target. Fails if the target exists, unless the output is a file and may `replace` it.
+    pub fn publish_output(self, replace: bool) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             written => written.map_err(|e| Error::io(format!("cannot read {}", output.display()), e))?,
         };
         sync_all(&self.folder).map_err(|e| Error::io(format!("cannot sync {}", self.target.display()), e))?;
-        let placed = match written.is_dir() {
-            true => rename_new(&output, &self.target),
-            false => fs::rename(&output, &self.target),
+        let placed = match replace && !written.is_dir() {
+            true => fs::rename(&output, &self.target),
+            false => rename_new(&output, &self.target),
         };
         placed.map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => target_exists(&self.target),

@@ -4,10 +4,12 @@ use super::entry::{self, Statement};
 use super::{STATEMENTS, plain};
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
+#[cfg(any(test, feature = "internal-api"))]
+use crate::sql::Script;
 use crate::sql::cursor::Cursor;
 use crate::sql::variable::Variables;
 use crate::sql::words::Words;
-use crate::sql::{self, Expectation, Script};
+use crate::sql::{self, Expectation};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 

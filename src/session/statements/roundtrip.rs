@@ -11,7 +11,7 @@ use super::lattice::Lattice;
 use super::pareto::Pareto;
 use super::parse::{keywords, parse};
 use super::risk::spec::RiskSpec;
-use super::suggest::SuggestRoles;
+use super::suggest::{ScriptFile, SuggestRoles};
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
@@ -316,7 +316,10 @@ fn statement() -> impl Strategy<Value = Statement> {
             |(source, quasi_identifiers, sensitive, entity, population, options)| Statement::new(RiskSpec {
                 source, quasi_identifiers, sensitive, entity, population, options
             })),
-        1 => source().prop_map(|s| Statement::new(SuggestRoles(s))),
+        1 => (source(), of((text(), any::<bool>()))).prop_map(|(source, script)| Statement::new(SuggestRoles {
+            source,
+            script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
+        })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
         1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
     ]

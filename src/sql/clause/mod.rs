@@ -16,8 +16,9 @@ pub use constraint::ConstraintClause;
 pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
-pub use source::{PathClause, SourceClause};
-pub use suppression::LimitClause;
 #[cfg(test)]
+pub use source::PathClause;
+pub use source::SourceClause;
+pub use suppression::LimitClause;
 pub(crate) use suppression::Percent;
 pub use target::{ExistsClause, FormatClause, TargetClause};

@@ -1,6 +1,7 @@
 //! The columns section of a report: role and treatment of every column.
 
 use super::facts::Facts;
+use crate::engine::decide::column_loss;
 use crate::hierarchy::Hierarchy;
 use crate::job::Randomization;
 use crate::report::{Column, Generalization, Role};
@@ -76,40 +77,28 @@ impl Facts<'_> {
     /// Returns the generalization of a quasi-identifier, with its loss by the general loss metric.
     fn generalization(&self, column: usize) -> Generalization {
         let (classes, verdict) = (&self.written.settled.classes, &self.written.settled.verdict);
-        let base = self.decision.evaluator.sets().base();
-        let lookup = base.key_schema.lookup(column);
-        let spans = lookup.total_leaves().saturating_sub(1);
+        let evaluator = &self.decision.evaluator;
+        let base = evaluator.sets().base();
+        let top = base.key_schema.lookup(column).top();
         let hierarchy = &self.job.quasi_identifiers[column].hierarchy;
-        let (level, rule, leaves): (_, _, Vec<u64>) = match &verdict.partition {
+        let (level, rule) = match &verdict.partition {
             Some(partition) => {
-                let of_label: Vec<u64> = partition.labels(column).iter().map(|l| l.leaves(lookup)).collect();
-                let rule = format!("{} labels, each class its own", of_label.len());
-                let of_class = partition.cells(column).iter().map(|label| of_label[*label as usize]);
-                (None, rule, of_class.collect())
+                let labels = partition.labels(column).len();
+                (None, format!("{labels} labels, each class its own"))
             }
             None => {
                 let level = classes.node().level(column);
-                let labels = lookup.level(level);
-                let of_class = (0..classes.len()).map(|class| {
-                    let code = base.key_schema.layout().code(classes.key(class), column);
-                    labels.leaves[labels.codes[code as usize] as usize]
-                });
-                (Some(level), rule(hierarchy, level, lookup.top()), of_class.collect())
+                (Some(level), rule(hierarchy, level, top))
             }
         };
-        let lost: u128 = (0..classes.len())
-            .filter(|class| verdict.kept[*class])
-            .map(|class| u128::from(leaves[class].saturating_sub(1).min(spans)) * u128::from(classes.counts()[class]))
-            .sum();
-        let rows = base.rows.max(1) as f64;
         Generalization {
             hierarchy: (!hierarchy.only_suppresses()).then(|| hierarchy.name().to_string()),
             kind: hierarchy.kind().into(),
             level,
-            top: lookup.top(),
+            top,
             rule,
-            loss_by_generalization: lost as f64 / (spans.max(1) as f64 * rows),
-            loss_by_suppression: verdict.suppressed as f64 / rows,
+            loss_by_generalization: column_loss(evaluator, classes, verdict, column).by_generalization,
+            loss_by_suppression: verdict.suppressed as f64 / base.rows.max(1) as f64,
         }
     }
 

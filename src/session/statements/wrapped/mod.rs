@@ -7,7 +7,7 @@ pub(super) mod output;
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::anonymize::summary::{DRY_RUN, summary};
 use super::entry::{Run, Statement};
-use crate::engine::{self, ReleasedRows, Stage, StagedReport};
+use crate::engine::{self, ReleasedRows, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::Purpose;
 use crate::pool::blocking;
@@ -130,7 +130,7 @@ impl Run for Wrapped {
                 rows.try_collect::<Vec<_>>().await.map_err(Error::from_data)
             };
             let (stage, batches) = engine::or_removed(stage, batches.await).await?;
-            let publish = move || stage.map_or(Ok(()), Stage::publish_output);
+            let publish = move || stage.map_or(Ok(()), |stage| stage.publish_output(true));
             blocking("putting the output in its place", publish).await?;
             Ok::<_, Error>((schema, batches))
         }

@@ -1,0 +1,245 @@
+//! The statements that SUGGEST ROLES proposes, before they are tried.
+
+use super::survey::Survey;
+use crate::catalogue::{Argument, Call, Value};
+use crate::quoting::ident;
+use crate::session::context::AnonContext;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::session::statements::verify::spec::Verify;
+use crate::sql::clause::{
+    ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, QuasiIdentifierClause,
+    SensitiveClause, SourceClause, TargetClause,
+};
+use crate::suggest::{Facts, Proposal, Role};
+
+/// The proposed size of the smallest class.
+const K: i64 = 5;
+/// The time after which the proposed search ends with what it has.
+const TIME_LIMIT: &str = "30s";
+/// The least separation of a sensitive column whose classes are to have different values. In a column where nearly all
+/// rows are alike, classes with different values are few and large.
+const DIVERSE: f64 = 0.3;
+
+/// The hierarchy of a quasi-identifier.
+pub(super) struct ColumnHierarchy {
+    /// The statement that makes the hierarchy.
+    pub(super) statement: String,
+    /// True if the session has the hierarchy already.
+    pub(super) is_there: bool,
+}
+
+/// The proposed statements.
+pub(super) struct Draft {
+    /// By column: the hierarchy of a quasi-identifier.
+    pub(super) hierarchies: Vec<Option<ColumnHierarchy>>,
+    /// The release.
+    pub(super) anonymize: AnonymizeSpec,
+}
+
+/// Returns true if the classes are to have different values of a sensitive column.
+pub(super) fn is_diverse(facts: &Facts) -> bool {
+    facts.distinct > 1 && facts.separation >= DIVERSE
+}
+
+impl Draft {
+    /// Returns the statements for these proposals.
+    pub(super) fn of(context: &AnonContext, named: &SourceClause, survey: &Survey, proposals: &[Proposal]) -> Self {
+        let taken = context.hierarchies();
+        let (mut hierarchies, mut quasi_identifiers) = (vec![], vec![]);
+        for (facts, proposal) in survey.facts.iter().zip(proposals) {
+            hierarchies.push(proposal.hierarchy.as_ref().map(|rule| {
+                let column = facts.name.as_str();
+                let data_type = survey.sample.column_by_name(column).map(|c| c.data_type());
+                let there = context.hierarchy(column).ok();
+                let there = there.filter(|h| data_type.is_some_and(|t| h.rule().accepts(t).is_ok()));
+                let (name, definition) = match &there {
+                    Some(hierarchy) => (column.to_string(), hierarchy.definition()),
+                    None => (free(column, &taken), rule.clone()),
+                };
+                quasi_identifiers.push(QuasiIdentifierClause {
+                    column: column.to_string(),
+                    hierarchy: Some(name.clone()),
+                    levels: None,
+                    weight: None,
+                });
+                ColumnHierarchy {
+                    statement: format!("CREATE OR REPLACE HIERARCHY {} {definition};", ident(&name)),
+                    is_there: there.is_some(),
+                }
+            }));
+        }
+        Self {
+            hierarchies,
+            anonymize: anonymize(named, &survey.facts, proposals, quasi_identifiers),
+        }
+    }
+
+    /// Returns the same statements with this search.
+    pub(super) fn searching(&self, search: &str) -> AnonymizeSpec {
+        AnonymizeSpec {
+            choice: ChoiceClause::Search(Call::bare(search)),
+            ..self.anonymize.clone()
+        }
+    }
+
+    /// Removes the models of sensitive columns.
+    pub(super) fn without_diversity(&mut self) {
+        self.anonymize.satisfying.retain(|c| c.sensitive.is_none());
+    }
+
+    /// Returns the check of what the release writes.
+    pub(super) fn verify(&self) -> Verify {
+        let anonymize = &self.anonymize;
+        let columns = anonymize.quasi_identifiers.iter();
+        Verify {
+            source: SourceClause::path(anonymize.target.as_ref().map_or("", |t| &t.path)),
+            quasi_identifiers: columns
+                .map(|q| QuasiIdentifierClause {
+                    hierarchy: None,
+                    ..q.clone()
+                })
+                .collect(),
+            sensitive: anonymize.sensitive.clone(),
+            // The column that tells people apart is not released; a class of 5 people has at least 5 rows.
+            entity: None,
+            satisfying: anonymize.satisfying.clone(),
+            against: None,
+            population: None,
+        }
+    }
+}
+
+/// Returns a name for a hierarchy of `column` that is not taken.
+fn free(column: &str, taken: &[String]) -> String {
+    let mut name = match column {
+        "" => "unnamed".to_string(),
+        column => column.to_string(),
+    };
+    if taken.contains(&name) {
+        name += "_levels";
+    }
+    while taken.contains(&name) {
+        name += "_";
+    }
+    name
+}
+
+/// Returns the ANONYMIZE, without a search.
+fn anonymize(
+    named: &SourceClause,
+    facts: &[Facts],
+    proposals: &[Proposal],
+    quasi_identifiers: Vec<QuasiIdentifierClause>,
+) -> AnonymizeSpec {
+    let both = || facts.iter().zip(proposals);
+    let of = |role: Role| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
+    let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());
+    let class = classes.next();
+    let keep = of(Role::Keep).map(|f| f.name.clone()).chain(classes).collect();
+    // The entity column with the fewest distinct values identifies a person best: a row number is distinct in every
+    // row.
+    let people = both().filter(|(_, p)| p.is_entity).map(|(f, _)| f);
+    let model = |name: &str, argument: i64| Call {
+        args: vec![Argument {
+            name: None,
+            value: Value::Integer(argument),
+        }],
+        ..Call::bare(name)
+    };
+    let on = |model: Call, sensitive: Option<String>| ConstraintClause {
+        model,
+        sensitive,
+        subset: vec![],
+    };
+    let diverse = of(Role::Sensitive).filter(|f| is_diverse(f));
+    let diverse = diverse.map(|f| on(model("l_diversity", 2), Some(f.name.clone())));
+    AnonymizeSpec {
+        source: named.clone(),
+        target: Some(TargetClause {
+            path: format!("out/{}_k{K}/", stem(named)),
+            format: None,
+            partitioned_by: vec![],
+            exists: ExistsClause::Overwrite,
+            options: vec![],
+        }),
+        identifiers: of(Role::Identifier)
+            .map(|f| IdentifierClause {
+                column: f.name.clone(),
+                hash: None,
+            })
+            .collect(),
+        quasi_identifiers,
+        sensitive: of(Role::Sensitive)
+            .map(|f| SensitiveClause {
+                column: f.name.clone(),
+                hierarchy: None,
+                randomized: None,
+            })
+            .collect(),
+        class,
+        keep,
+        entity: people.min_by_key(|f| f.distinct).map(|f| f.name.clone()),
+        population: None,
+        satisfying: std::iter::once(on(model("k_anonymity", K), None))
+            .chain(diverse)
+            .collect(),
+        limit: Percent::parse("5").map(LimitClause::Percent),
+        starred: None,
+        minimizing: vec![],
+        choice: ChoiceClause::Default,
+        options: vec![("time_limit".into(), Value::Text(TIME_LIMIT.into()))],
+        accepting: vec![],
+        report: None,
+    }
+}
+
+/// Returns the name of a source as a part of a path: the table, or the file without its extensions.
+fn stem(named: &SourceClause) -> String {
+    let name = match named {
+        SourceClause::Table(name) => name.0.last().cloned().unwrap_or_default(),
+        SourceClause::Path(named) => {
+            let mut parts = named
+                .path
+                .rsplit('/')
+                .filter(|part| !part.is_empty() && !part.contains(['*', '?', '[']));
+            let last = parts.next().unwrap_or_default();
+            last.split('.')
+                .find(|part| !part.is_empty())
+                .unwrap_or_default()
+                .to_string()
+        }
+        SourceClause::Query(_) => String::new(),
+    };
+    let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
+    match name.chars().map(plain).collect::<String>() {
+        stem if stem.is_empty() => "release".into(),
+        stem => stem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::name::TableName;
+
+    #[test]
+    fn a_target_is_named_after_its_source() {
+        let path = |path: &str| stem(&SourceClause::Path(path.into()));
+        for (given, named) in [
+            ("data/census.parquet", "census"),
+            ("my people.csv.gz", "my_people"),
+            ("lake/patients/*.parquet", "patients"),
+            ("s3://lake/p/", "p"),
+            ("Größe.csv", "Größe"),
+            ("/", "release"),
+            (".hidden.csv", "hidden"),
+        ] {
+            assert_eq!(path(given), named, "{given}");
+        }
+        assert_eq!(stem(&SourceClause::Query("SELECT 1".into())), "release");
+        assert_eq!(
+            stem(&SourceClause::Table(TableName(vec!["s".into(), "Tä b".into()]))),
+            "Tä_b"
+        );
+    }
+}

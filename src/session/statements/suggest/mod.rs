@@ -1,0 +1,215 @@
+//! `SUGGEST ROLES FOR`: a role per column with its reason, and a script that releases the table, which was tried on a
+//! sample of its rows.
+
+mod draft;
+mod script;
+mod survey;
+mod trial;
+
+use super::entry::{Entry, Run, Statement};
+use crate::engine::Stage;
+use crate::error::{Error, ErrorKind, Result};
+use crate::job::resolved;
+use crate::pool::blocking;
+use crate::quoting::literal;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::session::sources::repeatable::check_repeatable;
+use crate::sql::clause::{SourceClause, source};
+use crate::sql::cursor::Cursor;
+use crate::suggest::{Proposal, Role, propose};
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use async_trait::async_trait;
+use draft::{Draft, is_diverse};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use survey::Survey;
+use trial::Outcome;
+
+/// The warning in the row of the proposed statement.
+const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
+    line, run RISK OF on the quasi-identifiers, and decide";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "SUGGEST ROLES",
+    starts: &["SUGGEST ROLES FOR"],
+    summary: "proposes a role for every column with its reason, and a script that releases the table",
+    syntax: "SUGGEST ROLES FOR { table | 'path' [OPTIONS (...)] | ( query ) } [TO 'release.sql' [OVERWRITE]]",
+    example: "SUGGEST ROLES FOR people TO 'release.sql'",
+    read: |c, _| read(c).map(Statement::new),
+};
+
+fn read(c: &mut Cursor) -> Result<SuggestRoles> {
+    let source = source::read(c)?;
+    let script = match c.take("TO") {
+        false => None,
+        true => Some(ScriptFile {
+            path: c.string("a path in quotes")?,
+            overwrite: c.take("OVERWRITE"),
+        }),
+    };
+    Ok(SuggestRoles { source, script })
+}
+
+/// `SUGGEST ROLES FOR source [TO 'release.sql' [OVERWRITE]]`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SuggestRoles {
+    /// The table for which roles are proposed.
+    pub(super) source: SourceClause,
+    /// TO: the file for the script.
+    pub(super) script: Option<ScriptFile>,
+}
+
+/// `TO 'release.sql' [OVERWRITE]`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScriptFile {
+    /// The path of the file.
+    pub(super) path: String,
+    /// Whether a file at the path is replaced.
+    pub(super) overwrite: bool,
+}
+
+impl fmt::Display for SuggestRoles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SUGGEST ROLES FOR {}", self.source)?;
+        let Some(script) = &self.script else { return Ok(()) };
+        let overwrite = if script.overwrite { " OVERWRITE" } else { "" };
+        write!(f, " TO {}{overwrite}", literal(&script.path))
+    }
+}
+
+#[async_trait]
+impl Run for SuggestRoles {
+    fn kind(&self) -> &'static str {
+        "suggest roles"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        if let Some(file) = self.script.clone() {
+            blocking("looking for the script", move || file.check()).await?;
+        }
+        let source = context.source(&self.source).await?;
+        let repeatable = check_repeatable(&source.name, &source.rows);
+        let survey = Survey::of(source, context.observer.as_ref()).await?;
+        let proposals: Vec<Proposal> = survey.facts.iter().map(propose).collect();
+        let mut draft = Draft::of(context, &self.source, &survey, &proposals);
+        let outcome = match repeatable {
+            Ok(()) => trial::choose(context, &survey, &mut draft).await,
+            Err(refused) => Err(Error::infeasible(refused.message())),
+        };
+        let outcome = match outcome {
+            // Nothing can be released, and the roles are still worth reading.
+            Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
+            outcome => Ok(outcome?),
+        };
+        let mut rows = columns(&survey, &proposals, &draft, outcome.as_ref().ok());
+        match &outcome {
+            Err(why) => rows.push(Row::of("statement", why.clone())),
+            Ok(outcome) => {
+                let columns = rows.len();
+                rows.push(Row {
+                    loss: Some(outcome.trial.loss),
+                    statement: Some(format!("{};", draft.anonymize)),
+                    ..Row::of("statement", format!("{WARNING}; {}", outcome.told(survey.rows)))
+                });
+                rows.push(Row {
+                    statement: Some(format!("{};", draft.verify())),
+                    ..Row::of("check", "counts again what was written".into())
+                });
+                if let Some(file) = self.script.clone() {
+                    let told = outcome.told(survey.rows);
+                    let text = script::written(self, &draft, &rows[..columns], &told);
+                    rows.push(Row::of("script", format!("written: anonsql -f {}", file.path)));
+                    blocking("writing the script", move || file.write(&text)).await?;
+                }
+            }
+        }
+        answer(&rows)
+    }
+}
+
+impl ScriptFile {
+    /// Fails if the file exists and may not be replaced.
+    fn check(&self) -> Result<()> {
+        let path = Path::new(&self.path);
+        if self.path.contains("://") || path.is_dir() {
+            return Err(Error::usage(format!(
+                "SUGGEST ROLES ... TO {:?}: a script is a local file; example: TO 'release.sql'",
+                self.path
+            )));
+        }
+        match std::fs::symlink_metadata(path).is_ok() && !self.overwrite {
+            true => Err(Error::new(
+                ErrorKind::TargetExists,
+                format!("{} exists; add OVERWRITE to replace it", path.display()),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the file: it is complete when it appears.
+    fn write(&self, text: &str) -> Result<()> {
+        let stage = Stage::open(&resolved(Path::new(&self.path))?)?;
+        let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);
+        std::fs::write(stage.output(), text).map_err(failed)?;
+        stage.publish_output(self.overwrite)
+    }
+}
+
+/// A row of the answer.
+struct Row {
+    column: Option<String>,
+    role: &'static str,
+    reason: String,
+    loss: Option<f64>,
+    statement: Option<String>,
+}
+
+impl Row {
+    fn of(role: &'static str, reason: String) -> Self {
+        Self {
+            column: None,
+            role,
+            reason,
+            loss: None,
+            statement: None,
+        }
+    }
+}
+
+/// Returns the row of each column.
+fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Option<&Outcome>) -> Vec<Row> {
+    let mut losses = outcome.into_iter().flat_map(|o| o.trial.columns.iter().copied());
+    let facts = survey.facts.iter().zip(proposals).zip(&draft.hierarchies);
+    let row = facts.map(|((facts, proposal), hierarchy)| {
+        let mut reason = proposal.reason.clone();
+        if proposal.role == Role::Sensitive && facts.distinct > 1 && !is_diverse(facts) {
+            reason += "; most rows are alike, so classes need not differ in it (l_diversity)";
+        }
+        let mut row = Row::of(proposal.role.name(), reason);
+        row.column = Some(facts.name.clone());
+        if let Some(hierarchy) = hierarchy {
+            row.loss = losses.next();
+            match hierarchy.is_there {
+                true => row.reason += "; its hierarchy is there already",
+                false => row.statement = Some(hierarchy.statement.clone()),
+            }
+        }
+        row
+    });
+    row.collect()
+}
+
+fn answer(rows: &[Row]) -> Result<Answer> {
+    let texts = |of: fn(&Row) -> Option<&str>| Arc::new(rows.iter().map(of).collect::<StringArray>()) as ArrayRef;
+    // Four digits tell releases apart; the others are noise to whoever reads them.
+    let losses = rows.iter().map(|r| r.loss.map(|loss| (loss * 1e4).round() / 1e4));
+    Answer::of(RecordBatch::try_from_iter_with_nullable([
+        ("column", texts(|r| r.column.as_deref()), true),
+        ("role", texts(|r| Some(r.role)), false),
+        ("reason", texts(|r| Some(&r.reason)), false),
+        ("loss", Arc::new(losses.collect::<Float64Array>()), true),
+        ("statement", texts(|r| r.statement.as_deref()), true),
+    ])?)
+}

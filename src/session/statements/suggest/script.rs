@@ -1,0 +1,58 @@
+//! The script of SUGGEST ROLES, which runs as it stands.
+
+use super::draft::Draft;
+use super::{Row, SuggestRoles, WARNING};
+use crate::plain;
+use crate::sql::clause::SourceClause;
+use std::fmt::Write;
+
+/// The width of a line of the comment.
+const WIDTH: usize = 116;
+
+/// Returns the script: the roles as a comment, and the statements.
+pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, columns: &[Row], told: &str) -> String {
+    let mut text = String::new();
+    comment(&mut text, "", &format!("{suggest}: {WARNING}."));
+    comment(&mut text, "", &format!("What it would lose: {told}."));
+    text += "--\n";
+    for row in columns {
+        let name = row.column.as_deref().unwrap_or_default();
+        let lost = row.loss.map_or_else(String::new, |loss| format!(", loses {loss:.2}"));
+        comment(
+            &mut text,
+            "    ",
+            &format!("{name}: {}{lost}: {}", row.role, row.reason),
+        );
+    }
+    text.push('\n');
+    if let SourceClause::Table(name) = &suggest.source {
+        comment(
+            &mut text,
+            "",
+            &format!("The table {name} must be there: put the statement that makes it here."),
+        );
+    }
+    for hierarchy in draft.hierarchies.iter().flatten() {
+        let _ = writeln!(text, "{}", hierarchy.statement);
+    }
+    let _ = write!(text, "\n{:#};\n\n{};\n", draft.anonymize, draft.verify());
+    text
+}
+
+/// Adds a text as comment lines of at most [`WIDTH`] characters; lines after the first begin with `indent`.
+fn comment(text: &mut String, indent: &str, said: &str) {
+    let (said, mut width) = (plain::line(said), 0);
+    text.push_str("--");
+    for word in said.split(' ') {
+        let length = 1 + word.chars().count();
+        if width + length > WIDTH && width > 0 {
+            text.push_str("\n--");
+            text.push_str(indent);
+            width = indent.len();
+        }
+        text.push(' ');
+        text.push_str(word);
+        width += length;
+    }
+    text.push('\n');
+}

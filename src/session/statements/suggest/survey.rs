@@ -1,0 +1,210 @@
+//! What SUGGEST ROLES learns of a table: the facts about its columns, and a sample of its rows.
+//!
+//! The columns are counted in one scan, and rows at equal distances in stored order are taken into memory, so that the
+//! answer is the same every time. Of a table that fits into the sample everything is counted exactly.
+
+use crate::engine::{Observer, Phase, recounting_session};
+use crate::error::{Error, Result};
+use crate::job::SourceTable;
+use crate::quoting::quote;
+use crate::source::stored;
+use crate::suggest::{Facts, Kind};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
+use arrow::compute::{cast, concat_batches, take_record_batch};
+use arrow::datatypes::{DataType, Float64Type, Schema};
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The table name of the rows in the sessions that read them.
+const TABLE: &str = "suggested";
+/// The largest number of rows in the sample.
+const SAMPLED: u64 = 50_000;
+/// The approximate number of values whose form is examined.
+const FORMS: usize = 2_000;
+
+/// What was learned of a table.
+pub(super) struct Survey {
+    /// The number of rows of the table.
+    pub(super) rows: u64,
+    /// The facts about each column, in the order of the table.
+    pub(super) facts: Vec<Facts>,
+    /// The sampled rows, without columns that cannot be generalized.
+    pub(super) sample: RecordBatch,
+}
+
+impl Survey {
+    /// Reads a table. Fails with a usage error if two columns have the same name.
+    pub(super) async fn of(source: SourceTable, observer: &dyn Observer) -> Result<Self> {
+        let schema = Arc::clone(source.rows.schema().inner());
+        let names: Vec<&String> = schema.fields().iter().map(|f| f.name()).collect();
+        if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            return Err(Error::usage(format!(
+                "{} has two columns called {twice:?}",
+                source.name
+            )));
+        }
+        let (state, plan) = source.rows.into_parts();
+        let progress = observer.begin(Phase::Measure);
+        let counting = recounting_session(&state, Arc::clone(&progress));
+        counting.register_table(TABLE, Arc::new(ViewTable::new(plan.clone(), None)))?;
+        let (rows, counts) = counts(&counting, &schema).await?;
+        let mut one_by_one = state.clone();
+        one_by_one.config_mut().options_mut().execution.target_partitions = 1;
+        let in_order = recounting_session(&one_by_one, progress);
+        in_order.register_table(TABLE, Arc::new(ViewTable::new(plan, None)))?;
+        let distance = rows.div_ceil(SAMPLED).max(1);
+        let sample = sample(&in_order, &schema, distance).await?;
+        let fields = schema.fields().iter().zip(counts);
+        let facts = fields.map(|(field, counts)| {
+            let column = sample.column_by_name(field.name());
+            facts(field.name(), field.data_type(), rows, counts, column, distance == 1)
+        });
+        Ok(Self {
+            rows,
+            facts: facts.collect::<Result<_>>()?,
+            sample,
+        })
+    }
+}
+
+/// The figures of one column from the scan of the whole table.
+struct Counts {
+    values: u64,
+    /// An estimate.
+    distinct: u64,
+    range: Option<f64>,
+    /// The number of values that are NaN or infinite.
+    endless: u64,
+}
+
+/// Returns the number of rows, and the figures of each column.
+async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<Counts>)> {
+    let mut asked = vec!["count(*)".to_string()];
+    for field in schema.fields() {
+        let name = quote(field.name());
+        let text = format!("arrow_cast({name}, 'Utf8')");
+        let kind = Kind::of(field.data_type());
+        // approx_distinct does not accept every type, but accepts text.
+        let distinct = match kind {
+            Kind::Nested | Kind::Binary => "0".into(),
+            Kind::Number | Kind::Other => format!("approx_distinct({text})"),
+            Kind::Text | Kind::Integer | Kind::Date => format!("approx_distinct({name})"),
+        };
+        let range = match kind {
+            Kind::Integer | Kind::Number => format!("CAST(max({name}) AS DOUBLE) - CAST(min({name}) AS DOUBLE)"),
+            _ => "0".into(),
+        };
+        let endless = match field.data_type().is_floating() {
+            true => format!("count(*) FILTER (WHERE isnan({name}) OR abs({name}) = CAST('Infinity' AS DOUBLE))"),
+            false => "0".into(),
+        };
+        asked.extend([format!("count({name})"), distinct, range, endless]);
+    }
+    let selected: Vec<String> = asked.iter().enumerate().map(|(i, a)| format!("{a} AS a{i}")).collect();
+    let answers = numbers(session, &format!("SELECT {} FROM {TABLE}", selected.join(", "))).await?;
+    let answer = |i: usize| answers.get(i).copied().flatten();
+    let count = |i: usize| answer(i).unwrap_or(0.0) as u64;
+    let columns = (0..schema.fields().len()).map(|column| {
+        let first = 1 + 4 * column;
+        Counts {
+            values: count(first),
+            distinct: count(first + 1).min(count(first)),
+            range: answer(first + 2),
+            endless: count(first + 3),
+        }
+    });
+    Ok((count(0), columns.collect()))
+}
+
+/// Returns the numbers in the only row of a query's answer.
+async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
+        return Ok(vec![]);
+    };
+    let number = |column: &ArrayRef| -> Result<Option<f64>> {
+        let values = cast(column, &DataType::Float64)?;
+        let values = values.as_primitive::<Float64Type>();
+        Ok((!values.is_null(0)).then(|| values.value(0)))
+    };
+    batch.columns().iter().map(number).collect()
+}
+
+/// Returns every row whose number in stored order is a multiple of `distance`, without columns that cannot be
+/// generalized.
+async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Result<RecordBatch> {
+    let flat = |t: &DataType| !matches!(Kind::of(t), Kind::Nested | Kind::Binary);
+    let names = schema.fields().iter().filter(|f| flat(f.data_type()));
+    let names: Vec<String> = names.map(|f| quote(f.name())).collect();
+    if names.is_empty() {
+        return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
+    }
+    let mut rows = stored(session, &format!("SELECT {} FROM {TABLE}", names.join(", "))).await?;
+    let (mut taken, mut next) = (vec![], 0);
+    while let Some(batch) = rows.next().await {
+        let batch = batch.map_err(Error::from_data)?;
+        let count = batch.num_rows() as u64;
+        let chosen: UInt64Array = (next..count).step_by(distance as usize).collect::<Vec<u64>>().into();
+        next = (next + distance * chosen.len() as u64) - count;
+        taken.push(match distance {
+            1 => batch,
+            _ => take_record_batch(&batch, &chosen)?,
+        });
+    }
+    Ok(concat_batches(&rows.schema(), &taken)?)
+}
+
+/// Returns the facts about a column from its figures and its sampled values. `is_whole` says that the sample is the
+/// whole table.
+fn facts(
+    name: &str,
+    data_type: &DataType,
+    rows: u64,
+    counts: Counts,
+    column: Option<&ArrayRef>,
+    is_whole: bool,
+) -> Result<Facts> {
+    let kind = Kind::of(data_type);
+    let mut facts = Facts {
+        name: name.to_string(),
+        kind,
+        rows,
+        values: counts.values,
+        distinct: counts.distinct,
+        estimated: !is_whole,
+        separation: 0.0,
+        range: counts.range.filter(|_| matches!(kind, Kind::Integer | Kind::Number)),
+        is_finite: counts.endless == 0,
+        sample: vec![],
+    };
+    let Some(column) = column else {
+        return Ok(facts);
+    };
+    let texts = cast(column, &DataType::Utf8)?;
+    let texts = texts.as_string::<i32>();
+    let mut groups: HashMap<Option<&str>, u64> = HashMap::new();
+    for text in texts {
+        *groups.entry(text).or_default() += 1;
+    }
+    // NULL separates rows like a value, but is not counted as a value.
+    let alike: u64 = groups.values().map(|n| n * (n - 1)).sum();
+    facts.separation = apart(alike as f64, texts.len() as f64);
+    if is_whole {
+        facts.distinct = groups.keys().flatten().count() as u64;
+    }
+    let distance = (texts.len() / FORMS).max(1);
+    let values = texts.iter().flatten().step_by(distance);
+    facts.sample = values.map(str::to_string).collect();
+    Ok(facts)
+}
+
+/// Returns the share of pairs of rows that differ, of which `alike` are alike in both orders.
+fn apart(alike: f64, rows: f64) -> f64 {
+    match rows > 1.0 {
+        true => 1.0 - alike / (rows * (rows - 1.0)),
+        false => 0.0,
+    }
+}

@@ -1,0 +1,192 @@
+//! Tries a proposed release on the sampled rows within a budget, and chooses its search.
+
+use super::draft::Draft;
+use super::survey::Survey;
+use crate::catalogue::Value;
+use crate::engine::{column_loss, decide_job, recounting_session};
+use crate::error::{Error, ErrorKind, Result};
+use crate::job::Purpose;
+use crate::session::context::AnonContext;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::sql::clause::SourceClause;
+use crate::sql::name::TableName;
+use arrow::array::RecordBatch;
+use datafusion::datasource::MemTable;
+use parking_lot::RwLock;
+use std::sync::Arc;
+
+/// The table name of the sampled rows.
+const TABLE: &str = "sampled";
+/// The search that loses least. It divides the table at once, whatever the number of columns.
+const LOCAL: &str = "mondrian";
+/// The search for one level per column, with which all rows alike are easier to work with.
+const GLOBAL: &str = "auto";
+/// The loss that equal levels in all rows may cost.
+const WORTH: f64 = 0.05;
+/// The most nodes that a search may assess.
+const NODES: i64 = 300;
+/// The time limit of a search. It is for tables of very many columns: the answer to others is the same every time.
+const TIME_LIMIT: &str = "5s";
+
+/// What a proposed release would lose.
+#[derive(Debug, Clone)]
+pub(super) struct Trial {
+    /// The loss by the general loss metric, from 0 to 1.
+    pub(super) loss: f64,
+    /// The loss of each quasi-identifier.
+    pub(super) columns: Vec<f64>,
+    /// The number of quasi-identifiers that are `*` in every row.
+    pub(super) at_top: usize,
+    /// The number of released rows.
+    pub(super) released: u64,
+    /// The number of suppressed rows.
+    pub(super) suppressed: u64,
+    /// The number of classes.
+    pub(super) classes: u64,
+    /// The reason if the budget ended the search.
+    pub(super) stopped: Option<&'static str>,
+}
+
+impl Trial {
+    /// Returns true if at most half of the quasi-identifiers are `*` in every row.
+    fn is_useful(&self) -> bool {
+        2 * self.at_top <= self.columns.len()
+    }
+}
+
+/// The outcome of trying a draft.
+pub(super) struct Outcome {
+    /// What the release would lose.
+    pub(super) trial: Trial,
+    /// The search of the release.
+    pub(super) search: &'static str,
+    /// The search that was not chosen, and its loss.
+    pub(super) other: Option<(&'static str, f64)>,
+    /// True if no release satisfies the models of sensitive columns, so that they were removed.
+    pub(super) is_without_diversity: bool,
+}
+
+impl Outcome {
+    /// Describes the outcome for people, who have a table of this many rows.
+    pub(super) fn told(&self, rows: u64) -> String {
+        let trial = &self.trial;
+        if rows == 0 {
+            return "the table has no rows to try it on".into();
+        }
+        let tried = match trial.released + trial.suppressed {
+            all if all == rows => format!("tried on all {rows} rows"),
+            some => format!("tried on {some} of {rows} rows, and all of them lose less"),
+        };
+        let mut told = format!(
+            "{tried}: {} released in {} classes, {} suppressed, {} of {} quasi-identifiers * in every row, loss {:.2} \
+             by {}",
+            trial.released,
+            trial.classes,
+            trial.suppressed,
+            trial.at_top,
+            trial.columns.len(),
+            trial.loss,
+            self.search
+        );
+        if let Some((search, loss)) = self.other {
+            told += &format!(" ({loss:.2} by {search})");
+        }
+        if self.is_without_diversity {
+            told += "; no release has different sensitive values in every class, so none is asked for (l_diversity)";
+        }
+        if trial.stopped.is_some() {
+            told += "; the trial ended before the search did, which will lose less";
+        }
+        told
+    }
+}
+
+/// Tries a draft and gives it a search. Fails with `ErrorKind::Infeasible` if nothing can be released.
+pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut Draft) -> Result<Outcome> {
+    if draft.anonymize.quasi_identifiers.is_empty() {
+        return Err(Error::infeasible(
+            "no column is proposed as a quasi-identifier, and a release without one protects nobody",
+        ));
+    }
+    let own = apart(context, &survey.sample)?;
+    for hierarchy in draft.hierarchies.iter().flatten().filter(|h| !h.is_there) {
+        own.sql(&hierarchy.statement).await?;
+    }
+    let mut is_without_diversity = false;
+    let local = match attempt(&own, &survey.sample, draft, LOCAL).await {
+        Err(e) if e.kind() == ErrorKind::Infeasible && draft.anonymize.satisfying.len() > 1 => {
+            draft.without_diversity();
+            is_without_diversity = true;
+            attempt(&own, &survey.sample, draft, LOCAL).await?
+        }
+        tried => tried?,
+    };
+    let global = match attempt(&own, &survey.sample, draft, GLOBAL).await {
+        Err(e) if e.kind() == ErrorKind::Infeasible => None,
+        tried => Some(tried?),
+    };
+    let preferred = global
+        .as_ref()
+        .filter(|g| g.is_useful() && g.loss <= local.loss + WORTH);
+    let (search, trial, other) = match preferred {
+        Some(global) => (GLOBAL, global.clone(), Some((LOCAL, local.loss))),
+        None => (LOCAL, local, global.map(|g| (GLOBAL, g.loss))),
+    };
+    draft.anonymize = draft.searching(search);
+    Ok(Outcome {
+        trial,
+        search,
+        other,
+        is_without_diversity,
+    })
+}
+
+/// Returns a context of its own with the sampled rows, and with the hierarchies of this one.
+fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
+    let session = recounting_session(&context.session.state(), Arc::default());
+    let table = MemTable::try_new(sample.schema(), vec![vec![sample.clone()]])?;
+    session.register_table(TABLE, Arc::new(table))?;
+    let hierarchies = context.hierarchies.read().clone();
+    Ok(AnonContext::sharing(
+        session,
+        Arc::new(RwLock::new(hierarchies)),
+        Arc::clone(&context.registry),
+        Arc::clone(&context.observer),
+    ))
+}
+
+/// Decides a release of the sampled rows, and measures it.
+async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
+    let proposed = draft.searching(search);
+    let spec = AnonymizeSpec {
+        source: SourceClause::Table(TableName(vec![TABLE.into()])),
+        target: None,
+        // Identifiers that cannot be generalized are not in the sample.
+        identifiers: {
+            let dropped = proposed.identifiers.into_iter();
+            let sampled = dropped.filter(|i| sample.column_by_name(&i.column).is_some());
+            sampled.collect()
+        },
+        options: std::iter::once(("time_limit", Value::Text(TIME_LIMIT.into())))
+            // Only a search over the lattice assesses nodes.
+            .chain((search == GLOBAL).then_some(("node_limit", Value::Integer(NODES))))
+            .map(|(name, value)| (name.to_string(), value))
+            .collect(),
+        ..proposed
+    };
+    let job = Arc::new(own.bind(&spec, Purpose::Decide).await?);
+    let decision = decide_job(&job, &own.observer).await?;
+    let (evaluator, classes, verdict) = (&decision.evaluator, &decision.classes, &decision.verdict);
+    let columns: Vec<_> = (0..job.quasi_identifiers.len())
+        .map(|column| column_loss(evaluator, classes, verdict, column))
+        .collect();
+    Ok(Trial {
+        loss: decision.value,
+        columns: columns.iter().map(|c| c.by_generalization).collect(),
+        at_top: columns.iter().filter(|c| c.is_total).count(),
+        released: verdict.released,
+        suppressed: verdict.suppressed,
+        classes: verdict.classes,
+        stopped: decision.stopped,
+    })
+}

@@ -1,0 +1,354 @@
+//! Tests of proposals.
+
+use super::*;
+use proptest::prelude::*;
+
+fn facts(name: &str, kind: Kind, sample: &[&str]) -> Facts {
+    Facts {
+        name: name.into(),
+        kind,
+        rows: 1_000,
+        values: 1_000,
+        distinct: 100,
+        estimated: false,
+        separation: 0.9,
+        range: (kind == Kind::Integer || kind == Kind::Number).then_some(70.0),
+        is_finite: true,
+        sample: sample.iter().map(|s| s.to_string()).collect(),
+    }
+}
+
+fn role(name: &str, kind: Kind) -> Role {
+    propose(&facts(name, kind, &[])).role
+}
+
+#[test]
+fn every_identifier_of_safe_harbor_is_known_by_name() {
+    for name in "name, FirstName, last_name, patient name, street_address, latitude, phone, mobile_no, fax, email, \
+         EMail, ssn, social_security_number, mrn, medical_record_number, patient_id, health_plan_member_id, \
+         beneficiary, account_number, iban, licence_no, passport, license_plate, vin, device_id, \
+         serial_number, url, ip, ip_address, fingerprint, photo, customer_id, uuid"
+        .split(", ")
+    {
+        assert_eq!(role(name, Kind::Text), Role::Identifier, "{name}");
+    }
+}
+
+#[test]
+fn what_others_know_and_what_they_should_not() {
+    for name in "age, sex, Gender, zip, ZipCode, city, native-country, race, marital_status, occupation".split(", ") {
+        assert_eq!(role(name, Kind::Text), Role::QuasiIdentifier, "{name}");
+    }
+    for name in "diagnosis, disease, income, salary_class, religion, blood_pressure, HIV, capital-gain".split(", ") {
+        assert_eq!(role(name, Kind::Text), Role::Sensitive, "{name}");
+    }
+    // A part of a word does not count as the word.
+    for name in "language, village, country_name, description_of_page".split(", ") {
+        assert_ne!(role(name, Kind::Text), Role::Identifier, "{name}");
+    }
+    assert_eq!(role("label", Kind::Integer), Role::QuasiIdentifier);
+    assert_eq!(
+        propose(&Facts {
+            distinct: 2,
+            ..facts("label", Kind::Integer, &[])
+        })
+        .role,
+        Role::ClassLabel
+    );
+}
+
+#[test]
+fn forms_go_before_names() {
+    for (sample, said) in [
+        (["ann@example.org", "b.c@mail.test", "d@e.fr"], "e-mail"),
+        (["901-22-3333", "902-33-4444", "903-44-5555"], "national numbers"),
+        (["+44 20 7946 0018", "(555) 010-9999", "555-010-1234"], "telephone"),
+        (["10.0.0.1", "192.168.7.12", "fe80::1"], "IP addresses"),
+        (["https://a.test/x", "http://b.test", "www.c.test"], "web addresses"),
+        (
+            ["4111 1111 1111 1111", "5500000000000004", "340000000000009"],
+            "payment cards",
+        ),
+        (
+            ["1HGCM82633A004352", "JH4KA7561PC008269", "WBAFR7C57CC811956"],
+            "vehicle",
+        ),
+        (
+            ["00:1b:44:11:3a:b7", "00:1b:44:11:3a:b8", "00:1b:44:11:3a:b9"],
+            "network devices",
+        ),
+        (["a.jpg", "b.png", "c.dcm"], "pictures"),
+        (
+            ["48.85837, 2.29448", "51.50073, -0.12462", "40.68925, -74.04450"],
+            "coordinates",
+        ),
+    ] {
+        let proposal = propose(&facts("city", Kind::Text, &sample));
+        assert_eq!(proposal.role, Role::Identifier, "{said}");
+        assert!(proposal.reason.contains(said), "{said}: {}", proposal.reason);
+    }
+    let dates = propose(&facts("x", Kind::Text, &["2024-05-17", "2024-05-18", "2023-01-01"]));
+    assert_eq!(dates.role, Role::QuasiIdentifier);
+    assert_eq!(
+        dates.hierarchy.as_deref(),
+        Some("AS TRUNCATE (MONTH, QUARTER, YEAR, DECADE) FORMAT '%Y-%m-%d' ON UNMAPPED TOP")
+    );
+    // The form of most values decides, not that of a single value.
+    let mixed = propose(&facts(
+        "city",
+        Kind::Text,
+        &["ann@example.org", "Lyon", "Paris", "Nice", "Metz"],
+    ));
+    assert_eq!(mixed.role, Role::QuasiIdentifier);
+}
+
+#[test]
+fn counts_decide_where_nothing_else_does() {
+    let unknown = facts("x", Kind::Integer, &[]);
+    assert_eq!(propose(&unknown).role, Role::QuasiIdentifier);
+    let unique = Facts {
+        distinct: 990,
+        ..unknown.clone()
+    };
+    assert_eq!(propose(&unique).role, Role::Identifier);
+    assert_eq!(
+        propose(&Facts {
+            values: 10,
+            distinct: 10,
+            ..unknown.clone()
+        })
+        .role,
+        Role::QuasiIdentifier
+    );
+    assert_eq!(
+        propose(&Facts {
+            distinct: 1,
+            separation: 0.0,
+            ..unknown.clone()
+        })
+        .role,
+        Role::Keep
+    );
+    assert_eq!(
+        propose(&Facts {
+            kind: Kind::Number,
+            ..unknown.clone()
+        })
+        .role,
+        Role::Sensitive
+    );
+    assert_eq!(
+        propose(&Facts {
+            kind: Kind::Nested,
+            ..unknown.clone()
+        })
+        .role,
+        Role::Identifier
+    );
+    let person = Facts {
+        distinct: 300,
+        ..facts("patient_id", Kind::Text, &[])
+    };
+    assert!(propose(&person).is_entity);
+    assert!(
+        !propose(&Facts {
+            distinct: 1_000,
+            ..person
+        })
+        .is_entity
+    );
+}
+
+#[test]
+fn names_of_other_languages_are_known() {
+    use Role::{Identifier, QuasiIdentifier, Sensitive};
+    for (role, names) in [
+        (
+            Identifier,
+            "vorname, nachname, Familienname, Geburtsname, straße, Hausnummer, Telefon, Handynummer, E-Mail-Adresse, \
+             Sozialversicherungsnummer, SVNR, steuer-id, PatientenNr, Versichertennummer, Kontonummer, Personalausweis, \
+             prénom, nom, nom_de_famille, adresse, téléphone, courriel, numéro_sécurité_sociale, nss, carte_vitale, \
+             nombre, apellidos, primer_apellido, dirección, teléfono, correo, dni, nie, tarjeta_sanitaria, pasaporte",
+        ),
+        (
+            QuasiIdentifier,
+            "geburtsdatum, Geburtsjahr, geburtsort, plz, Wohnort, geschlecht, staatsangehörigkeit, Familienstand, \
+             beruf, Alter, bundesland, naissance, date_naissance, code_postal, ville, commune, sexe, âge, nationalité, \
+             situation_familiale, métier, fecha_nacimiento, código_postal, municipio, sexo, edad, estado_civil, \
+             profesión, nacionalidad, provincia",
+        ),
+        (
+            Sensitive,
+            "Diagnose, krankheit, Gehalt, einkommen, religion, Konfession, Blutdruck, medikament, maladie, diagnostic, \
+             salaire, revenu, traitement, enfermedad, diagnóstico, salario, ingresos, tratamiento, religión, partido",
+        ),
+    ] {
+        for name in names.split(", ") {
+            assert_eq!(self::role(name, Kind::Text), role, "{name}");
+        }
+    }
+}
+
+#[test]
+fn texts_are_known_by_their_form() {
+    for (sample, role, said) in [
+        (["E11.9", "I10", "C50.9"], Role::Sensitive, "ICD"),
+        (["A10BA02", "C09AA05", "N02BE01"], Role::Sensitive, "ATC"),
+        (["SW1A 1AA", "N1 9GU", "M1 1AE"], Role::QuasiIdentifier, "postal codes"),
+        (["10115", "80331", "50667"], Role::QuasiIdentifier, "postal codes"),
+        (
+            ["12345678Z", "X1234567L", "87654321X"],
+            Role::Identifier,
+            "national numbers",
+        ),
+        (
+            [
+                "DE89 3704 0044 0532 0130 00",
+                "FR1420041010050500013M02606",
+                "ES9121000418450200051332",
+            ],
+            Role::Identifier,
+            "bank accounts",
+        ),
+        (
+            [
+                "Patient seen with her husband, who drove her here.",
+                "Came back today; the wound heals well, no fever at all.",
+                "Nothing new to be said since the visit of last week.",
+            ],
+            Role::Identifier,
+            "free text",
+        ),
+        (["24.12.1980", "1.2.2001", "31.01.1999"], Role::QuasiIdentifier, "dates"),
+    ] {
+        let proposal = propose(&facts("x", Kind::Text, &sample));
+        assert_eq!(proposal.role, role, "{said}");
+        assert!(proposal.reason.contains(said), "{said}: {}", proposal.reason);
+    }
+    // Short notes differ from row to row.
+    let notes = Facts {
+        distinct: 900,
+        ..facts(
+            "x",
+            Kind::Text,
+            &["fell off his bike", "has pain at night", "lives with her son"],
+        )
+    };
+    assert!(propose(&notes).reason.starts_with("free text"));
+    let grades = facts("note", Kind::Text, &["A", "B", "C"]);
+    assert_eq!(propose(&Facts { distinct: 3, ..grades }).role, Role::QuasiIdentifier);
+}
+
+#[test]
+fn a_first_hierarchy_follows_from_form_and_meaning() {
+    for (name, kind, sample, rule) in [
+        (
+            "x",
+            Kind::Text,
+            ["24.12.1980", "1.2.2001", "3.3.1999"],
+            "AS TRUNCATE (MONTH, QUARTER, YEAR, DECADE) FORMAT '%d.%m.%Y' ON UNMAPPED TOP",
+        ),
+        (
+            "x",
+            Kind::Text,
+            ["01/02/1980", "02/03/2001", "3/3/1999"],
+            "AS TRUNCATE (YEAR, DECADE) FORMAT '%d/%m/%Y' ON UNMAPPED TOP",
+        ),
+        (
+            "x",
+            Kind::Text,
+            ["2024-01-01 10:00", "2024-01-02 11:30", "2024-01-03T09:15"],
+            "AS PREFIX (10, 7, 4)",
+        ),
+        ("x", Kind::Text, ["SW1A 1AA", "N1 9GU", "M1 1AE"], "AS PREFIX (4, 2, 1)"),
+        (
+            "x",
+            Kind::Integer,
+            ["20240101", "20231231", "20220228"],
+            "AS INTERVALS (100, 10000)",
+        ),
+        (
+            "Alter",
+            Kind::Integer,
+            ["20", "21", "90"],
+            "AS INTERVALS (5, 10, 20) TOP CODE 90",
+        ),
+    ] {
+        let proposal = propose(&facts(name, kind, &sample));
+        assert_eq!(proposal.hierarchy.as_deref(), Some(rule));
+    }
+    let place = Facts {
+        range: Some(90_000.0),
+        ..facts("plz", Kind::Integer, &["10115", "80331"])
+    };
+    assert_eq!(
+        propose(&place).hierarchy.as_deref(),
+        Some("AS INTERVALS (10, 100, 1000)")
+    );
+}
+
+#[test]
+fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
+    let empty = Facts {
+        values: 0,
+        distinct: 0,
+        ..facts("x", Kind::Text, &[])
+    };
+    assert_eq!(propose(&empty).role, Role::Identifier);
+    // In a table without rows, names and types are all there is.
+    assert_eq!(
+        propose(&Facts {
+            rows: 0,
+            name: "age".into(),
+            ..empty
+        })
+        .role,
+        Role::QuasiIdentifier
+    );
+    let constant = Facts {
+        distinct: 1,
+        separation: 0.0,
+        ..facts("country", Kind::Text, &["a"])
+    };
+    assert_eq!(propose(&constant).role, Role::Keep);
+    assert_eq!(
+        propose(&Facts {
+            values: 900,
+            separation: 0.18,
+            ..constant.clone()
+        })
+        .role,
+        Role::QuasiIdentifier
+    );
+    let endless = Facts {
+        is_finite: false,
+        ..facts("height", Kind::Number, &[])
+    };
+    assert_eq!(propose(&endless).role, Role::Identifier);
+    // A few rows cannot tell that others will be the same.
+    assert_eq!(
+        propose(&Facts {
+            rows: 4,
+            values: 4,
+            ..constant
+        })
+        .role,
+        Role::QuasiIdentifier
+    );
+}
+
+proptest! {
+    /// A reason contains no value of the sample.
+    #[test]
+    fn no_reason_shows_a_value(name in "[a-z_]{1,12}", sample in prop::collection::vec("[A-Z]{9}[!-~]{0,30}", 1..9), distinct in 0u64..1_000) {
+        let proposal = propose(&Facts {
+            distinct,
+            sample: sample.clone(),
+            ..facts(&name, Kind::Text, &[])
+        });
+        for value in sample {
+            prop_assert!(!proposal.reason.contains(&value));
+            prop_assert!(!proposal.hierarchy.iter().any(|h| h.contains(&value)));
+        }
+    }
+}
