@@ -83,17 +83,17 @@ mod tests {
         let mut job = job();
         let evaluator = Evaluator::new(&job, scanned(&job).await, &job.metrics()).unwrap();
         let evaluator = Arc::new(evaluator);
-        assert_eq!(advice(&job, &evaluator, 1.0).unwrap(), None, "the node was given");
+        assert_eq!(advice(&job, &evaluator, 10.0).unwrap(), None, "the node was given");
         searched(&mut job);
-        let advised = advice(&job, &evaluator, 1.0).unwrap().unwrap();
+        let advised = advice(&job, &evaluator, 10.0).unwrap().unwrap();
         assert!(
-            advised.contains("where this loses 1.0: write SEARCH USING mondrian"),
+            advised.contains("where this loses 10: write SEARCH USING mondrian"),
             "{advised}"
         );
         assert_eq!(advice(&job, &evaluator, 0.09).unwrap(), None, "a small loss");
         job.node_limit = Some(7);
         assert_eq!(
-            advice(&job, &evaluator, 1.0).unwrap(),
+            advice(&job, &evaluator, 10.0).unwrap(),
             None,
             "mondrian takes no node limit"
         );
