@@ -5,15 +5,16 @@ use crate::error::{Error, Result};
 use clap::{ArgMatches, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::num::{NonZeroUsize, ParseIntError};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-const EXAMPLES: &str = "\
+pub const EXAMPLES: &str = "\
 Examples:
   anonsql                                         an interactive session; \\? lists what can be typed
   anonsql -c \"SELECT * FROM 'people.parquet'\"     one statement
-  anonsql -f prepare.sql -f release.sql           scripts, one after the other
+  anonsql prepare.sql release.sql                 scripts, one after the other
   anonsql --format csv < report.sql > report.csv  a script from standard input
-  anonsql -v k=5 -f release.sql                   $k stands for 5 in the script
-  anonsql --memory-limit 1GB -f release.sql       spill to disk rather than use more memory
+  anonsql -v k=5 release.sql                      $k stands for 5 in the script
+  anonsql --memory-limit 1GB release.sql          spill to disk rather than use more memory
 
   anonsql -c \"ANONYMIZE 'people.parquet' TO 'safe' IDENTIFIERS (name)
               QUASI IDENTIFIERS (age, zip) SENSITIVE (diagnosis)
@@ -28,12 +29,17 @@ Exit codes:
 
 Environment:
   ANONSQL_HISTORY  the file that keeps what was typed; empty: keep nothing
+  XDG_CONFIG_HOME  the folder of anonsql/init.sql, which runs first [default: ~/.config]
 ";
 
 /// An SQL-embedded anonymizer: all of DataFusion's SQL, and ANONYMIZE.
 #[derive(Debug, Parser)]
-#[command(name = "anonsql", version, about, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(name = "anonsql", version = version(), about, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// Scripts to run, one after the other; ./man is a script, and man a command
+    #[arg(value_name = "SCRIPT")]
+    pub script: Vec<PathBuf>,
+
     /// Run these statements; may be given several times
     #[arg(short = 'c', long = "command", value_name = "SQL")]
     pub command: Vec<String>,
@@ -45,6 +51,18 @@ pub struct Args {
     /// Set a variable: $NAME stands for VALUE in statements, which is never read as SQL; may be given several times
     #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     pub variable: Vec<(String, String)>,
+
+    /// Run this script first, instead of ~/.config/anonsql/init.sql; its results are not printed
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+
+    /// Run no script first
+    #[arg(long, conflicts_with = "init")]
+    pub no_init: bool,
+
+    /// Write results to this file instead of standard output; it appears when everything has succeeded
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub output: Option<PathBuf>,
 
     /// How results are printed
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -101,6 +119,13 @@ pub enum Job {
     /// Write an invented table: census, patients, bench, or the sample folder
     #[command(hide = true)]
     Generate(Generate),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 /// What to generate.
@@ -148,19 +173,32 @@ impl Args {
         Ok((args, inputs))
     }
 
-    /// Returns the arguments of `-c` and `-f` in the order in which they were given.
+    /// Returns the arguments of `-c`, `-f` and the scripts in the order in which they were given.
     fn inputs(&self, matches: &ArgMatches) -> Vec<Input> {
         let indices = |id: &str| matches.indices_of(id).into_iter().flatten();
         let commands = self.command.iter().cloned().map(Input::Command);
-        let files = self.file.iter().map(|f| match f.to_str() {
+        let file = |f: &PathBuf| match f.to_str() {
             Some("-") => Input::Standard,
             _ => Input::File(f.clone()),
-        });
+        };
         let mut inputs: Vec<(usize, Input)> = indices("command").zip(commands).collect();
-        inputs.extend(indices("file").zip(files));
+        inputs.extend(indices("file").zip(self.file.iter().map(file)));
+        inputs.extend(indices("script").zip(self.script.iter().map(file)));
         inputs.sort_by_key(|(index, _)| *index);
         inputs.into_iter().map(|(_, input)| input).collect()
     }
+}
+
+/// Returns the versions of the command and of DataFusion.
+pub fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "{} (DataFusion {})",
+            env!("CARGO_PKG_VERSION"),
+            datafusion::DATAFUSION_VERSION
+        )
+    });
+    &VERSION
 }
 
 /// Parses `NAME=VALUE`.
@@ -226,14 +264,19 @@ mod tests {
 
     #[test]
     fn inputs_keep_their_order() {
-        let (_, inputs) = read(&["-f", "a.sql", "-c", "SELECT 1", "--file=-", "-c", "SELECT 2"]).unwrap();
+        let line = [
+            "-f", "a.sql", "-c", "SELECT 1", "b.sql", "--file=-", "-c", "SELECT 2", "./man",
+        ];
+        let (_, inputs) = read(&line).unwrap();
         assert_eq!(
             inputs,
             [
                 Input::File("a.sql".into()),
                 Input::Command("SELECT 1".into()),
+                Input::File("b.sql".into()),
                 Input::Standard,
-                Input::Command("SELECT 2".into())
+                Input::Command("SELECT 2".into()),
+                Input::File("./man".into())
             ]
         );
         assert!(read(&[]).unwrap().1.is_empty());
@@ -256,7 +299,9 @@ mod tests {
             &["--threads", "1025"],
             &["--format", "xml"],
             &["--memory-limit", "much"],
-            &["nonsense"],
+            &["-v", "k"],
+            &["--init", "a.sql", "--no-init"],
+            &["completions", "cmd"],
         ] {
             assert!(read(wrong).unwrap_err().use_stderr(), "{wrong:?}");
         }

@@ -3,6 +3,8 @@
 mod args;
 mod environment;
 mod generate;
+mod generated;
+mod init;
 mod log;
 mod memory;
 mod message;
@@ -18,14 +20,14 @@ mod watch;
 #[cfg(feature = "internal-api")]
 pub use repl::described_commands;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
 use log::Log;
 use memory::Guard;
 use message::report;
-use output::{Destination, Held, Printing, Screen};
+use output::{Destination, Held, OutputFile, Printing, Screen};
 use runner::Runner;
 use script::{run_file, text};
 use std::io::{IsTerminal, Read, Write};
@@ -65,24 +67,49 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
-    if let Some(Job::Generate(what)) = &args.job {
-        return generate::run(what);
+    match &args.job {
+        Some(Job::Generate(what)) => return generate::run(what),
+        Some(Job::Completions { shell }) => return generated::completions(*shell),
+        Some(Job::Man) => return generated::manual(),
+        None => {}
     }
     let interactive = inputs.is_empty() && std::io::stdin().is_terminal();
     if inputs.is_empty() && !interactive {
         inputs.push(Input::Standard);
     }
-    let mut runner = start(args, log, interactive)?;
-    let done = if interactive {
-        repl::run(&mut runner)
-    } else {
-        scripts(&mut runner, inputs)
+    let output = args.output.as_deref().map(OutputFile::open).transpose()?;
+    let mut runner = start(args, log, interactive, output.as_ref())?;
+    set_variables(&runner, args)?;
+    let prepared = init::run(&mut runner, args);
+    // What the command line sets counts, also where the first script sets it.
+    let prepared = prepared.and_then(|()| set_variables(&runner, args));
+    let done = match prepared {
+        Err(e) if interactive => {
+            report(&e, log);
+            repl::run(&mut runner)
+        }
+        Err(e) => Err(e),
+        Ok(()) if interactive => repl::run(&mut runner),
+        Ok(()) => scripts(&mut runner, inputs),
     };
     runner.shutdown(PATIENCE);
+    // The rows of a VERIFY that fails are complete, too.
+    let is_complete = done.as_ref().err().is_none_or(|e| e.kind() == ErrorKind::Verification);
+    if let Some(output) = output.filter(|_| is_complete) {
+        output.publish()?;
+    }
     done
 }
 
-fn start(args: &Args, log: &Log, interactive: bool) -> Result<Runner> {
+/// Sets the variables of the command line.
+fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
+    let mut variables = args.variable.iter();
+    variables
+        .try_for_each(|(name, value)| runner.context().set_variable_text(name, value))
+        .map_err(|e| e.context("--variable"))
+}
+
+fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
     let runtime = environment::runtime(args)?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
     let watch = Arc::new(Watch::new(bars, args.quiet, log.clone()));
@@ -92,18 +119,13 @@ fn start(args: &Args, log: &Log, interactive: bool) -> Result<Runner> {
         AnonContext::new(environment::session(args)?)
     };
     context.allow_environment();
-    for (name, value) in &args.variable {
-        context
-            .set_variable_text(name, value)
-            .map_err(|e| e.context("--variable"))?;
-    }
     if args.dry_run {
         let session = context.session().state_ref();
         let mut session = session.write();
         session.config_mut().options_mut().set("anonsql.dry_run", "true")?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
-    let screen = Screen::standard(interactive);
+    let screen = Screen::standard(interactive).filter(|_| output.is_none());
     let printing = Printing {
         format: args.format,
         max_rows: match args.max_rows {
@@ -111,13 +133,15 @@ fn start(args: &Args, log: &Log, interactive: bool) -> Result<Runner> {
             Some(rows) => Some(rows),
             None => screen.is_some().then_some(ROWS_ON_A_TERMINAL),
         },
-        to: match interactive && screen.is_some() {
-            true => Destination::Held(Held::default()),
-            false => Destination::Standard,
+        to: match output {
+            Some(output) => Destination::File(output.file()),
+            None if interactive && screen.is_some() => Destination::Held(Held::default()),
+            None => Destination::Standard,
         },
         screen,
         pager: interactive,
         show_values: interactive,
+        silent: false,
     };
     Runner::new(
         context.with_observer(observer),

@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
-use super::output::Printing;
+use super::output::{Printed, Printing};
 use super::panic;
 use super::typing::TypeAhead;
 use super::watch::Watch;
@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -28,6 +29,8 @@ pub struct Runner {
     quiet: bool,
     /// Whether statements are typed.
     typed: bool,
+    /// The number of results that were printed.
+    results: AtomicUsize,
 }
 
 /// The time that a cancelled statement has to clean up.
@@ -38,7 +41,7 @@ const LONG_SEARCH: Duration = Duration::from_secs(10);
 
 /// The result of a statement.
 struct Done {
-    rows: u64,
+    printed: Printed,
     /// The time in which the answer was computed and printed.
     answered: Duration,
     verified: Result<()>,
@@ -67,6 +70,7 @@ impl Runner {
             printing,
             quiet,
             typed: false,
+            results: AtomicUsize::new(0),
         })
     }
 
@@ -93,6 +97,11 @@ impl Runner {
     /// Returns how results are printed, which can be changed.
     pub fn printing_mut(&mut self) -> &mut Printing {
         &mut self.printing
+    }
+
+    /// Sets whether results are not printed.
+    pub fn silence(&mut self, silent: bool) {
+        self.printing.silent = silent;
     }
 
     /// Prints a note on standard error, unless the user wants quiet or a log.
@@ -129,9 +138,9 @@ impl Runner {
             let answer = context.execute(statement).await?;
             let verified = answer.verified();
             let answering = Instant::now();
-            let rows = printing.print(answer).await?;
+            let printed = printing.print(answer).await?;
             Ok(Done {
-                rows,
+                printed,
                 answered: answering.elapsed(),
                 verified,
             })
@@ -147,7 +156,7 @@ impl Runner {
         if let Ok(done) = &done {
             phases.insert("answer".into(), done.answered.as_secs_f64().into());
             if released.is_empty() {
-                released.push(("rows", done.rows.into()));
+                released.push(("rows", done.printed.rows.into()));
             }
         }
         let fields = [
@@ -158,8 +167,18 @@ impl Runner {
             ("phases", phases.into()),
         ];
         self.log.event("statement", fields.into_iter().chain(released));
-        let verified = done?.verified;
-        shown.and(verified)
+        let done = done?;
+        self.tell(&done.printed);
+        shown.and(done.verified)
+    }
+
+    /// Tells what is not for the reader of the results.
+    fn tell(&self, printed: &Printed) {
+        printed.notes.iter().for_each(|note| self.note(note));
+        let is_second = printed.is_result && self.results.fetch_add(1, Ordering::Relaxed) == 1;
+        if is_second && self.printing.format.is_one_result() && !self.printing.show_values {
+            self.note("there is more than one result, one after the other, each with its own header; --format ndjson has none");
+        }
     }
 
     /// Prints a requested text on standard output, like a result.
@@ -260,6 +279,7 @@ mod tests {
             screen: None,
             pager: false,
             show_values: false,
+            silent: false,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

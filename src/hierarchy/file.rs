@@ -105,9 +105,12 @@ impl fmt::Display for FileOptions {
 /// Reads the hierarchy in the file at `path`.
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     let bytes = location::read(path, &format!("hierarchy file {path}"))?;
+    // The clause has the path from the root, so that it makes the hierarchy again from any folder.
+    let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
+    let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
     let origin = Origin {
         kind: KIND.info.name,
-        clause: Some(format!("FROM {}{options}", literal(path))),
+        clause: Some(format!("FROM {}{options}", literal(whole.as_deref().unwrap_or(path)))),
     };
     columns(&bytes, options)
         .and_then(|(ground, labels)| Listed::try_new(origin, &ground, &labels))

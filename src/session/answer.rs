@@ -35,6 +35,8 @@ pub struct Answer {
     pub rows: SendableRecordBatchStream,
     /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty for other statements.
     pub failed: Vec<String>,
+    /// Whether the answer says what was done, and is no result: CREATE HIERARCHY, COPY, INSERT.
+    pub(crate) is_note: bool,
 }
 
 impl Answer {
@@ -51,13 +53,19 @@ impl Answer {
             schema,
             rows,
             failed: vec![],
+            is_note: false,
         })
     }
 
     /// Returns an answer of one row whose only column, `result`, contains `text`.
     pub(super) fn done(text: impl Into<String>) -> Result<Self> {
         let column: ArrayRef = Arc::new(StringArray::from(vec![text.into()]));
-        Self::of(RecordBatch::try_from_iter([("result", column)])?)
+        Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.as_note(true))
+    }
+
+    /// Returns the answer, which says what was done if `is_note`.
+    pub(super) fn as_note(self, is_note: bool) -> Self {
+        Self { is_note, ..self }
     }
 
     /// Executes a query and returns its rows as a stream.
@@ -68,6 +76,7 @@ impl Answer {
             schema,
             rows,
             failed: vec![],
+            is_note: false,
         })
     }
 

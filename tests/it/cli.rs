@@ -68,7 +68,7 @@ fn statements_of_all_inputs_run_in_order() {
     let output = run(&folder, &args);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).ends_with("s\n3\n"), "{}", stdout(&output));
-    assert_eq!(stderr(&output), "");
+    assert_eq!(stderr(&output), "rows written: 1\n");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod report;
 mod risk;
 mod roads;
 mod screenshot;
+mod scripts;
 mod security;
 mod seeds;
 mod sensitive;

@@ -25,3 +25,20 @@ pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Forma
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
+
+/// Returns what the rows of a statement without a result say, each in one line.
+pub fn notes(batch: &RecordBatch) -> Result<Vec<String>> {
+    let (schema, formatters) = (batch.schema(), formatters(batch, "NULL")?);
+    let note = |row| {
+        let cells = schema
+            .fields()
+            .iter()
+            .zip(&formatters)
+            .map(|(field, cell)| match field.name().as_str() {
+                "count" => format!("rows written: {}", cell.value(row)),
+                _ => cell.value(row).to_string(),
+            });
+        cells.collect::<Vec<_>>().join(", ")
+    };
+    Ok((0..batch.num_rows()).map(note).collect())
+}

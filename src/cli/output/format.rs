@@ -16,3 +16,15 @@ pub enum Format {
     /// A Markdown table
     Markdown,
 }
+
+impl Format {
+    /// Returns true if programs read the results, so that nothing else may stand between them.
+    pub fn is_for_programs(self) -> bool {
+        matches!(self, Self::Csv | Self::Json | Self::Ndjson)
+    }
+
+    /// Returns true if two results one after the other are no longer one text of this format.
+    pub fn is_one_result(self) -> bool {
+        matches!(self, Self::Csv | Self::Json)
+    }
+}

@@ -2,6 +2,7 @@
 
 mod cell;
 mod csv;
+mod file;
 mod fit;
 mod format;
 mod held;
@@ -16,6 +17,7 @@ mod table;
 mod terminal;
 mod wrap;
 
+pub use file::OutputFile;
 pub use format::Format;
 pub use held::{Destination, Held};
 pub use screen::{Expanded, Screen};
@@ -43,18 +45,35 @@ pub struct Printing {
     pub pager: bool,
     /// Whether errors while reading may quote the data.
     pub show_values: bool,
+    /// Whether results are not printed.
+    pub silent: bool,
+}
+
+/// What became of an answer.
+#[derive(Debug, Default)]
+pub struct Printed {
+    /// The number of rows.
+    pub rows: u64,
+    /// Whether the answer was printed as a result.
+    pub is_result: bool,
+    /// What a statement without a result says it did, which is not for the reader of the results.
+    pub notes: Vec<String>,
 }
 
 impl Printing {
-    /// Prints an answer while it is computed, and returns the number of rows.
-    pub async fn print(&self, answer: Answer) -> Result<u64> {
+    /// Prints an answer while it is computed.
+    pub async fn print(&self, answer: Answer) -> Result<Printed> {
+        let is_note = answer.is_note && self.format.is_for_programs();
         let mut stream = answer.rows;
         // CREATE, DROP and the like return no columns, so there is nothing to print.
-        let mut sink = match answer.schema.fields().is_empty() {
+        let mut sink = match answer.schema.fields().is_empty() || is_note || self.silent {
             true => None,
             false => Some(self.sink(&answer.schema, self.out())?),
         };
-        let mut rows = 0;
+        let mut printed = Printed {
+            is_result: sink.is_some(),
+            ..Printed::default()
+        };
         while let Some(batch) = stream.next().await {
             let batch = batch.map_err(|e| {
                 if self.show_values {
@@ -63,7 +82,10 @@ impl Printing {
                     Error::from_data(e)
                 }
             })?;
-            rows += batch.num_rows() as u64;
+            printed.rows += batch.num_rows() as u64;
+            if is_note && !self.silent {
+                printed.notes.extend(cell::notes(&batch)?);
+            }
             if let Some(sink) = &mut sink {
                 sink.write(&batch)?;
             }
@@ -71,7 +93,7 @@ impl Printing {
         if let Some(sink) = sink {
             sink.finish()?;
         }
-        Ok(rows)
+        Ok(printed)
     }
 
     /// Shows what was held back, with a pager if it is longer than the screen.
@@ -156,6 +178,7 @@ mod tests {
             screen,
             pager: false,
             show_values: false,
+            silent: false,
         };
         let mut sink = printing.sink(&batches[0].schema(), Box::new(kept.clone())).unwrap();
         for batch in batches {

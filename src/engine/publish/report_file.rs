@@ -36,7 +36,7 @@ impl StagedReport {
     /// Writes a file to a hidden stage beside `path`.
     pub fn write(path: &Path, text: &str) -> Result<Self> {
         let stage = Stage::open(&resolved(path)?)?;
-        let failed = |e| Error::io(format!("cannot write the report {}", path.display()), e);
+        let failed = |e| Error::io(format!("cannot write {}", path.display()), e);
         std::fs::write(stage.output(), text).map_err(failed)?;
         Ok(Self(Some(stage)))
     }

@@ -16,6 +16,7 @@ mod plain;
 pub(super) mod risk;
 #[cfg(test)]
 mod roundtrip;
+mod save_hierarchies;
 mod set_variable;
 mod show_catalogue;
 mod show_hierarchies;
@@ -32,6 +33,7 @@ pub const STATEMENTS: &[Entry] = &[
     create_hierarchy::ENTRY,
     drop_hierarchy::ENTRY,
     show_hierarchies::ENTRY,
+    save_hierarchies::ENTRY,
     describe_hierarchy::ENTRY,
     check_hierarchy::ENTRY,
     anonymize::ENTRY,

@@ -12,6 +12,7 @@ use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
 use async_trait::async_trait;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use std::fmt;
@@ -125,6 +126,7 @@ impl Run for Plain {
         {
             return Answer::done(format!("dry run: nothing was written to {output}"));
         }
-        Answer::query(rows).await
+        let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
+        Ok(Answer::query(rows).await?.as_note(writes))
     }
 }

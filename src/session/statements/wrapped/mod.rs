@@ -17,6 +17,7 @@ use crate::sql::clause::list as clause;
 use crate::sql::cursor::Cursor;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use futures::TryStreamExt;
@@ -123,6 +124,7 @@ impl Run for Wrapped {
             table
                 .check_told_apart(output::cannot_tell_apart(frame.logical_plan())?)
                 .await?;
+            let writes = matches!(frame.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
             let (frame, stage) = blocking("staging the output", move || output::staged(frame)).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches = async {
@@ -132,15 +134,15 @@ impl Run for Wrapped {
             let (stage, batches) = engine::or_removed(stage, batches.await).await?;
             let publish = move || stage.map_or(Ok(()), |stage| stage.publish_output(true));
             blocking("putting the output in its place", publish).await?;
-            Ok::<_, Error>((schema, batches))
+            Ok::<_, Error>((schema, batches, writes))
         }
         .await;
         context.session.deregister_table(name.as_str())?;
-        let (schema, batches) = done?;
+        let (schema, batches, writes) = done?;
         let publish = move || report.map_or(Ok(()), StagedReport::publish);
         blocking("publishing the report", publish).await?;
         context.observer.released(&release, None);
-        Answer::batches(schema, batches)
+        Ok(Answer::batches(schema, batches)?.as_note(writes))
     }
 }
 

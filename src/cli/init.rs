@@ -1,0 +1,30 @@
+//! The script that runs first.
+
+use super::args::Args;
+use super::runner::Runner;
+use super::script::run_file;
+use crate::error::Result;
+use std::path::PathBuf;
+
+/// Runs the script of `--init`, or else the user's own, without printing its results.
+pub fn run(runner: &mut Runner, args: &Args) -> Result<()> {
+    let own = || own().filter(|path| !args.no_init && path.is_file());
+    let Some(path) = args.init.clone().or_else(own) else {
+        return Ok(());
+    };
+    runner.silence(true);
+    let done = run_file(runner, &path);
+    runner.silence(false);
+    done
+}
+
+/// Returns the path of the user's own script, which need not exist.
+fn own() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(config.join("anonsql").join("init.sql"))
+}

@@ -1,0 +1,56 @@
+//! The file of `-o`, which appears when all results are in it.
+
+use crate::engine::Stage;
+use crate::error::{Error, Result};
+use crate::job::resolved;
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file that results are written to before it is put in its place.
+pub struct OutputFile {
+    file: Arc<File>,
+    /// The hidden place of the file until then; a device is written to directly.
+    stage: Option<Stage>,
+}
+
+impl OutputFile {
+    /// Prepares the file at `path`. A file that is there stays until [`OutputFile::publish`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |e| Error::io(format!("--output {}", path.display()), e);
+        let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if is_device {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+            return Ok(Self {
+                file: Arc::new(file),
+                stage: None,
+            });
+        }
+        let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
+        if let Some(folder) = folder {
+            return Err(Error::usage(format!(
+                "--output: there is no folder {}",
+                folder.display()
+            )));
+        }
+        if path.is_dir() {
+            return Err(Error::usage(format!("--output: {} is a folder", path.display())));
+        }
+        let stage = Stage::open(&resolved(path)?)?;
+        let file = File::create(stage.output()).map_err(failed)?;
+        Ok(Self {
+            file: Arc::new(file),
+            stage: Some(stage),
+        })
+    }
+
+    /// Returns the file to write to.
+    pub fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
+    /// Puts the file in its place.
+    pub fn publish(self) -> Result<()> {
+        self.stage.map_or(Ok(()), |stage| stage.publish_output(true))
+    }
+}

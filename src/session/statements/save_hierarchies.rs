@@ -1,0 +1,75 @@
+//! `SAVE HIERARCHIES TO`: writes a script that makes the hierarchies of the session again.
+
+use super::entry::{Entry, Run, Statement};
+use crate::engine::StagedReport;
+use crate::error::{Error, Result};
+use crate::pool::blocking;
+use crate::quoting::{ident, literal};
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use async_trait::async_trait;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "SAVE HIERARCHIES",
+    starts: &["SAVE HIERARCHIES"],
+    summary: "writes a script that makes the hierarchies of the session again",
+    syntax: "SAVE HIERARCHIES TO 'hierarchies.sql'",
+    example: "SAVE HIERARCHIES TO 'hierarchies.sql'",
+    read: |c, _| {
+        c.need("TO")?;
+        let path = c.string("the script to write, in quotes")?;
+        Ok(Statement::new(SaveHierarchies { path }))
+    },
+};
+
+/// `SAVE HIERARCHIES TO 'path'`
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SaveHierarchies {
+    /// The path of the script.
+    pub(super) path: String,
+}
+
+impl fmt::Display for SaveHierarchies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SAVE HIERARCHIES TO {}", literal(&self.path))
+    }
+}
+
+#[async_trait]
+impl Run for SaveHierarchies {
+    fn kind(&self) -> &'static str {
+        "save hierarchies"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let hierarchies: Vec<_> = context.hierarchies.read().values().cloned().collect();
+        if hierarchies.is_empty() {
+            return Err(Error::usage(
+                "there is no hierarchy to save; CREATE HIERARCHY makes one",
+            ));
+        }
+        let path = PathBuf::from(&self.path);
+        let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
+        if let Some(folder) = folder {
+            return Err(Error::usage(format!(
+                "SAVE HIERARCHIES TO: there is no folder {}; create it first",
+                folder.display()
+            )));
+        }
+        let statements = hierarchies
+            .iter()
+            .map(|h| format!("CREATE OR REPLACE HIERARCHY {} {};\n", ident(h.name()), h.definition()));
+        let script: String = statements.collect();
+        blocking("writing the script", move || {
+            StagedReport::write(&path, &script)?.publish()
+        })
+        .await?;
+        let saved = match hierarchies.len() {
+            1 => "1 hierarchy".to_string(),
+            n => format!("{n} hierarchies"),
+        };
+        Answer::done(format!("{saved} saved to {}", self.path))
+    }
+}
