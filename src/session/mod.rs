@@ -23,6 +23,7 @@ pub use crate::audit::Verification;
 pub use answer::Answer;
 pub use context::AnonContext;
 pub use functions::FUNCTIONS;
+#[cfg(feature = "internal-api")]
 pub use options::{OptionInfo, options};
 pub use registry::Registry;
 pub use sources::path_tables::enable_path_tables;

@@ -4,13 +4,14 @@ use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::session::{FUNCTIONS, Registry, STATEMENTS};
+use crate::sql::clause::list::ALL as CLAUSES;
 use std::fmt::Write;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\?",
     words: &["help"],
     usage: "[NAME]",
-    summary: "this help, or help on a statement, model, metric, search, kind of hierarchy or function",
+    summary: "this help, or help on a statement, clause, model, metric, search, kind of hierarchy or function",
     argument: Argument::Topic,
     run,
 };
@@ -28,7 +29,8 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
 
 pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
     let named = sections(registry).flat_map(|(_, all)| all).map(|i| i.name);
-    STATEMENTS.iter().map(|s| s.name).chain(named).collect()
+    let clauses = CLAUSES.iter().map(|c| c.start);
+    STATEMENTS.iter().map(|s| s.name).chain(clauses).chain(named).collect()
 }
 
 /// Returns the descriptions of everything that a statement can name, under their headings.
@@ -62,6 +64,8 @@ fn overview(registry: &Registry, commands: &[Entry]) -> String {
         "Statements, besides those of DataFusion",
         statements.collect(),
     );
+    let clauses = CLAUSES.iter().map(|c| (c.start.to_string(), c.summary));
+    section(&mut text, "Clauses", clauses.collect());
     for (title, all) in sections(registry) {
         infos(&mut text, title, &all);
     }
@@ -105,6 +109,10 @@ fn on(registry: &Registry, topic: &str) -> Result<String> {
             )
         })
         .collect();
+    for clause in CLAUSES.iter().filter(|c| c.start.eq_ignore_ascii_case(topic)) {
+        let (start, summary, syntax, example) = (clause.start, clause.summary, clause.syntax, clause.example);
+        texts.push(format!("{start}: {summary}\n\n{syntax}\n\nExample:\n  {example}\n"));
+    }
     for (_, all) in sections(registry) {
         texts.extend(all.iter().filter(|i| i.name.eq_ignore_ascii_case(topic)).map(on_info));
     }
