@@ -60,11 +60,11 @@ impl Answer {
     /// Returns an answer of one row whose only column, `result`, contains `text`.
     pub(super) fn done(text: impl Into<String>) -> Result<Self> {
         let column: ArrayRef = Arc::new(StringArray::from(vec![text.into()]));
-        Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.as_note(true))
+        Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.noted(true))
     }
 
     /// Returns the answer, which says what was done if `is_note`.
-    pub(super) fn as_note(self, is_note: bool) -> Self {
+    pub(super) fn noted(self, is_note: bool) -> Self {
         Self { is_note, ..self }
     }
 

@@ -131,7 +131,7 @@ impl Pattern {
                         .find(|(form, _)| has(form))
                         .map(|(_, pattern)| pattern)
                 })
-                .or_else(|| postcodes::kept(&has).map(Postcode))
+                .or_else(|| postcodes::kept(has).map(Postcode))
                 .or_else(|| has(&is_phone).then_some(Identifier("telephone numbers (Safe Harbor 4)")))
                 .or_else(|| found(&WEAK))
                 .or_else(|| sentences(facts, &values, &has)),

@@ -127,6 +127,6 @@ impl Run for Plain {
             return Answer::done(format!("dry run: nothing was written to {output}"));
         }
         let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
-        Ok(Answer::query(rows).await?.as_note(writes))
+        Ok(Answer::query(rows).await?.noted(writes))
     }
 }

@@ -142,7 +142,7 @@ impl Run for Wrapped {
         let publish = move || report.map_or(Ok(()), StagedReport::publish);
         blocking("publishing the report", publish).await?;
         context.observer.released(&release, None);
-        Ok(Answer::batches(schema, batches)?.as_note(writes))
+        Ok(Answer::batches(schema, batches)?.noted(writes))
     }
 }
 
