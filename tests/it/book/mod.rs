@@ -37,9 +37,15 @@ fn contents() -> PathBuf {
 
 /// What is read outside the book.
 fn others() -> Vec<Page> {
-    ["README.md", "SECURITY.md", "data/README.md"]
-        .map(|path| Page::read(root(), Path::new(path)))
-        .into()
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+        "data/README.md",
+    ]
+    .map(|path| Page::read(root(), Path::new(path)))
+    .into()
 }
 
 #[test]
@@ -52,9 +58,25 @@ fn every_block_runs_in_order_as_printed() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
+/// The README's picture is the first one of the report that its statement writes. `UPDATE_DOCS=1` draws it anew.
+#[test]
+fn the_picture_is_the_reports() {
+    let played = session::play(root(), &Page::read(root(), Path::new("README.md"))).unwrap_or_else(|e| panic!("{e}"));
+    let report = std::fs::read_to_string(played.root().join("out/census.html")).unwrap();
+    let (from, to) = (report.find("<svg").unwrap(), report.find("</svg>").unwrap());
+    // A file of its own needs what the page around it said: the namespace, and the colours of paper and ink.
+    let alone = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"570\" style=\"background:#fff;color:#1a1d23\"";
+    let picture = format!("{alone}{}</svg>\n", &report[from + "<svg".len()..to]);
+    let path = root().join("docs/src/class-sizes.svg");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &picture).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).ok().as_ref(), Some(&picture));
+}
+
 /// Plays a page of these lines.
 fn play(lines: &[&str]) -> Result<(), String> {
-    session::play(root(), &Page::parse(Path::new("page.md"), lines.join("\n")))
+    session::play(root(), &Page::parse(Path::new("page.md"), lines.join("\n"))).map(drop)
 }
 
 #[test]
@@ -92,6 +114,8 @@ fn what_fails_is_named_with_its_page_and_line() {
     assert!(failed.contains("nothing"), "{failed}");
     let failed = play(&["```sh", "false", "true", "```", "```sql", "SELECT 1", "```"]).unwrap_err();
     assert!(failed.starts_with("page.md:2: "), "{failed}");
+    let failed = play(&["```sql", "SELECT 1 AS a;", "```", "```output", "| a |", "| 2 |", "```"]).unwrap_err();
+    assert!(failed.starts_with("page.md:5: not printed: | 2 |"), "{failed}");
     let failed = play(&["```sh", "cargo publish", "```"]).unwrap_err();
     assert!(failed.contains("not among the commands"), "{failed}");
 }

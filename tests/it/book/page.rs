@@ -27,7 +27,9 @@ pub enum Language {
     Shell,
     /// Compiles as a documentation test of the library.
     Rust,
-    /// Output, a fragment of syntax, or a file of another tool.
+    /// What the blocks before it printed: each of its lines.
+    Output,
+    /// A fragment of syntax, or a file of another tool.
     Shown,
 }
 
@@ -93,6 +95,7 @@ fn parse(language: &str) -> Option<Language> {
         "sql" => Language::Sql,
         "sh" => Language::Shell,
         "rust" => Language::Rust,
+        "output" => Language::Output,
         "text" | "json" | "toml" | "yaml" => Language::Shown,
         _ => return None,
     })

@@ -19,7 +19,7 @@ const NOT_RUN: &[&str] = &[
 ];
 
 /// A folder that looks like the repository's root, with `anonsql` among the programs.
-struct Scratch {
+pub struct Scratch {
     folder: TempDir,
 }
 
@@ -33,20 +33,21 @@ struct Session {
     errors: PathBuf,
 }
 
-/// Plays every block of a page, and returns what failed first with its page and line.
-pub fn play(root: &Path, page: &Page) -> Result<(), String> {
+/// Plays every block of a page, and returns the folder that it was played in, or what failed first with its page and line.
+pub fn play(root: &Path, page: &Page) -> Result<Scratch, String> {
     let scratch = Scratch::of(root);
-    let statements = page.blocks.iter().filter(|b| b.language == Language::Sql).count();
-    let mut session = (statements > 0).then(|| Session::start(&scratch, statements));
+    let blocks = page.blocks.iter().filter(|b| b.language == Language::Sql).count();
+    let mut session = (blocks > 0).then(|| Session::start(&scratch, blocks));
     for block in &page.blocks {
         let done = match (block.language, &mut session) {
             (Language::Sql, Some(session)) => session.run(block),
             (Language::Shell, _) => scratch.shell(block),
+            (Language::Output, _) => scratch.printed(block),
             _ => Ok(()),
         };
         done.map_err(|e| format!("{}:{}: {e}\n{}", page.path.display(), block.line, block.text))?;
     }
-    Ok(())
+    Ok(scratch)
 }
 
 impl Scratch {
@@ -72,7 +73,7 @@ impl Scratch {
         scratch
     }
 
-    fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         self.folder.path()
     }
 
@@ -113,12 +114,25 @@ impl Scratch {
         command
     }
 
+    /// What the page printed so far.
+    fn output(&self) -> File {
+        let path = self.programs().join("output");
+        OpenOptions::new().create(true).append(true).open(path).unwrap()
+    }
+
+    /// Finds each line of the block among what the page printed.
+    fn printed(&self, block: &Block) -> Result<(), String> {
+        let output = std::fs::read_to_string(self.programs().join("output")).unwrap();
+        let missing = block.text.lines().find(|line| !output.lines().any(|l| l == *line));
+        missing.map_or(Ok(()), |line| Err(format!("not printed: {line}\n{output}")))
+    }
+
     fn shell(&self, block: &Block) -> Result<(), String> {
-        let run = self
-            .command("bash")
+        let mut shell = self.command("bash");
+        shell
             .args(["-euo", "pipefail", "-c", &block.text])
-            .output();
-        let run = run.map_err(|e| e.to_string())?;
+            .stdout(self.output());
+        let run = shell.output().map_err(|e| e.to_string())?;
         match run.status.success() {
             true => Ok(()),
             false => Err(format!("{}: {}", run.status, String::from_utf8_lossy(&run.stderr))),
@@ -137,7 +151,7 @@ impl Session {
             .command("anonsql")
             .args(pipes.iter().flat_map(|pipe| [Path::new("-f"), pipe]))
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(scratch.output())
             .stderr(File::create(&errors).unwrap())
             .spawn()
             .unwrap();

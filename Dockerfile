@@ -1,0 +1,15 @@
+# docker build -t anonsql .
+# docker run --rm -v "$PWD:/work" anonsql -f sql/quickstart.sql
+FROM rust:1.95-slim-trixie AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends build-essential \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /anonsql
+COPY . .
+RUN cargo build --profile dist --locked --bin anonsql
+
+FROM debian:trixie-slim
+COPY --from=build /anonsql/target/dist/anonsql /usr/local/bin/anonsql
+WORKDIR /work
+USER 1000:1000
+ENTRYPOINT ["anonsql"]
