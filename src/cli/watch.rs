@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_long_search_without_a_limit_is_told_of_once() {
-        let watch = Watch::new(false, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false));
         watch.start();
         watch.begin(Phase::Scan);
         assert_eq!(watch.unlimited(Duration::ZERO), None, "nothing is searched");
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn phases_add_up_and_only_what_ended_counts() {
-        let watch = Watch::new(false, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false));
         watch.start();
         for phase in [Phase::Scan, Phase::Search, Phase::Scan] {
             watch.begin(phase);

@@ -5,11 +5,13 @@ fn column(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Examined {
     let facts = Facts {
         name: name.into(),
         kind,
+        rows: 1000,
         values: 1000,
         distinct,
         estimated: false,
         separation: 0.0,
         range: None,
+        is_finite: true,
         sample: vec![],
     };
     Examined::new(facts, fate)

@@ -1,7 +1,7 @@
 //! The first hour: a table, SUGGEST ROLES ... TO a script, and the script as it stands.
 
 use crate::common::shared;
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{AsArray, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::BTreeSet;

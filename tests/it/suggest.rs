@@ -2,14 +2,14 @@
 
 use crate::common::{collect, context, shared};
 use anonsql::AnonContext;
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use std::path::Path;
 
 /// The answer's rows: column, role, reason, loss, statement.
 async fn suggest(context: &AnonContext, source: &str) -> Vec<[Option<String>; 5]> {
     let mut rows = vec![];
     for batch in collect(context, &format!("SUGGEST ROLES FOR {source}")).await {
-        let text = |c| arrow::compute::cast(c, &arrow::datatypes::DataType::Utf8).unwrap();
+        let text = |c: &ArrayRef| arrow::compute::cast(c, &arrow::datatypes::DataType::Utf8).unwrap();
         let columns = batch.columns().iter().map(text).collect::<Vec<_>>();
         let columns = columns.iter().map(|c| c.as_string::<i32>()).collect::<Vec<_>>();
         for row in 0..batch.num_rows() {

@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_target_is_named_after_its_source() {
-        let path = |path: &str| stem(&SourceClause::Path(path.into()));
+        let path = |path: &str| stem(&SourceClause::path(path));
         for (given, named) in [
             ("data/census.parquet", "census"),
             ("my people.csv.gz", "my_people"),
