@@ -1,9 +1,6 @@
 # docker build -t anonsql .
 # docker run --rm -v "$PWD:/work" anonsql -f sql/quickstart.sql
-FROM rust:1.95-slim-trixie AS build
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends build-essential \
-    && rm -rf /var/lib/apt/lists/*
+FROM rust:1.95-trixie AS build
 WORKDIR /anonsql
 COPY . .
 RUN cargo build --profile dist --locked --bin anonsql
