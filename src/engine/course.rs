@@ -3,6 +3,7 @@
 use super::observe::{Observer, Phase};
 use super::release::Release;
 use crate::search::Progress;
+use crate::warning::Warning;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,6 +73,14 @@ impl Observer for Course {
 
     fn searched(&self, progress: Progress) {
         self.caller.searched(progress);
+    }
+
+    fn warned(&self, warning: &Warning) {
+        self.caller.warned(warning);
+    }
+
+    fn advised(&self, advice: &str) {
+        self.caller.advised(advice);
     }
 
     fn released(&self, release: &Release, target: Option<&Path>) {

@@ -36,17 +36,19 @@ fn is_string(token: &Token) -> bool {
     !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
 }
 
-/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its ending.
+/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its ending. Of several
+/// keywords together, the first alone may be near.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
-    let distance = |word: &str| {
+    let one = |word: &str| {
         let few = strsim::damerau_levenshtein(word, &found);
         let alike = word.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();
         let shorter = word.len().min(found.len());
         let is_near = few <= 2.min(word.len() / 3) || (alike >= 4 && alike + 1 >= shorter);
         is_near.then_some(few)
     };
+    let distance = |words: &str| one(words).or_else(|| one(words.split(' ').next()?));
     let words = words.into_iter().filter(|word| *word != written);
     let near = words.filter_map(|word| Some((distance(word)?, word)));
     near.min().map(|(_, word)| word)

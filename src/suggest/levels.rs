@@ -25,7 +25,7 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
         (Kind::Text, Some(Pattern::Date(spelling))) => {
             let (units, note) = match spelling.is_ambiguous {
                 true => (
-                    "YEAR",
+                    "YEAR, DECADE",
                     "; days and months may be either way round, so only the year is used",
                 ),
                 false => ("MONTH, QUARTER, YEAR, DECADE", ""),

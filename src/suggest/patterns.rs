@@ -88,6 +88,8 @@ fn compiled(forms: &[(&str, Pattern)]) -> Vec<(Regex, Pattern)> {
     compiled.collect()
 }
 
+const NATIONAL: Pattern = Pattern::Identifier("social security or national numbers (Safe Harbor 7)");
+
 impl Pattern {
     /// Returns the form that at least the share `most` of the sampled values have.
     pub(super) fn of(facts: &Facts, most: f64) -> Option<Self> {
@@ -104,7 +106,7 @@ impl Pattern {
         let checked = || {
             let forms: [(Form, Pattern); 2] = [
                 (&is_card, Identifier("payment cards (Safe Harbor 10)")),
-                (&national::is_checked, Identifier("national numbers (Safe Harbor 7)")),
+                (&national::is_checked, NATIONAL),
             ];
             forms
                 .into_iter()
@@ -115,7 +117,7 @@ impl Pattern {
             // Whole numbers have few forms: dates without separators, and what check digits tell.
             Kind::Integer => date().or_else(checked),
             Kind::Text => found(&STRONG)
-                .or_else(|| has(&national::is_written).then_some(Identifier("national numbers (Safe Harbor 7)")))
+                .or_else(|| has(&national::is_written).then_some(NATIONAL))
                 .or_else(date)
                 .or_else(checked)
                 .or_else(|| {

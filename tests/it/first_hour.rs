@@ -189,7 +189,7 @@ fn strange_tables_are_released_or_refused_in_words() {
     for (what, columns) in [
         (
             "names",
-            r#"value % 50 AS "Age of ""him""", value % 7 AS "zip code", 'x' || value % 5 AS "straße-nr; --", value % 4 AS "Z
+            r#"value % 50 AS "Age of ""him""", value % 7 AS "zip code", 'x' || (value % 5) AS "straße-nr; --", value % 4 AS "Z
 new", value % 3 AS "select""#,
         ),
         (
@@ -202,7 +202,7 @@ new", value % 3 AS "select""#,
             "value % 50 AS age, value % 2 = 0 AS flag, CAST(value AS DECIMAL(10, 2)) AS amount, \
             to_timestamp(value * 100000) AS seen, CAST('10:00:00' AS TIME) AS at_time, [value] AS list, \
             struct(value) AS parts, arrow_cast(value * 1000, 'Duration(Second)') AS took, value * 0.5e0 AS height, \
-            CAST('2024-01-01' AS DATE) + CAST(value AS INT) AS day, arrow_cast('a' || value % 3, 'Dictionary(Int32, Utf8)') AS dict",
+            CAST('2024-01-01' AS DATE) + CAST(value AS INT) AS day, arrow_cast('a' || (value % 3), 'Dictionary(Int32, Utf8)') AS dict",
         ),
         (
             "nan",

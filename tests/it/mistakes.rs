@@ -86,7 +86,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("CREATE HIERARCHY h FROM \"age.csv\"", "in single quotes: 'age.csv'"),
     (
         "SELECT * FROM 's3://lake/people.parquet'",
-        "nothing in this session reads s3:// (s3://lake/people.parquet)",
+        "s3:// is no place that this session reads from; download the file",
     ),
     (
         "ANONYMIZE people TO 'out.parquet' @ SATISFYING k_anonymity(2)",

@@ -44,12 +44,14 @@ fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     format!("arrow_cast({plain}, '{data_type}')")
 }
 
-/// The rows of an answer as text, in no order, without what the cache did, which depends on the threads. A request that no
+/// The rows of an answer as text, in no order, without what the cache did, which depends on the threads, and without times. A request that no
 /// node answers says so either way.
 async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> {
     let batches = context.sql(sql).await.map_err(|e| e.to_string())?;
     let text = pretty_format_batches(&batches).unwrap().to_string();
-    let lines = text.lines().filter(|line| !line.contains("frequency sets"));
+    let lines = text
+        .lines()
+        .filter(|line| !line.contains("frequency sets") && !line.starts_with("| time "));
     let mut lines: Vec<String> = lines.map(String::from).collect();
     lines.sort();
     Ok(lines)

@@ -123,6 +123,12 @@ impl<'t> Statement<'t> {
         }
         let expected = names.expected(&self.text[..self.at]);
         let mut all: Vec<String> = expected.iter().flat_map(|e| self.meant(names, e)).collect();
+        // Keywords come one by one where the first of several is offered alone.
+        let offered: BTreeSet<String> = all.iter().cloned().collect();
+        all.retain(|text| {
+            let first = text.split_once(' ').filter(|(_, rest)| !rest.is_empty());
+            first.is_none_or(|(first, _)| !offered.contains(&format!("{first} ")))
+        });
         if !self.is_ours() {
             all.extend(self.followed(names));
         }

@@ -60,7 +60,6 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
     if !linked.is_empty() {
         evidence.links = Some(links::links(job, decision, linked, &progress).await?);
     }
-    observer.end(Phase::Measure);
     let (own, evaluator, value) = (Arc::clone(job), Arc::clone(&decision.evaluator), decision.value);
     let advice = blocking("trying local recoding", move || advice(&own, &evaluator, value)).await?;
     Ok(Findings {

@@ -9,7 +9,7 @@ use crate::operator::{Operator, OperatorExec, Rows};
 use crate::source::GuardReaders;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use datafusion::common::config::ConfigOptions;
+use datafusion::common::config::{ConfigOptions, Dialect};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
@@ -24,7 +24,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
 /// read is added to `progress`, once per read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
-    let config = state.config().clone().with_create_default_catalog_and_schema(true);
+    let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
+    // The statements of the recount quote names with ", which is a text in some dialects.
+    config.options_mut().sql_parser.dialect = Dialect::Generic;
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::clone(state.runtime_env()))

@@ -3,6 +3,7 @@
 use super::entry::{Entry, Run, Statement};
 use crate::engine::StagedReport;
 use crate::error::{Error, Result};
+use crate::location::expanded;
 use crate::pool::blocking;
 use crate::quoting::{ident, literal};
 use crate::session::answer::Answer;
@@ -50,7 +51,7 @@ impl Run for SaveHierarchies {
                 "there is no hierarchy to save; CREATE HIERARCHY makes one",
             ));
         }
-        let path = PathBuf::from(&self.path);
+        let path = PathBuf::from(expanded(&self.path)?.as_ref());
         let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
         if let Some(folder) = folder {
             return Err(Error::usage(format!(
@@ -62,6 +63,9 @@ impl Run for SaveHierarchies {
             .iter()
             .map(|h| format!("CREATE OR REPLACE HIERARCHY {} {};\n", ident(h.name()), h.definition()));
         let script: String = statements.collect();
+        if context.settings().dry_run {
+            return Answer::done(format!("dry run: nothing was written to {}", self.path));
+        }
         blocking("writing the script", move || {
             StagedReport::write(&path, &script)?.publish()
         })

@@ -2,34 +2,29 @@
 //! sample of its rows.
 
 mod draft;
+mod row;
 mod script;
+mod spec;
 mod survey;
 mod trial;
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::Stage;
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::resolved;
 use crate::pool::blocking;
-use crate::quoting::literal;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
-use crate::sql::clause::{SourceClause, source};
+use crate::sql::clause::source;
 use crate::sql::cursor::Cursor;
 use crate::suggest::{Proposal, Role, propose};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use async_trait::async_trait;
 use draft::{Draft, is_diverse};
-use std::fmt;
-use std::path::Path;
+use row::{Row, WARNING};
+pub(super) use spec::{ScriptFile, SuggestRoles};
 use std::sync::Arc;
 use survey::Survey;
 use trial::Outcome;
-
-/// The warning in the row of the proposed statement.
-const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
-    line, run RISK OF on the quasi-identifiers, and decide";
 
 pub(super) const ENTRY: Entry = Entry {
     name: "SUGGEST ROLES",
@@ -50,33 +45,6 @@ fn read(c: &mut Cursor) -> Result<SuggestRoles> {
         }),
     };
     Ok(SuggestRoles { source, script })
-}
-
-/// `SUGGEST ROLES FOR source [TO 'release.sql' [OVERWRITE]]`
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SuggestRoles {
-    /// The table for which roles are proposed.
-    pub(super) source: SourceClause,
-    /// TO: the file for the script.
-    pub(super) script: Option<ScriptFile>,
-}
-
-/// `TO 'release.sql' [OVERWRITE]`
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct ScriptFile {
-    /// The path of the file.
-    pub(super) path: String,
-    /// Whether a file at the path is replaced.
-    pub(super) overwrite: bool,
-}
-
-impl fmt::Display for SuggestRoles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SUGGEST ROLES FOR {}", self.source)?;
-        let Some(script) = &self.script else { return Ok(()) };
-        let overwrite = if script.overwrite { " OVERWRITE" } else { "" };
-        write!(f, " TO {}{overwrite}", literal(&script.path))
-    }
 }
 
 #[async_trait]
@@ -120,61 +88,17 @@ impl Run for SuggestRoles {
                 if let Some(file) = self.script.clone() {
                     let told = outcome.told(survey.rows);
                     let text = script::written(self, &draft, &rows[..columns], &told);
-                    rows.push(Row::of("script", format!("written: anonsql -f {}", file.path)));
-                    blocking("writing the script", move || file.write(&text)).await?;
+                    let path = &file.path;
+                    if context.settings().dry_run {
+                        rows.push(Row::of("script", format!("dry run: nothing was written to {path}")));
+                    } else {
+                        rows.push(Row::of("script", format!("written: anonsql {path}")));
+                        blocking("writing the script", move || file.write(&text)).await?;
+                    }
                 }
             }
         }
         answer(&rows)
-    }
-}
-
-impl ScriptFile {
-    /// Fails if the file exists and may not be replaced.
-    fn check(&self) -> Result<()> {
-        let path = Path::new(&self.path);
-        if self.path.contains("://") || path.is_dir() {
-            return Err(Error::usage(format!(
-                "SUGGEST ROLES ... TO {:?}: a script is a local file; example: TO 'release.sql'",
-                self.path
-            )));
-        }
-        match std::fs::symlink_metadata(path).is_ok() && !self.overwrite {
-            true => Err(Error::new(
-                ErrorKind::TargetExists,
-                format!("{} exists; add OVERWRITE to replace it", path.display()),
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Writes the file: it is complete when it appears.
-    fn write(&self, text: &str) -> Result<()> {
-        let stage = Stage::open(&resolved(Path::new(&self.path))?)?;
-        let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);
-        std::fs::write(stage.output(), text).map_err(failed)?;
-        stage.publish_output(self.overwrite)
-    }
-}
-
-/// A row of the answer.
-struct Row {
-    column: Option<String>,
-    role: &'static str,
-    reason: String,
-    loss: Option<f64>,
-    statement: Option<String>,
-}
-
-impl Row {
-    fn of(role: &'static str, reason: String) -> Self {
-        Self {
-            column: None,
-            role,
-            reason,
-            loss: None,
-            statement: None,
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The script of SUGGEST ROLES, which runs as it stands.
 
 use super::draft::Draft;
-use super::{Row, SuggestRoles, WARNING};
+use super::row::{Row, WARNING};
+use super::spec::SuggestRoles;
 use crate::plain;
 use crate::sql::clause::SourceClause;
 use std::fmt::Write;

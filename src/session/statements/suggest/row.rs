@@ -1,0 +1,26 @@
+//! A row of the answer to SUGGEST ROLES.
+
+/// The warning in the row of the proposed statement.
+pub(super) const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
+    line, run RISK OF on the quasi-identifiers, and decide";
+
+/// A row of the answer.
+pub(super) struct Row {
+    pub(super) column: Option<String>,
+    pub(super) role: &'static str,
+    pub(super) reason: String,
+    pub(super) loss: Option<f64>,
+    pub(super) statement: Option<String>,
+}
+
+impl Row {
+    pub(super) fn of(role: &'static str, reason: String) -> Self {
+        Self {
+            column: None,
+            role,
+            reason,
+            loss: None,
+            statement: None,
+        }
+    }
+}

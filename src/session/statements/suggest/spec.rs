@@ -1,0 +1,66 @@
+//! `SUGGEST ROLES FOR ... [TO 'release.sql']` as it was written, and the file of its script.
+
+use crate::engine::Stage;
+use crate::error::{Error, ErrorKind, Result};
+use crate::job::resolved;
+use crate::location::expanded;
+use crate::quoting::literal;
+use crate::sql::clause::SourceClause;
+use std::fmt;
+use std::path::Path;
+
+/// `SUGGEST ROLES FOR source [TO 'release.sql' [OVERWRITE]]`
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct SuggestRoles {
+    /// The table for which roles are proposed.
+    pub(in crate::session) source: SourceClause,
+    /// TO: the file for the script.
+    pub(in crate::session) script: Option<ScriptFile>,
+}
+
+/// `TO 'release.sql' [OVERWRITE]`
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct ScriptFile {
+    /// The path of the file.
+    pub(in crate::session) path: String,
+    /// Whether a file at the path is replaced.
+    pub(in crate::session) overwrite: bool,
+}
+
+impl fmt::Display for SuggestRoles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SUGGEST ROLES FOR {}", self.source)?;
+        let Some(script) = &self.script else { return Ok(()) };
+        let overwrite = if script.overwrite { " OVERWRITE" } else { "" };
+        write!(f, " TO {}{overwrite}", literal(&script.path))
+    }
+}
+
+impl ScriptFile {
+    /// Fails if the file exists and may not be replaced.
+    pub(super) fn check(&self) -> Result<()> {
+        let path = expanded(&self.path)?;
+        let path = Path::new(path.as_ref());
+        if self.path.contains("://") || path.is_dir() {
+            return Err(Error::usage(format!(
+                "SUGGEST ROLES ... TO {:?}: a script is a local file; example: TO 'release.sql'",
+                self.path
+            )));
+        }
+        match std::fs::symlink_metadata(path).is_ok() && !self.overwrite {
+            true => Err(Error::new(
+                ErrorKind::TargetExists,
+                format!("{} exists; add OVERWRITE to replace it", path.display()),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the file: it is complete when it appears.
+    pub(super) fn write(&self, text: &str) -> Result<()> {
+        let stage = Stage::open(&resolved(Path::new(expanded(&self.path)?.as_ref()))?)?;
+        let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);
+        std::fs::write(stage.output(), text).map_err(failed)?;
+        stage.publish_output(self.overwrite)
+    }
+}
