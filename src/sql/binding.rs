@@ -107,6 +107,16 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound>
         },
         _ => return Err(misuse(&at)),
     };
+    let bound = |value: Literal, hidden: bool| Bound {
+        span: Span::new(tokens[0].span.start, end),
+        written: format!("getenv({})", crate::quoting::literal(name)),
+        value,
+        environment: Some(name.clone()),
+        hidden,
+    };
+    if variables.only_read {
+        return Ok(bound(Literal::read(""), false));
+    }
     if !variables.environment {
         return Err(Error::usage(format!(
             "{at}: getenv reads the environment of the command, and not of a program that embeds anonsql; set a variable"
@@ -123,13 +133,7 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound>
     let value = value
         .into_string()
         .map_err(|_| Error::usage(format!("{at}: the environment variable {name:?} is not valid UTF-8")))?;
-    Ok(Bound {
-        span: Span::new(tokens[0].span.start, end),
-        written: format!("getenv({})", crate::quoting::literal(name)),
-        value: Literal::read(&value),
-        environment: Some(name.clone()),
-        hidden: true,
-    })
+    Ok(bound(Literal::read(&value), true))
 }
 
 fn misuse(at: &str) -> Error {

@@ -70,7 +70,15 @@ impl Hidden {
     fn in_text(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (value, written) in self.values.iter() {
-            for spelled in [value, &value.replace('\'', "''"), &value.escape_debug().to_string()] {
+            let debugged = format!("{value:?}");
+            let spellings = [
+                value,
+                debugged.trim_matches('"'),
+                &value.escape_debug().to_string(),
+                &value.replace('\'', "''"),
+                &value.replace('"', "\"\""),
+            ];
+            for spelled in spellings {
                 text = text.replace(spelled, written);
             }
         }

@@ -128,9 +128,19 @@ pub(crate) struct Variables {
     named: BTreeMap<String, Variable>,
     /// Whether `getenv` may read the environment of the process.
     pub(crate) environment: bool,
+    /// Whether the statement is only read: `getenv` stands for an empty text then, whatever the environment holds.
+    pub(super) only_read: bool,
 }
 
 impl Variables {
+    /// Returns the variables of a statement that is read and never run, such as that of a manifest.
+    pub(crate) fn of_a_record() -> Self {
+        Self {
+            only_read: true,
+            ..Self::default()
+        }
+    }
+
     /// Sets a variable. Fails with a usage error if `$name` could not be written for it.
     pub(crate) fn set(&mut self, name: &str, variable: Variable) -> Result<()> {
         let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');

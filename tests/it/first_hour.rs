@@ -230,8 +230,8 @@ new", value % 3 AS "select""#,
         assert!(desk.path("out/t_k5/_manifest.json").exists());
     }
     for (what, rows, columns, said) in [
-        ("one row", 1, quasi, "1 rows would have to be suppressed"),
-        ("four rows", 4, quasi, "4 rows would have to be suppressed"),
+        ("one row", 1, quasi, "the whole table has 1"),
+        ("four rows", 4, quasi, "the whole table has 4"),
         (
             "no quasi-identifier",
             99,

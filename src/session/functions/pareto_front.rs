@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::operator::{ComputedTable, Operator, Rows};
 use crate::session::context::{AnonContext, Catalog, SharedRegistry};
 use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};
+use crate::sql::variable::Variables;
 use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::error::Result as DfResult;
@@ -68,7 +69,7 @@ fn usage() -> Error {
 }
 
 fn read(text: &str) -> Result<Request> {
-    let statement = ENTRY.parse(&format!("PARETO FRONT OF {text}"));
+    let statement = ENTRY.parse(&format!("PARETO FRONT OF {text}"), &Variables::default());
     let statement = statement.map_err(|e| e.context("pareto_front"))?;
     match statement.as_ref().and_then(|s| s.get::<Pareto>()) {
         Some(asked) if asked.anonymize.report.is_none() => {

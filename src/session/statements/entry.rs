@@ -54,7 +54,7 @@ impl Entry {
 
     /// Parses `text` as exactly this statement; `None` if the text contains several. Fails with an error that names the
     /// missing keyword if the text is another statement.
-    pub(in crate::session) fn parse(&self, text: &str) -> Result<Option<Statement>> {
+    pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
         let (Some(tokens), None) = (statements.next(), statements.next()) else {
@@ -67,7 +67,7 @@ impl Entry {
             }
             Ok(read)
         };
-        Ok(sql::read(&script, tokens, &Variables::default(), read)?.0)
+        Ok(sql::read(&script, tokens, variables, read)?.0)
     }
 }
 

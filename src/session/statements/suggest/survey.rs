@@ -91,6 +91,7 @@ async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<C
         let distinct = match kind {
             Kind::Nested | Kind::Binary => "0".into(),
             Kind::Number | Kind::Other => format!("approx_distinct({text})"),
+            _ if matches!(field.data_type(), DataType::Dictionary(..)) => format!("approx_distinct({text})"),
             Kind::Text | Kind::Integer | Kind::Date => format!("approx_distinct({name})"),
         };
         let range = match kind {

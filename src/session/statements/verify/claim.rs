@@ -13,6 +13,7 @@ use crate::session::sources::source::released_folder;
 use crate::session::statements::anonymize;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::SourceClause;
+use crate::sql::variable::Variables;
 use datafusion::dataframe::DataFrame;
 
 impl AnonContext {
@@ -94,7 +95,10 @@ fn check(
 
 /// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an ANONYMIZE.
 fn stated(statement: &str) -> Option<Stated> {
-    let read = anonymize::ENTRY.parse(statement).ok().flatten()?;
+    let read = anonymize::ENTRY
+        .parse(statement, &Variables::of_a_record())
+        .ok()
+        .flatten()?;
     let spec = read.get::<AnonymizeSpec>()?;
     let hashed = spec.identifiers.iter().filter(|i| i.hash.is_some());
     let randomized = spec.sensitive.iter().filter(|s| s.randomized.is_some());
