@@ -351,7 +351,7 @@ fn errors_name_the_place_and_the_nearest_word() {
     for (sql, error) in [
         (
             "ANONYMIZE people\nTO 'x'\n  QUAZI IDENTIFIERS (age)",
-            "line 3, column 3: expected QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...), found \"QUAZI\"; did you mean QUASI IDENTIFIERS?",
+            "line 3, column 3: expected a clause or the end of the statement, found \"QUAZI\"; did you mean QUASI IDENTIFIERS?",
         ),
         (
             "ANONYMIZE t QUASI IDENTIFIERS (a)",
