@@ -220,6 +220,25 @@ fn columns_of_a_file_complete() {
     terminal.waits_for("anonsql> SELECT * FROM 'data/census");
 }
 
+/// The keys after Ctrl-C come in one piece with it.
+#[test]
+#[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
+fn what_is_typed_after_control_c_is_kept() {
+    let terminal = Terminal::new();
+    for number in 0..20 {
+        let mut keys = vec!["send-keys".to_string(), "h".into(), "C-c".into()];
+        let statement = format!("SELECT 'kept' || {number} AS it");
+        keys.extend(
+            statement
+                .chars()
+                .map(|c| if c == ' ' { "Space".into() } else { c.to_string() }),
+        );
+        keys.extend(["\\;".into(), "Enter".into()]);
+        terminal.tmux(&keys.iter().map(String::as_str).collect::<Vec<_>>());
+        terminal.waits_for(&format!("| kept{number} "));
+    }
+}
+
 #[test]
 #[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
 fn control_c_clears_the_line_and_ends_a_statement() {

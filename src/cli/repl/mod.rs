@@ -24,8 +24,13 @@ use draft::{Draft, Typed};
 use names::Names;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{CompletionType, Config, Editor};
+use rustyline::{
+    Cmd, CompletionType, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyEvent,
+    RepeatCount,
+};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 const PROMPT: &str = "anonsql> ";
@@ -42,16 +47,13 @@ pub fn run(runner: &mut Runner) -> Result<()> {
             assistant.set_before(before);
         }
         match session.editor.readline(prompt) {
+            Ok(_) if session.discarded.swap(false, Ordering::Relaxed) => session.discard(),
             Ok(text) => {
                 if session.take(&text) == Flow::Quit {
                     return Ok(());
                 }
             }
-            // Ctrl-C discards the statement. The history has it, for those who want to change an earlier line.
-            Err(ReadlineError::Interrupted) => {
-                let discarded = session.shell.draft.take();
-                session.remember(&discarded);
-            }
+            Err(ReadlineError::Interrupted) => session.discard(),
             Err(ReadlineError::Eof) => return Ok(()),
             Err(e) => return Err(unusable(e)),
         }
@@ -62,9 +64,22 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
+/// Ctrl-C at the prompt. The editor's own command for it is an error, with which the editor loses what was typed after
+/// the key. So the line is accepted, and marked as discarded.
+struct Discard(Arc<AtomicBool>);
+
+impl ConditionalEventHandler for Discard {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        self.0.store(true, Ordering::Relaxed);
+        Some(Cmd::AcceptLine)
+    }
+}
+
 /// The line editor, and what its lines act on.
 struct Session<'a> {
     editor: Editor<Assistant, FileHistory>,
+    /// Whether the last line was ended by Ctrl-C.
+    discarded: Arc<AtomicBool>,
     history: Option<PathBuf>,
     shell: Shell<'a>,
 }
@@ -79,6 +94,9 @@ impl<'a> Session<'a> {
         let (names, for_completion) = (names(), names());
         let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(unusable)?;
         editor.set_helper(Some(Assistant::new(for_completion)));
+        let discarded = Arc::new(AtomicBool::new(false));
+        let discard = EventHandler::Conditional(Box::new(Discard(Arc::clone(&discarded))));
+        editor.bind_sequence(KeyEvent::ctrl('C'), discard);
         let history = history::file();
         if let Some(file) = &history {
             // On the first run there is no history file.
@@ -97,7 +115,18 @@ impl<'a> Session<'a> {
             last: String::new(),
             commands: COMMANDS,
         };
-        Ok(Self { editor, history, shell })
+        Ok(Self {
+            editor,
+            discarded,
+            history,
+            shell,
+        })
+    }
+
+    /// Discards the typed lines. The history has those before the last, for whoever wants to change one.
+    fn discard(&mut self) {
+        let discarded = self.shell.draft.take();
+        self.remember(&discarded);
     }
 
     /// Runs what a text completes, line by line and up to the first error: a text of several lines was pasted, or comes
