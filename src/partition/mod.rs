@@ -15,6 +15,7 @@ mod groups;
 mod mondrian;
 mod partitioner;
 mod peel;
+mod ranges;
 mod table;
 #[cfg(test)]
 mod testing;

@@ -1,7 +1,6 @@
 //! The command, run as a user runs it.
 
-use assert_cmd::Command;
-use std::path::Path;
+use crate::common::anonsql;
 use std::process::Output;
 use tempfile::TempDir;
 
@@ -20,15 +19,6 @@ fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     folder
-}
-
-fn anonsql(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-    command
-        .current_dir(folder)
-        .env("ANONSQL_HISTORY", "")
-        .env_remove("RUST_BACKTRACE");
-    command
 }
 
 fn run(folder: &TempDir, args: &[&str]) -> Output {

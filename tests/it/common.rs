@@ -4,7 +4,7 @@ use anonsql::AnonContext;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A path under ../shared, or under ANONSQL_SHARED.
 pub fn shared(path: &str) -> PathBuf {
@@ -114,4 +114,15 @@ impl Numbers {
     pub fn at(&self, column: usize, row: usize) -> f64 {
         self.columns[column][row]
     }
+}
+
+/// The command in a folder, with neither the history nor the first script of whoever runs the tests.
+pub fn anonsql(folder: &Path) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_anonsql"));
+    command
+        .current_dir(folder)
+        .env("ANONSQL_HISTORY", "")
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env_remove("RUST_BACKTRACE");
+    command
 }

@@ -1,8 +1,8 @@
 //! Snapshots of what people read: EXPLAIN and the help of the command.
 
-use crate::common::{collect, context, number, text};
+use crate::common::{anonsql, collect, context, number, text};
 use arrow::array::AsArray;
-use std::process::Command;
+use std::path::Path;
 
 #[tokio::test]
 async fn explain_says_what_would_be_done() {
@@ -148,10 +148,7 @@ async fn the_printed_query_of_a_node_answers_its_classes() {
 
 #[test]
 fn help_answers_the_obvious_questions() {
-    let output = Command::new(env!("CARGO_BIN_EXE_anonsql"))
-        .arg("--help")
-        .output()
-        .unwrap();
+    let output = anonsql(Path::new(".")).arg("--help").output().unwrap();
     insta::assert_snapshot!("help", String::from_utf8(output.stdout).unwrap());
 }
 

@@ -1,13 +1,12 @@
 //! Files of every format and compression, wherever a path stands, and files that are not what they seem.
 
-use crate::common::{collect, context, number};
+use crate::common::{anonsql, collect, context, number};
 use crate::sources::Replaces;
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
 use anonsql::internal::engine::Phase;
 use anonsql::internal::session::enable_path_tables;
 use arrow::ipc::writer::StreamWriter;
-use assert_cmd::Command;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs::File;
 use std::path::Path;
@@ -370,8 +369,8 @@ fn home_stands_in_every_path() {
                COPY (ANONYMIZE '~/copy.parquet' QUASI IDENTIFIERS (age, zip) SATISFYING k_anonymity(2)) TO '$HOME/copied.csv'; \
                SELECT count(*) FROM '~/copied.csv'";
     let run = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-        command.env("ANONSQL_HISTORY", "").args(["-c", sql]);
+        let mut command = anonsql(home.path());
+        command.args(["-c", sql]);
         command
     };
     run().env("HOME", home.path()).assert().success();

@@ -1,13 +1,13 @@
 //! The first hour: a table, SUGGEST ROLES ... TO a script, and the script as it stands.
 
-use crate::common::shared;
+use crate::common::{anonsql, shared};
 use arrow::array::{AsArray, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// A folder in which somebody begins.
@@ -19,12 +19,9 @@ impl Desk {
     }
 
     fn anonsql(&self, arguments: &[&str]) -> Output {
-        let command = Command::new(env!("CARGO_BIN_EXE_anonsql"))
-            .args(["--format", "ndjson", "--no-progress"])
-            .args(arguments)
-            .current_dir(self.0.path())
-            .output();
-        command.unwrap()
+        let mut command = anonsql(self.0.path());
+        command.args(["--format", "ndjson", "--no-progress"]).args(arguments);
+        command.output().unwrap()
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -1,7 +1,6 @@
 //! Scripts with parameters, and what their pipelines read.
 
-use assert_cmd::Command;
-use std::path::Path;
+use crate::common::anonsql;
 use std::process::Output;
 use tempfile::TempDir;
 
@@ -12,15 +11,6 @@ fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     folder
-}
-
-fn anonsql(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-    command
-        .current_dir(folder)
-        .env("ANONSQL_HISTORY", "")
-        .env("XDG_CONFIG_HOME", folder.join("config"));
-    command
 }
 
 fn run(folder: &TempDir, args: &[&str]) -> Output {

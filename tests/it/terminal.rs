@@ -41,7 +41,8 @@ impl Terminal {
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        line.extend(["PAGER=", &history]);
+        let config = format!("XDG_CONFIG_HOME={}", self.path("config").display());
+        line.extend(["PAGER=", &history, &config]);
         line.extend(variables.iter().map(String::as_str));
         line.push(env!("CARGO_BIN_EXE_anonsql"));
         self.tmux(&line);

@@ -1,9 +1,8 @@
 //! Warnings, as each of their readers finds them: on standard error, in the log, in the report, in values and in EXPLAIN.
 
-use crate::common::{collect, context, text};
+use crate::common::{anonsql, collect, context, text};
 use anonsql::manifest::WarningKind;
 use anonsql::{AnonContext, Observer, manifest::Warning};
-use assert_cmd::Command;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::process::Output;
@@ -22,9 +21,7 @@ fn census(rest: &str) -> String {
 
 /// Runs the command in a folder.
 fn run(folder: &Path, args: &[&str], sql: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-    command.current_dir(folder).env("ANONSQL_HISTORY", "");
-    command.args(args).arg("-c").arg(sql).output().unwrap()
+    anonsql(folder).args(args).arg("-c").arg(sql).output().unwrap()
 }
 
 fn stderr(output: &Output) -> String {

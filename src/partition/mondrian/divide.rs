@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
     }
 
     fn by_range(&self, column: usize) -> bool {
-        !self.mondrian.numbers_by_hierarchy && self.column(column).lookup.is_ordered()
+        !self.mondrian.ranges.by_hierarchy && self.column(column).lookup.is_ordered()
     }
 
     fn rows(&self, group: Range<usize>) -> u64 {
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
     /// Returns the label with which a final group is released.
     pub(super) fn released(&self, column: usize, group: Range<usize>) -> Label {
         match self.label(column, group) {
-            Label::Range { low, high } if !self.mondrian.exact_ranges => {
+            Label::Range { low, high } if !self.mondrian.ranges.exact => {
                 Label::rounded(&self.column(column).lookup, low, high)
             }
             label => label,

@@ -39,6 +39,7 @@ mod options;
 
 use super::groups::Partition;
 use super::partitioner::{Build, Found, Partitioner};
+use super::ranges::{NUMBERS, RANGES, Ranges};
 use super::table::Table;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
@@ -114,18 +115,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 kind: Kind::Word(&["widest", "most_distinct", "first"]),
                 default: Some("widest"),
             },
-            Param {
-                name: "numbers",
-                summary: "whether numbers and dates are cut anywhere, or by their hierarchy",
-                kind: Kind::Word(&["range", "hierarchy"]),
-                default: Some("range"),
-            },
-            Param {
-                name: "ranges",
-                summary: "ranges end at round numbers, or exactly at values of the group",
-                kind: Kind::Word(&["rounded", "exact"]),
-                default: Some("rounded"),
-            },
+            NUMBERS,
+            RANGES,
         ],
         example: "SEARCH USING mondrian",
         reference: "LeFevre, DeWitt and Ramakrishnan, ICDE 2006, doi:10.1109/ICDE.2006.101",
@@ -138,8 +129,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 "first" => Split::First,
                 _ => Split::Widest,
             },
-            numbers_by_hierarchy: args.word("numbers")? == "hierarchy",
-            exact_ranges: args.word("ranges")? == "exact",
+            ranges: Ranges::read(args)?,
         }))
     },
 };
@@ -155,8 +145,10 @@ mod tests {
         Mondrian {
             relaxed,
             split: Split::Widest,
-            numbers_by_hierarchy: false,
-            exact_ranges: true,
+            ranges: Ranges {
+                by_hierarchy: false,
+                exact: true,
+            },
         }
     }
 
@@ -235,7 +227,10 @@ mod tests {
             &[(&[0], 1), (&[1], 1), (&[3], 2), (&[4], 1), (&[5], 1)],
         );
         let rounded = Mondrian {
-            exact_ranges: false,
+            ranges: Ranges {
+                by_hierarchy: false,
+                exact: false,
+            },
             ..mondrian(false)
         };
         let expected = [("3".into(), 2), ("[0, 1]".into(), 2), ("[4, 5]".into(), 2)];

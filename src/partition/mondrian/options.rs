@@ -1,5 +1,7 @@
 //! The options of Mondrian in a statement.
 
+use crate::partition::ranges::Ranges;
+
 /// The column that is divided first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
@@ -13,6 +15,5 @@ pub(super) enum Split {
 pub(super) struct Mondrian {
     pub(super) relaxed: bool,
     pub(super) split: Split,
-    pub(super) numbers_by_hierarchy: bool,
-    pub(super) exact_ranges: bool,
+    pub(super) ranges: Ranges,
 }

@@ -41,6 +41,7 @@ mod walk;
 
 use super::groups::Partition;
 use super::partitioner::{Build, Found, Partitioner};
+use super::ranges::{NUMBERS, RANGES, Ranges};
 use super::table::Table;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
@@ -52,14 +53,13 @@ use split::split;
 /// The peel algorithm with its options.
 #[derive(Debug, Clone, Copy)]
 struct Peel {
-    ranges: bool,
-    exact_ranges: bool,
+    ranges: Ranges,
     rounds: u64,
 }
 
 impl Partitioner for Peel {
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found> {
-        let space = Space::new(table, self.ranges);
+        let space = Space::new(table, !self.ranges.by_hierarchy);
         let walked = walk::walk(&space, context);
         let mut stopped = walked.stopped;
         let placed = left::place(&space, walked.classes, walked.left);
@@ -85,7 +85,7 @@ impl Partitioner for Peel {
         let labels = |column: usize| {
             classes
                 .iter()
-                .map(|class| space.label(class, column, self.exact_ranges))
+                .map(|class| space.label(class, column, self.ranges.exact))
                 .collect()
         };
         let cells = (0..space.columns()).map(labels).collect();
@@ -97,7 +97,7 @@ impl Partitioner for Peel {
     }
 
     fn honours_levels(&self) -> bool {
-        !self.ranges
+        self.ranges.by_hierarchy
     }
 
     fn describe(&self) -> String {
@@ -119,26 +119,15 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("8"),
             },
-            Param {
-                name: "numbers",
-                summary: "whether numbers and dates are labelled by ranges, or by their hierarchy",
-                kind: Kind::Word(&["range", "hierarchy"]),
-                default: Some("range"),
-            },
-            Param {
-                name: "ranges",
-                summary: "ranges end at round numbers, or exactly at values of the group",
-                kind: Kind::Word(&["rounded", "exact"]),
-                default: Some("rounded"),
-            },
+            NUMBERS,
+            RANGES,
         ],
         example: "SEARCH USING peel",
         reference: "this project",
     },
     build: |args| {
         Ok(Box::new(Peel {
-            ranges: args.word("numbers")? == "range",
-            exact_ranges: args.word("ranges")? == "exact",
+            ranges: Ranges::read(args)?,
             rounds: args.count("rounds")?,
         }))
     },
@@ -152,8 +141,10 @@ mod tests {
 
     fn peel(rounds: u64, ranges: bool) -> Peel {
         Peel {
-            ranges,
-            exact_ranges: true,
+            ranges: Ranges {
+                by_hierarchy: !ranges,
+                exact: true,
+            },
             rounds,
         }
     }

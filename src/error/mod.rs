@@ -1,0 +1,220 @@
+//! The error type: what went wrong, who is at fault, and what to do next.
+//!
+//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
+//! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
+//! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value.
+
+mod foreign;
+mod redact;
+
+use std::fmt;
+
+/// The result type of this crate's fallible functions.
+///
+/// ```
+/// fn checked(k: u64) -> anonsql::error::Result<u64> {
+///     if k > 0 { Ok(k) } else { Err(anonsql::error::Error::usage("k is above 0")) }
+/// }
+/// assert_eq!(checked(5)?, 5);
+/// # Ok::<(), anonsql::error::Error>(())
+/// ```
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The kind of an error, which says who is at fault and decides the exit code of the command.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// use anonsql::error::ErrorKind;
+/// let anon = anonsql::AnonContext::new(Default::default());
+/// let request = "ANONYMIZE (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)";
+/// assert_eq!(anon.sql(request).await.map_err(|e| e.kind()), Err(ErrorKind::Infeasible));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The statement does not parse, or names something that does not exist (exit code 1).
+    Usage,
+    /// The data does not fit the statement: unmapped values, NaN, a truncated file (exit code 1).
+    Data,
+    /// A file or folder cannot be read or written (exit code 1).
+    Io,
+    /// No node of the lattice satisfies the request (exit code 3).
+    Infeasible,
+    /// What was written or checked does not satisfy the promises (exit code 4).
+    Verification,
+    /// The target exists and may not be overwritten (exit code 5).
+    TargetExists,
+    /// The user interrupted the work before there was an answer (exit code 1).
+    Interrupted,
+    /// Memory or disk ran out (exit code 1).
+    Resources,
+    /// A fault of anonsql itself (exit code 1).
+    Internal,
+}
+
+/// The exit codes of the command, each with its meaning.
+#[doc(hidden)]
+pub const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "done"),
+    (
+        1,
+        "wrong usage or SQL, a file that cannot be read or written, or interrupted",
+    ),
+    (3, "no way to generalize satisfies the request"),
+    (4, "a check of what was released failed"),
+    (5, "the target exists already"),
+];
+
+/// An error with its kind, a message for people, and its cause.
+///
+/// ```
+/// use anonsql::error::{Error, ErrorKind};
+/// let error = Error::usage("k must be above 0");
+/// assert_eq!((error.kind(), error.message(), error.exit_code()), (ErrorKind::Usage, "k must be above 0", 1));
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Creates an error of `kind` with this message.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Creates an error of kind `Usage`: the statement is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Creates an error of kind `Data`: the data does not fit the statement.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Data, message)
+    }
+
+    /// Creates an error of kind `Internal`: a fault of anonsql itself.
+    #[doc(hidden)]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(
+            ErrorKind::Internal,
+            format!("{} (this is a bug in anonsql)", message.into()),
+        )
+    }
+
+    /// Creates an error of kind `Infeasible`: no node satisfies the request.
+    pub fn infeasible(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Infeasible, message)
+    }
+
+    /// Creates an error of kind `Io`: the file or folder named by `what` could not be used.
+    pub(crate) fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
+    }
+
+    /// Creates an error of kind `Usage`: `what` (a column, a model, ...) called `name` is unknown. The message names
+    /// the nearest of `known`, or all of them if none is near.
+    pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let nearest = known
+            .iter()
+            .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
+            .min()
+            .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
+        // A name may also be the beginning of longer ones: `k` of k_anonymity.
+        let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
+        let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
+        let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
+        let hint = match nearest {
+            Some((_, k)) => format!("; did you mean {k:?}?"),
+            None if !longer.is_empty() => format!("; did you mean {}?", longer.join(" or ")),
+            None if known.is_empty() => format!("; there is no {what} yet"),
+            None => format!("; known: {}", known.join(", ")),
+        };
+        Self::usage(format!("there is no {what} {name:?}{hint}"))
+    }
+
+    /// Returns the same error with advice behind its message: `message; advice`.
+    pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
+        self.message = format!("{}; {advice}", self.message);
+        self
+    }
+
+    /// Returns the same error with a context before its message: `context: message`.
+    pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// Returns the same error with the error that caused it.
+    pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// Returns the kind, which decides the exit code.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Returns the message for the user.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the exit code of a command that ends with this error.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            ErrorKind::Infeasible => 3,
+            ErrorKind::Verification => 4,
+            ErrorKind::TargetExists => 5,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|s| s.as_ref() as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_carries_the_nearest() {
+        let e = Error::unknown("column", "zpi", ["age", "zip"]);
+        assert_eq!(e.to_string(), "there is no column \"zpi\"; did you mean \"zip\"?");
+        let e = Error::unknown("model", "something_else", ["k_anonymity"]);
+        assert_eq!(
+            e.to_string(),
+            "there is no model \"something_else\"; known: k_anonymity"
+        );
+    }
+
+    #[test]
+    fn a_beginning_is_completed() {
+        let e = Error::unknown("model", "k", ["k_anonymity", "l_diversity", "k_map"]);
+        assert_eq!(
+            e.to_string(),
+            "there is no model \"k\"; did you mean \"k_anonymity\" or \"k_map\"?"
+        );
+    }
+}
