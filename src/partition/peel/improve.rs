@@ -3,11 +3,16 @@
 use super::space::{Class, Space};
 use super::split::{gains, split};
 use crate::search::{Context, Stop};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
 /// How many combinations further on in a sorted order are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
+
+/// The number of cells that a round may join or measure in exchanges; half as many more dissolve classes. A round sees a
+/// part of a large table only.
+const ROUND: u64 = 1 << 26;
 
 /// The share of the loss that must not remain after a round which was worth its time.
 const WORTHWHILE: f64 = 0.9999;
@@ -65,10 +70,16 @@ impl<'a> Improvement<'a> {
         for _ in 0..rounds {
             columns.shuffle(&mut context.rng);
             let before = self.cost();
-            let order = self.sorted(&columns);
+            let mut order = self.sorted(&columns);
+            if !order.is_empty() {
+                // A round may not come far, so each begins elsewhere.
+                let start = context.rng.random_range(0..order.len());
+                order.rotate_left(start);
+            }
+            let limit = self.space.work() + ROUND;
             if let Err(stop) = self
-                .exchange(&order, context)
-                .and_then(|()| self.dissolve(&order, context))
+                .exchange(&order, limit, context)
+                .and_then(|()| self.dissolve(&order, limit + ROUND / 2, context))
             {
                 return Some(stop);
             }
@@ -92,19 +103,23 @@ impl<'a> Improvement<'a> {
         order
     }
 
-    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours' classes anew.
-    fn exchange(&mut self, order: &[u32], context: &Context) -> Result<(), Stop> {
+    /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours' classes anew, until the work
+    /// of the run reaches `limit`.
+    fn exchange(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut tried: HashSet<(u32, u32)> = HashSet::new();
         for (at, one) in order.iter().enumerate() {
             if at % 256 == 0 {
                 context.check(0)?;
+                if self.space.work() > limit {
+                    break;
+                }
             }
             for other in order[at + 1..].iter().take(NEIGHBOURS) {
                 self.try_move(*one, self.class_of[*other as usize]);
                 self.try_move(*other, self.class_of[*one as usize]);
                 let (a, b) = (self.class_of[*one as usize], self.class_of[*other as usize]);
                 if a != b && tried.insert((a.min(b), a.max(b))) {
-                    self.try_pair(a as usize, b as usize);
+                    self.try_pair(a as usize, b as usize, context);
                 }
             }
         }
@@ -138,7 +153,7 @@ impl<'a> Improvement<'a> {
     }
 
     /// Divides two classes anew, as one, if that loses less.
-    fn try_pair(&mut self, a: usize, b: usize) {
+    fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
         let before = self.classes[a].cost() + self.classes[b].cost();
         let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
         if before == 0.0 || members.len() > SMALL {
@@ -148,7 +163,7 @@ impl<'a> Improvement<'a> {
         if !self.space.holds(&whole) {
             return;
         }
-        let mut parts = split(self.space, whole);
+        let mut parts = split(self.space, whole, context);
         if !gains(before, parts.iter().map(Class::cost).sum()) {
             return;
         }
@@ -164,7 +179,7 @@ impl<'a> Improvement<'a> {
 
     /// Dissolves classes whose combinations lose less in the classes of their neighbours, the most expensive per row
     /// first.
-    fn dissolve(&mut self, order: &[u32], context: &Context) -> Result<(), Stop> {
+    fn dissolve(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut place = vec![0usize; self.space.len()];
         for (at, combination) in order.iter().enumerate() {
             place[*combination as usize] = at;
@@ -175,6 +190,9 @@ impl<'a> Improvement<'a> {
         for (at, class) in classes.into_iter().enumerate() {
             if at % 256 == 0 {
                 context.check(0)?;
+                if self.space.work() > limit {
+                    break;
+                }
             }
             if self.classes[class].members.len() <= SMALL && self.classes[class].cost() > 0.0 {
                 self.try_dissolve(class, order, &place);

@@ -1,6 +1,7 @@
 //! The combinations that no class took in the walk.
 
 use super::space::{Class, Space};
+use crate::search::Context;
 
 /// The classes after what was left has joined them.
 pub(super) struct Placed {
@@ -13,8 +14,8 @@ pub(super) struct Placed {
 /// are placed together.
 const COMPARED: usize = 1 << 28;
 
-/// Places the combinations that were left.
-pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>) -> Placed {
+/// Places the combinations that were left: one by one as long as the budget lasts, and then together.
+pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
     let together = space.class(left);
     if space.holds(&together) {
         classes.push(together);
@@ -28,7 +29,7 @@ pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>) -> P
     let one_by_one = together.members.len() * classes.len() <= COMPARED;
     for combination in together.members {
         let rows = space.rows(combination);
-        let (more, home) = match one_by_one {
+        let (more, home) = match one_by_one && context.check(0).is_ok() {
             true => cheapest(space, &classes, combination),
             false => (f64::INFINITY, None),
         };

@@ -1,12 +1,15 @@
 //! The classes of a run, and what they lose.
 
-use crate::hierarchy::Label;
+use crate::hierarchy::{Label, Lookup};
 use crate::key::KeySchema;
+use crate::partition::ranges::Ranges;
 use crate::partition::table::{Column, Table};
+use std::cell::Cell;
+use std::sync::Arc;
 
 /// What a class has in one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct Reach {
     /// The lowest code, or the level of the lowest common ancestor.
     low: u32,
     /// The highest code, or a code under the ancestor.
@@ -18,7 +21,7 @@ pub(super) struct Cell {
 pub(super) struct Class {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
-    cells: Vec<Cell>,
+    cells: Vec<Reach>,
     /// The loss of each row: the weighted sum of the cells' losses. It is infinite if a cell has no label.
     loss: f64,
 }
@@ -40,18 +43,27 @@ pub(super) struct Prefix {
 /// How labels are joined and what they lose, in one column.
 #[derive(Debug)]
 enum Scale {
-    /// By code: the share of the column's leaves below the value. The label is a range.
-    Range {
-        below: Vec<f64>,
-        null: Option<u32>,
-        weight: f64,
-    },
+    /// The label is a range.
+    Range(RangeLosses),
     /// By level and code: the label, and the loss under it. The label is the lowest common ancestor.
     Levels {
         labels: Vec<Vec<u32>>,
         losses: Vec<Vec<f64>>,
     },
 }
+
+/// The losses of the ranges that are released, in one column.
+#[derive(Debug)]
+struct RangeLosses {
+    lookup: Arc<Lookup>,
+    weight: f64,
+    exact: bool,
+    /// By lowest and highest code, if the column has few values; else empty.
+    table: Vec<f64>,
+}
+
+/// The greatest number of values of a column whose losses are computed beforehand.
+const FEW_VALUES: usize = 1024;
 
 /// The combinations of a table, with the losses of their labels.
 pub(super) struct Space<'a> {
@@ -61,11 +73,13 @@ pub(super) struct Space<'a> {
     /// The ground codes, combination by combination.
     codes: Vec<u32>,
     rows: Vec<u64>,
+    /// The number of cells that were joined or measured so far.
+    work: Cell<u64>,
 }
 
 impl<'a> Space<'a> {
-    /// Reads the combinations of `table`. `ranges` labels columns with an order by ranges instead of by hierarchies.
-    pub(super) fn new(table: &'a dyn Table, ranges: bool) -> Self {
+    /// Reads the combinations of `table`. `ranges` says how columns with an order are labelled.
+    pub(super) fn new(table: &'a dyn Table, ranges: Ranges) -> Self {
         let columns = table.columns();
         let combinations = 0..table.len() as u32;
         let code = |c: u32| (0..columns.len()).map(move |column| table.code(column, c));
@@ -75,7 +89,17 @@ impl<'a> Space<'a> {
             rows: combinations.map(|c| table.rows(c)).collect(),
             schema: KeySchema::new(columns.iter().map(|column| column.lookup.clone()).collect()),
             table,
+            work: Cell::new(0),
         }
+    }
+
+    /// Returns the number of cells that were joined or measured so far: a measure of work that no clock disturbs.
+    pub(super) fn work(&self) -> u64 {
+        self.work.get()
+    }
+
+    fn worked(&self, combinations: usize) {
+        self.work.set(self.work.get() + (combinations * self.columns()) as u64);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -96,7 +120,7 @@ impl<'a> Space<'a> {
     }
 
     pub(super) fn is_range(&self, column: usize) -> bool {
-        matches!(self.scales[column], Scale::Range { .. })
+        matches!(self.scales[column], Scale::Range(_))
     }
 
     /// Returns true if a class may be released: it has labels, and every model holds.
@@ -111,6 +135,7 @@ impl<'a> Space<'a> {
 
     /// Returns the class of these combinations, of which there is at least one.
     pub(super) fn class(&self, members: Vec<u32>) -> Class {
+        self.worked(members.len());
         let mut members_left = members.iter();
         let mut class = members_left
             .next()
@@ -129,11 +154,11 @@ impl<'a> Space<'a> {
             .zip(&self.scales)
             .zip(self.codes(combination));
         let cell = |((column, scale), code): ((&Column, &Scale), &u32)| match scale {
-            Scale::Range { .. } => Cell {
+            Scale::Range(_) => Reach {
                 low: *code,
                 high: *code,
             },
-            Scale::Levels { .. } => Cell {
+            Scale::Levels { .. } => Reach {
                 low: u32::from(column.bottom),
                 high: *code,
             },
@@ -152,7 +177,7 @@ impl<'a> Space<'a> {
         class.rows += self.rows(combination);
     }
 
-    fn loss(&self, cells: &[Cell]) -> f64 {
+    fn loss(&self, cells: &[Reach]) -> f64 {
         self.scales
             .iter()
             .zip(cells)
@@ -161,7 +186,8 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the rows and the cost of the first combination, of the first two, and so on.
-    pub(super) fn costs_of_prefixes<'b>(&self, members: impl Iterator<Item = &'b u32>) -> Vec<Prefix> {
+    pub(super) fn costs_of_prefixes<'b>(&self, members: impl ExactSizeIterator<Item = &'b u32>) -> Vec<Prefix> {
+        self.worked(members.len());
         let mut class: Option<Class> = None;
         let costs = members.map(|member| {
             let class = match &mut class {
@@ -181,6 +207,7 @@ impl<'a> Space<'a> {
 
     /// Returns how much more all rows lose if `combination` joins `class`.
     pub(super) fn cost_of_joining(&self, class: &Class, combination: u32) -> f64 {
+        self.worked(1);
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
         let loss: f64 = cells
             .map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)))
@@ -214,14 +241,13 @@ impl<'a> Space<'a> {
         self.table.columns().iter().map(|c| c.weight).sum()
     }
 
-    /// Returns the label of a class in a column. `exact` ranges end at values of the class.
-    pub(super) fn label(&self, class: &Class, column: usize, exact: bool) -> Label {
+    /// Returns the label that a class is released with in a column.
+    pub(super) fn label(&self, class: &Class, column: usize) -> Label {
         let lookup = &self.table.columns()[column].lookup;
-        let Cell { low, high } = class.cells[column];
-        match (&self.scales[column], exact) {
-            (Scale::Range { .. }, true) => Label::range(lookup, low, high),
-            (Scale::Range { .. }, false) => Label::rounded(lookup, low, high),
-            (Scale::Levels { .. }, _) => Label::at(lookup, low as u8, high),
+        let Reach { low, high } = class.cells[column];
+        match &self.scales[column] {
+            Scale::Range(losses) => range(lookup, low, high, losses.exact),
+            Scale::Levels { .. } => Label::at(lookup, low as u8, high),
         }
     }
 
@@ -259,40 +285,31 @@ fn losses(column: &Column, level: u8) -> Vec<f64> {
 }
 
 impl Scale {
-    fn new(column: &Column, ranges: bool) -> Self {
+    fn new(column: &Column, ranges: Ranges) -> Self {
         let lookup = &column.lookup;
-        if !(ranges && lookup.is_ordered()) {
-            let levels = || 0..=column.top;
-            return Scale::Levels {
-                labels: levels().map(|level| lookup.level(level).codes.clone()).collect(),
-                losses: levels().map(|level| losses(column, level)).collect(),
-            };
+        if !ranges.by_hierarchy && lookup.is_ordered() {
+            return Scale::Range(RangeLosses::new(column, ranges.exact));
         }
-        let spans = lookup.total_leaves().saturating_sub(1).max(1) as f64;
-        let values = lookup.values();
-        let below = |code: u32| Label::Range { low: 0, high: code }.leaves(lookup).saturating_sub(1) as f64 / spans;
-        Scale::Range {
-            below: (0..values.len() as u32).map(below).collect(),
-            null: (0..values.len() as u32)
-                .rev()
-                .find(|code| values.is_null(*code as usize)),
-            weight: column.weight,
+        let levels = || 0..=column.top;
+        Scale::Levels {
+            labels: levels().map(|level| lookup.level(level).codes.clone()).collect(),
+            losses: levels().map(|level| losses(column, level)).collect(),
         }
     }
 
     /// Returns the cell of a class that one more value joins.
-    fn with(&self, cell: Cell, code: u32) -> Cell {
+    fn with(&self, cell: Reach, code: u32) -> Reach {
         match self {
-            Scale::Range { .. } => self.joined(cell, Cell { low: code, high: code }),
-            Scale::Levels { .. } => self.joined(cell, Cell { low: 0, high: code }),
+            Scale::Range(_) => self.joined(cell, Reach { low: code, high: code }),
+            Scale::Levels { .. } => self.joined(cell, Reach { low: 0, high: code }),
         }
     }
 
     /// Returns the cell of two classes together. If no level that LEVELS allows has a label for both, the level is beyond
     /// the highest.
-    fn joined(&self, one: Cell, other: Cell) -> Cell {
+    fn joined(&self, one: Reach, other: Reach) -> Reach {
         match self {
-            Scale::Range { .. } => Cell {
+            Scale::Range(_) => Reach {
                 low: one.low.min(other.low),
                 high: one.high.max(other.high),
             },
@@ -302,7 +319,7 @@ impl Scale {
                 while labels.get(level).is_some_and(differ) {
                     level += 1;
                 }
-                Cell {
+                Reach {
                     low: level as u32,
                     high: one.high,
                 }
@@ -310,14 +327,51 @@ impl Scale {
         }
     }
 
-    fn loss(&self, Cell { low, high }: Cell) -> f64 {
+    fn loss(&self, Reach { low, high }: Reach) -> f64 {
         match self {
-            Scale::Range { .. } if low == high => 0.0,
-            Scale::Range { null, weight, .. } if *null == Some(high) => *weight,
-            Scale::Range { below, weight, .. } => (below[high as usize] - below[low as usize]) * weight,
+            Scale::Range(losses) => losses.loss(low, high),
             Scale::Levels { losses, .. } => losses
                 .get(low as usize)
                 .map_or(f64::INFINITY, |losses| losses[high as usize]),
         }
+    }
+}
+
+impl RangeLosses {
+    fn new(column: &Column, exact: bool) -> Self {
+        let mut losses = Self {
+            lookup: Arc::clone(&column.lookup),
+            weight: column.weight,
+            exact,
+            table: vec![],
+        };
+        let values = column.lookup.values().len();
+        if values <= FEW_VALUES {
+            let pairs = (0..values as u32).flat_map(|low| (0..values as u32).map(move |high| (low, high)));
+            losses.table = pairs.map(|(low, high)| losses.computed(low, high.max(low))).collect();
+        }
+        losses
+    }
+
+    /// Returns the loss of the label that a class from `low` to `high` is released with.
+    fn loss(&self, low: u32, high: u32) -> f64 {
+        match self.table.is_empty() {
+            true => self.computed(low, high),
+            false => self.table[low as usize * self.lookup.values().len() + high as usize],
+        }
+    }
+
+    fn computed(&self, low: u32, high: u32) -> f64 {
+        let label = range(&self.lookup, low, high, self.exact);
+        let spans = self.lookup.total_leaves().saturating_sub(1).max(1) as f64;
+        label.leaves(&self.lookup).saturating_sub(1) as f64 / spans * self.weight
+    }
+}
+
+/// Returns the label of values from `low` to `high`. `exact` ranges end at these values, others at round numbers.
+fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
+    match exact {
+        true => Label::range(lookup, low, high),
+        false => Label::rounded(lookup, low, high),
     }
 }

@@ -2,12 +2,13 @@
 
 use super::space::{Class, Space};
 use crate::partition::table::Column;
+use crate::search::Context;
 
-/// Divides a class, and each part again, as long as that loses less. Every part holds.
-pub(super) fn split(space: &Space, class: Class) -> Vec<Class> {
+/// Divides a class, and each part again, as long as that loses less and the budget lasts. Every part holds.
+pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class> {
     let (mut whole, mut parts) = (vec![class], vec![]);
     while let Some(class) = whole.pop() {
-        match divide(space, &class) {
+        match divide(space, &class, context) {
             Some(found) => whole.extend(found),
             None => parts.push(class),
         }
@@ -16,11 +17,12 @@ pub(super) fn split(space: &Space, class: Class) -> Vec<Class> {
 }
 
 /// Returns the division of a class that loses least, if one loses less than the class.
-fn divide(space: &Space, class: &Class) -> Option<Vec<Class>> {
+fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
         return None;
     }
-    let divisions = (0..space.columns()).flat_map(|column| match space.is_range(column) {
+    let columns = (0..space.columns()).take_while(|_| context.check(0).is_ok());
+    let divisions = columns.flat_map(|column| match space.is_range(column) {
         true => cuts(space, class, column),
         false => children(space, class, column),
     });

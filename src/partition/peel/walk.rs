@@ -197,6 +197,7 @@ fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<Class> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::partition::ranges::Ranges;
     use crate::partition::testing::{Toy, column};
     use crate::search::Budget;
     use proptest::prelude::*;
@@ -236,7 +237,13 @@ mod tests {
             suppressible: 0,
             asks: false,
         };
-        let space = Space::new(&toy, false);
+        let space = Space::new(
+            &toy,
+            Ranges {
+                by_hierarchy: true,
+                exact: true,
+            },
+        );
         let walked = walk(&space, &Context::new(0, Budget::default()));
         let members: Vec<Vec<u32>> = walked.classes.into_iter().map(|class| class.members).collect();
         assert_eq!((members, walked.left), (vec![vec![0], vec![2, 3]], vec![1]));
