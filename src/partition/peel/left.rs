@@ -6,7 +6,7 @@ use crate::search::Context;
 /// The classes after what was left has joined them.
 pub(super) struct Placed {
     pub(super) classes: Vec<Class>,
-    /// The combinations that are suppressed, or released only if they hold.
+    /// The combinations that are suppressed. Together they do not hold.
     pub(super) suppressed: Vec<u32>,
 }
 
@@ -18,11 +18,7 @@ const COMPARED: usize = 1 << 28;
 pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
     let together = space.class(left);
     if space.holds(&together) {
-        classes.push(together);
-        return Placed {
-            classes,
-            suppressed: vec![],
-        };
+        return Placed::of(space, classes, together);
     }
     let (mut suppressible, mut suppressed) = (space.table.suppressible(), vec![]);
     let mut homeless = vec![];
@@ -48,7 +44,20 @@ pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, cont
         homeless = shelter(space, &mut classes, homeless);
     }
     suppressed.extend(homeless);
-    Placed { classes, suppressed }
+    let together = space.class(suppressed);
+    Placed::of(space, classes, together)
+}
+
+impl Placed {
+    /// Releases the combinations that remain as a class, if they hold together, and suppresses them otherwise.
+    fn of(space: &Space, mut classes: Vec<Class>, remain: Class) -> Self {
+        let mut suppressed = vec![];
+        match space.holds(&remain) {
+            true => classes.push(remain),
+            false => suppressed = remain.members,
+        }
+        Self { classes, suppressed }
+    }
 }
 
 /// Returns the class where a combination loses least, if that class still holds with it, and how much more is lost.
