@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A folder in which somebody begins.
@@ -158,26 +158,39 @@ fn messy() -> String {
     text
 }
 
-#[test]
-fn a_messy_export_is_released() {
-    let desk = Desk::new();
-    desk.file("export.csv", &messy());
-    // Reading such a file by its path alone is for the reader of files to find out.
-    let table = "CREATE EXTERNAL TABLE export STORED AS CSV LOCATION 'export.csv' \
-                 OPTIONS ('format.delimiter' ';', 'format.has_header' 'true');";
-    let rows = desk.first_hour(table, "export");
-    let script = std::fs::read_to_string(desk.path("release.sql")).unwrap();
-    assert!(script.contains("-- The table export must be there"), "{script}");
+/// What is proposed for the messy export, and released.
+fn messy_is_released(desk: &Desk, before: &str, source: &str) {
+    let rows = desk.first_hour(before, source);
     assert_eq!(of(&rows, "sensitive"), ["Diagnose"]);
     assert_eq!(
         of(&rows, "identifier"),
         ["Lfd. Nr.", "Vorname", "Nachname", "E-Mail", "Bemerkung", "leer"]
     );
-    is_useful(&desk, &rows, "out/export_k5");
+    is_useful(desk, &rows, "out/export_k5");
     let released = desk.released("out/export_k5");
     let (_, born) = released.iter().find(|(c, _)| c == "Geburtsdatum").unwrap();
     // Days are gone; what is left is a month, a quarter, a year or nothing.
     assert!(born.iter().all(|label| !label.contains('.')), "{born:?}");
+}
+
+#[test]
+fn a_messy_export_is_released() {
+    let desk = Desk::new();
+    desk.file("export.csv", &messy());
+    let gzip = Command::new("gzip").arg(desk.path("export.csv")).status().unwrap();
+    assert!(gzip.success());
+    messy_is_released(&desk, "", "'export.csv.gz'");
+}
+
+#[test]
+fn a_table_of_the_session_is_released() {
+    let desk = Desk::new();
+    desk.file("export.csv", &messy());
+    let table = "CREATE EXTERNAL TABLE export STORED AS CSV LOCATION 'export.csv' \
+                 OPTIONS ('format.delimiter' ';', 'format.has_header' 'true');";
+    messy_is_released(&desk, table, "export");
+    let script = std::fs::read_to_string(desk.path("release.sql")).unwrap();
+    assert!(script.contains("-- The table export must be there"), "{script}");
 }
 
 #[test]
