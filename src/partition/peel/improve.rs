@@ -18,13 +18,13 @@ const ROUND: u64 = 1 << 26;
 const WORTHWHILE: f64 = 0.9999;
 
 /// The greatest number of members of a class that is dissolved, or of two classes that are divided anew.
-const SMALL: usize = 512;
+pub(super) const SMALL: usize = 512;
 
 /// The classes of a run, and the class of each combination.
 pub(super) struct Improvement<'a> {
-    space: &'a Space<'a>,
+    pub(super) space: &'a Space<'a>,
     pub(super) classes: Vec<Class>,
-    class_of: Vec<u32>,
+    pub(super) class_of: Vec<u32>,
     /// By column and ground code: the place of the code in the order of the hierarchy, where values under one label are
     /// side by side.
     ranks: Vec<Vec<u32>>,
@@ -48,7 +48,7 @@ impl<'a> Improvement<'a> {
     }
 
     /// Writes the number of a class to its members.
-    fn number(&mut self, class: usize) {
+    pub(super) fn number(&mut self, class: usize) {
         for member in &self.classes[class].members {
             self.class_of[*member as usize] = class as u32;
         }
@@ -80,6 +80,7 @@ impl<'a> Improvement<'a> {
             if let Err(stop) = self
                 .exchange(&order, limit, context)
                 .and_then(|()| self.dissolve(&order, limit + ROUND / 2, context))
+                .and_then(|()| self.reach(self.space.work() + ROUND, context))
             {
                 return Some(stop);
             }
@@ -153,7 +154,7 @@ impl<'a> Improvement<'a> {
     }
 
     /// Divides two classes anew, as one, if that loses less.
-    fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
+    pub(super) fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
         let before = self.classes[a].cost() + self.classes[b].cost();
         let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
         if before == 0.0 || members.len() > SMALL {
@@ -184,10 +185,7 @@ impl<'a> Improvement<'a> {
         for (at, combination) in order.iter().enumerate() {
             place[*combination as usize] = at;
         }
-        let mut classes: Vec<usize> = (0..self.classes.len()).filter(|c| self.classes[*c].rows > 0).collect();
-        let loss = |class: &usize| self.classes[*class].cost() / self.classes[*class].rows as f64;
-        classes.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then(a.cmp(b)));
-        for (at, class) in classes.into_iter().enumerate() {
+        for (at, class) in self.dearest().into_iter().enumerate() {
             if at % 256 == 0 {
                 context.check(0)?;
                 if self.space.work() > limit {
@@ -199,6 +197,14 @@ impl<'a> Improvement<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the classes, the most expensive per row first.
+    pub(super) fn dearest(&self) -> Vec<usize> {
+        let mut classes: Vec<usize> = (0..self.classes.len()).filter(|c| self.classes[*c].rows > 0).collect();
+        let loss = |class: &usize| self.classes[*class].cost() / self.classes[*class].rows as f64;
+        classes.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then(a.cmp(b)));
+        classes
     }
 
     fn try_dissolve(&mut self, class: usize, order: &[u32], place: &[usize]) {

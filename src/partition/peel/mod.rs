@@ -14,8 +14,10 @@
 //! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their range in a column of
 //!    numbers, dates or timestamps (`numbers => hierarchy` keeps to the hierarchy). A class that can be divided into
 //!    classes with less loss is divided, again and again.
-//! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most. Combinations move to classes where they lose less, two classes are
-//!    divided anew, and classes are dissolved into others. Each change is made only if it loses less.
+//! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most. Combinations move to classes of
+//!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, and blocks
+//!    of the most expensive classes move to the class of all where they lose least. Each change is made only if it loses
+//!    less.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and whenever it changes. The
 //! partition says nothing of the walk: a class that a more general node releases holds by itself, whatever was released
@@ -33,6 +35,7 @@
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
+mod far;
 mod improve;
 mod left;
 mod space;

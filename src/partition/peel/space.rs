@@ -215,6 +215,26 @@ impl<'a> Space<'a> {
         (class.rows + self.rows(combination)) as f64 * loss - class.cost()
     }
 
+    /// Returns how much more all rows lose if `block` joins `class`, counted from what `class` alone loses: the cost of both
+    /// together less that of `class`. It is infinite if it is not below `most`.
+    pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
+        let rows = (class.rows + block.rows) as f64;
+        let most = (most + class.cost()) / rows;
+        if class.loss.max(block.loss) >= most {
+            return f64::INFINITY;
+        }
+        self.worked(1);
+        let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
+        let mut loss = 0.0;
+        for ((scale, one), other) in cells {
+            loss += scale.loss(scale.joined(*one, *other));
+            if loss >= most {
+                return f64::INFINITY;
+            }
+        }
+        rows * loss - class.cost()
+    }
+
     /// Returns the class of the combinations of two classes, of which `a` is not empty.
     pub(super) fn united(&self, a: &Class, b: &Class) -> Class {
         let mut cells = a.cells.clone();

@@ -1,0 +1,115 @@
+//! Local search among all classes, for what no neighbour takes.
+
+use super::improve::{Improvement, SMALL};
+use super::space::{Class, Space};
+use super::split::gains;
+use crate::search::{Context, Stop};
+
+/// How many classes a class is divided anew with.
+const PARTNERS: usize = 12;
+
+impl Improvement<'_> {
+    /// Moves blocks of a class to the class where they lose least of all, and divides the class anew with those that are
+    /// cheapest to unite with it. The most expensive classes come first. Ends when the work of the run reaches `limit`.
+    ///
+    /// A combination has few neighbours, which cost little to try. Here each block is compared with
+    /// every class.
+    pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
+        for class in self.dearest() {
+            context.check(0)?;
+            if self.space.work() > limit {
+                break;
+            }
+            if self.classes[class].members.len() <= SMALL && self.classes[class].cost() > 0.0 {
+                for block in blocks(self.space, &self.classes[class]) {
+                    self.try_block(class, &block);
+                }
+                self.try_partners(class, context);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a block of a class to the class where it loses least, if that is a gain and both classes hold afterwards.
+    fn try_block(&mut self, from: usize, block: &[u32]) {
+        let space = self.space;
+        // An earlier block may have taken some of it along.
+        if block.iter().any(|c| self.class_of[*c as usize] != from as u32) {
+            return;
+        }
+        let source = &self.classes[from];
+        let rest = source.members.iter().copied().filter(|c| !block.contains(c)).collect();
+        let (rest, block) = (space.class(rest), space.class(block.to_vec()));
+        let gain = source.cost() - rest.cost();
+        if !(rest.members.is_empty() || space.holds(&rest)) || !gains(gain, 0.0) {
+            return;
+        }
+        let mut best = (gain, None);
+        for (number, class) in self.classes.iter().enumerate() {
+            if number != from && !class.members.is_empty() {
+                let more = space.cost_of_uniting(class, &block, best.0);
+                if more < best.0 {
+                    best = (more, Some(number));
+                }
+            }
+        }
+        let (more, Some(to)) = best else { return };
+        let joined = space.united(&self.classes[to], &block);
+        if gains(gain, more) && space.holds(&joined) {
+            self.classes[from] = rest;
+            self.classes[to] = joined;
+            self.number(to);
+        }
+    }
+
+    /// Divides a class anew with each of the classes that are cheapest to unite with it.
+    fn try_partners(&mut self, class: usize, context: &Context) {
+        let one = &self.classes[class];
+        let others = self.classes.iter().enumerate();
+        let others = others.filter(|(number, other)| *number != class && !other.members.is_empty());
+        let costs = others.map(|(number, other)| {
+            (
+                self.space.cost_of_uniting(one, other, f64::INFINITY) - other.cost(),
+                number,
+            )
+        });
+        let mut partners: Vec<(f64, usize)> = costs.collect();
+        partners.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (_, partner) in partners.into_iter().take(PARTNERS) {
+            if !self.classes[class].members.is_empty() && !self.classes[partner].members.is_empty() {
+                self.try_pair(class, partner, context);
+            }
+        }
+    }
+}
+
+/// Returns the parts of a class whose leaving may make a label of the others narrower: each combination, what has the
+/// least or the greatest value of a range, and what has one label below that of the class.
+fn blocks(space: &Space, class: &Class) -> Vec<Vec<u32>> {
+    let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
+    for column in 0..space.columns() {
+        let code = |c: &u32| space.codes(*c)[column];
+        if space.is_range(column) {
+            let (least, greatest) = (
+                class.members.iter().map(code).min(),
+                class.members.iter().map(code).max(),
+            );
+            let at = |end| class.members.iter().copied().filter(|c| Some(code(c)) == end).collect();
+            blocks.extend([at(least), at(greatest)]);
+        } else {
+            let of = &space.table.columns()[column];
+            for level in of.bottom..space.level(class, column) {
+                let labels = &of.lookup.level(level).codes;
+                let mut sorted = class.members.clone();
+                sorted.sort_unstable_by_key(|c| (labels[code(c) as usize], *c));
+                let parts = sorted.chunk_by(|a, b| labels[code(a) as usize] == labels[code(b) as usize]);
+                blocks.extend(parts.map(<[u32]>::to_vec));
+            }
+        }
+    }
+    blocks.iter_mut().for_each(|block| block.sort_unstable());
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.retain(|block| block.len() < class.members.len());
+    blocks
+}
