@@ -1,4 +1,5 @@
-//! Local search among all classes, for what no neighbour takes.
+//! Local search among all classes, for what no neighbour takes. A combination has few neighbours, which cost little to
+//! try. Here a block of combinations is compared with every class.
 
 use super::improve::{Improvement, SMALL};
 use super::space::{Class, Space};
@@ -8,12 +9,13 @@ use crate::search::{Context, Stop};
 /// How many classes a class is divided anew with.
 const PARTNERS: usize = 12;
 
+/// The greatest number of members of a class that is dissolved into any others.
+const FEW: usize = 64;
+
 impl Improvement<'_> {
-    /// Moves blocks of a class to the class where they lose least of all, and divides the class anew with those that are
-    /// cheapest to unite with it. The most expensive classes come first. Ends when the work of the run reaches `limit`.
-    ///
-    /// A combination has few neighbours, which cost little to try. Here each block is compared with
-    /// every class.
+    /// Divides a class that has grown, moves its blocks to the class where they lose least of all, and divides it anew with
+    /// the classes that are cheapest to unite with it, and dissolves it. The most expensive classes come first. Ends when the work of the
+    /// run reaches `limit`.
     pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
         for class in self.dearest() {
             context.check(0)?;
@@ -21,10 +23,14 @@ impl Improvement<'_> {
                 break;
             }
             if self.classes[class].members.len() <= SMALL && self.classes[class].cost() > 0.0 {
+                self.try_split(class, context);
                 for block in blocks(self.space, &self.classes[class]) {
                     self.try_block(class, &block);
                 }
                 self.try_partners(class, context);
+                if self.classes[class].members.len() <= FEW {
+                    self.try_dissolve(class, |one, _| (0..one.classes.len() as u32).collect());
+                }
             }
         }
         Ok(())

@@ -10,9 +10,16 @@ use std::collections::HashSet;
 /// How many combinations further on in a sorted order are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
 
-/// The number of cells that a round may join or measure in exchanges; half as many more dissolve classes. A round sees a
-/// part of a large table only.
-const ROUND: u64 = 1 << 26;
+/// The number of cells that a round may join or measure in exchanges among neighbours; half as many more dissolve classes.
+/// A round sees a part of a large table only.
+const ROUND: u64 = 1 << 24;
+
+/// The number of cells that a round may measure to compare blocks with all classes.
+const FAR: u64 = 1 << 26;
+
+/// The greatest number of cells of all combinations in all classes, for a table where blocks are compared with all classes.
+/// In a larger one a round would not come far.
+const COMPARED: u64 = 1 << 31;
 
 /// The share of the loss that must not remain after a round which was worth its time.
 const WORTHWHILE: f64 = 0.9999;
@@ -80,7 +87,7 @@ impl<'a> Improvement<'a> {
             if let Err(stop) = self
                 .exchange(&order, limit, context)
                 .and_then(|()| self.dissolve(&order, limit + ROUND / 2, context))
-                .and_then(|()| self.reach(self.space.work() + ROUND, context))
+                .and_then(|()| self.among_all(context))
             {
                 return Some(stop);
             }
@@ -92,16 +99,41 @@ impl<'a> Improvement<'a> {
         None
     }
 
-    /// Returns the combinations that are in a class, sorted by the columns in this order.
+    /// Compares blocks with all classes, if these are few enough.
+    fn among_all(&mut self, context: &Context) -> Result<(), Stop> {
+        let cells = [self.space.len(), self.space.columns(), self.classes.len()];
+        let cells = cells
+            .into_iter()
+            .fold(1u64, |product, n| product.saturating_mul(n as u64));
+        match cells <= COMPARED {
+            true => self.reach(self.space.work() + FAR, context),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the combinations that are in a class, sorted by the columns in this order, as far as their ranks fit into a
+    /// key of 128 bits.
     fn sorted(&self, columns: &[usize]) -> Vec<u32> {
-        let rank = |c: u32, column: usize| self.ranks[column][self.space.codes(c)[column] as usize];
+        let bits = |column: usize| u32::BITS - (self.ranks[column].len() as u32).leading_zeros();
+        let mut free = u128::BITS;
+        let leading: Vec<(usize, u32)> = columns
+            .iter()
+            .map_while(|column| {
+                free = free.checked_sub(bits(*column))?;
+                Some((*column, bits(*column)))
+            })
+            .collect();
+        let key = |c: u32| {
+            let codes = self.space.codes(c);
+            let ranks = leading
+                .iter()
+                .map(|(column, bits)| (self.ranks[*column][codes[*column] as usize], bits));
+            ranks.fold(0u128, |key, (rank, bits)| key << bits | u128::from(rank))
+        };
         let placed = (0..self.space.len() as u32).filter(|c| self.class_of[*c as usize] != NONE);
-        let mut order: Vec<u32> = placed.collect();
-        order.sort_by(|a, b| {
-            let ranks = columns.iter().map(|column| rank(*a, *column).cmp(&rank(*b, *column)));
-            ranks.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
-        });
-        order
+        let mut order: Vec<(u128, u32)> = placed.map(|c| (key(c), c)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, c)| c).collect()
     }
 
     /// Moves combinations to the classes of their neighbours, and divides pairs of neighbours' classes anew, until the work
@@ -164,17 +196,31 @@ impl<'a> Improvement<'a> {
         if !self.space.holds(&whole) {
             return;
         }
-        let mut parts = split(self.space, whole, context);
-        if !gains(before, parts.iter().map(Class::cost).sum()) {
-            return;
+        let parts = split(self.space, whole, context);
+        if gains(before, parts.iter().map(Class::cost).sum()) {
+            self.classes[a] = Class::default();
+            self.classes[b] = Class::default();
+            self.place(parts, &[a, b]);
         }
-        self.classes[a] = parts.pop().unwrap_or_default();
-        self.classes[b] = parts.pop().unwrap_or_default();
-        self.number(a);
-        self.number(b);
-        for part in parts {
-            self.classes.push(part);
-            self.number(self.classes.len() - 1);
+    }
+
+    /// Divides a class if that loses less.
+    pub(super) fn try_split(&mut self, class: usize, context: &Context) {
+        let whole = std::mem::take(&mut self.classes[class]);
+        let parts = split(self.space, whole, context);
+        self.place(parts, &[class]);
+    }
+
+    /// Puts classes at these numbers, which are free, and at new ones.
+    fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
+        let mut free = free.iter().copied();
+        for class in classes {
+            let number = free.next().unwrap_or(self.classes.len());
+            match number < self.classes.len() {
+                true => self.classes[number] = class,
+                false => self.classes.push(class),
+            }
+            self.number(number);
         }
     }
 
@@ -193,7 +239,12 @@ impl<'a> Improvement<'a> {
                 }
             }
             if self.classes[class].members.len() <= SMALL && self.classes[class].cost() > 0.0 {
-                self.try_dissolve(class, order, &place);
+                let around = |one: &Self, member: u32| {
+                    let at = place[member as usize];
+                    let around = &order[at.saturating_sub(4 * NEIGHBOURS)..(at + 4 * NEIGHBOURS + 1).min(order.len())];
+                    around.iter().map(|c| one.class_of[*c as usize]).collect()
+                };
+                self.try_dissolve(class, around);
             }
         }
         Ok(())
@@ -207,17 +258,14 @@ impl<'a> Improvement<'a> {
         classes
     }
 
-    fn try_dissolve(&mut self, class: usize, order: &[u32], place: &[usize]) {
+    /// Dissolves a class if its combinations lose less in classes that `candidates` names for each of them.
+    pub(super) fn try_dissolve(&mut self, class: usize, candidates: impl Fn(&Self, u32) -> Vec<u32>) {
         let space = self.space;
         let dissolved = std::mem::take(&mut self.classes[class]);
         let (mut cost, mut before): (f64, Vec<(usize, Class)>) = (0.0, vec![]);
         for member in &dissolved.members {
-            let at = place[*member as usize];
-            let around = &order[at.saturating_sub(4 * NEIGHBOURS)..(at + 4 * NEIGHBOURS + 1).min(order.len())];
-            let classes = around
-                .iter()
-                .map(|c| self.class_of[*c as usize] as usize)
-                .filter(|c| *c != class);
+            let classes = candidates(self, *member).into_iter().map(|c| c as usize);
+            let classes = classes.filter(|c| *c != class && !self.classes[*c].members.is_empty());
             let costs = classes.map(|c| (space.cost_of_joining(&self.classes[c], *member), c));
             let Some((more, to)) = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
                 cost = f64::INFINITY;
