@@ -1,6 +1,6 @@
 //! The figures of a release, as values.
 
-use crate::folder::{Check, PersonalSummary, RandomizedColumn};
+use crate::folder::{Check, PersonalSummary, RandomizedColumn, Tried};
 use crate::warning::Warning;
 
 /// The figures of a recounted release.
@@ -31,6 +31,10 @@ pub struct Release {
     pub classes: u64,
     /// The size of the smallest class, recounted on the released rows; in entities if the request names them.
     pub reached_k: Option<u64>,
+    /// The search or partitioning algorithm that found the release; `None` if the node was given.
+    pub search: Option<String>,
+    /// The algorithms that RECODING LOCAL chose from; empty for all else.
+    pub tried: Vec<Tried>,
     /// The chosen node by column, or the number of labels by column for a partition.
     pub node: String,
     /// The name of the metric that was minimised.

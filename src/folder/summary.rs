@@ -225,12 +225,70 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// The algorithm in the words of the statement.
+    /// Whether equal values have equal labels in every row. Absent in manifests before there was RECODING.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recoding: Option<Recoding>,
+    /// The algorithm in the words of a statement: the one whose partition was released, if RECODING LOCAL chose it.
     pub algorithm: String,
+    /// The algorithms that RECODING LOCAL chose from.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tried: Vec<Tried>,
     /// The number of distinct nodes assessed.
     pub nodes_assessed: u64,
     /// What the search proved: "proven optimal", a bound, or that there is no proof.
     pub proof: String,
+}
+
+/// Whether equal values have equal labels in every row.
+///
+/// ```
+/// let read: anonsql::manifest::Recoding = serde_json::from_str(r#""local""#)?;
+/// assert!(read == anonsql::manifest::Recoding::Local);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Recoding {
+    /// One level per column, for all rows.
+    Global,
+    /// The table was divided, and each group has labels of its own.
+    Local,
+}
+
+/// An algorithm that RECODING LOCAL tried.
+///
+/// ```
+/// let read: anonsql::manifest::Tried = serde_json::from_str(r#"{"search": "mondrian", "value": 0.0629}"#)?;
+/// assert!(read.value == Some(0.0629) && read.skipped.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Tried {
+    /// The algorithm in the words of a statement.
+    pub search: String,
+    /// The value of the minimised metric on its partition.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<f64>,
+    /// The reason why it has no partition.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<String>,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.value, &self.skipped) {
+            (Some(value), _) => write!(f, "{} {value:.4}", self.search),
+            (None, reason) => write!(
+                f,
+                "{} skipped ({})",
+                self.search,
+                reason.as_deref().unwrap_or("unknown")
+            ),
+        }
+    }
 }
 
 /// A file with its name, size and checksum.

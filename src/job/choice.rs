@@ -1,7 +1,8 @@
 //! How the node or partition of a release is chosen.
 
 use crate::catalogue::Call;
-use crate::partition::Partitioner;
+use crate::error::Result;
+use crate::partition::{self, Partitioner};
 use crate::search::Search;
 
 /// How the node or partition of a release is chosen.
@@ -14,22 +15,47 @@ pub enum Choice {
         /// The search algorithm.
         search: Box<dyn Search>,
     },
-    /// Local recoding chooses a partition.
-    Partition {
-        /// The algorithm in the words of the statement.
-        call: Call,
-        /// The partitioning algorithm.
-        partitioner: Box<dyn Partitioner>,
-    },
+    /// Local recoding: of the partitions of these algorithms, the one that loses least.
+    Partition(Vec<Candidate>),
     /// The statement gives the node, as one level per quasi-identifier. It is still checked.
     Node(Vec<u8>),
 }
 
+/// An algorithm of local recoding.
+#[derive(Debug)]
+pub struct Candidate {
+    /// The algorithm in the words of a statement.
+    pub call: Call,
+    /// The partitioning algorithm.
+    pub partitioner: Box<dyn Partitioner>,
+}
+
 impl Choice {
-    /// Returns the algorithm in the words of the statement; `None` if the node is given.
-    pub fn call(&self) -> Option<&Call> {
+    /// Returns local recoding by one algorithm.
+    pub fn partition(call: Call, partitioner: Box<dyn Partitioner>) -> Self {
+        Self::Partition(vec![Candidate { call, partitioner }])
+    }
+
+    /// Returns local recoding by the best of several algorithms (RECODING LOCAL).
+    pub fn local() -> Result<Self> {
+        let candidate = |call: Call| {
+            Ok(Candidate {
+                partitioner: partition::build(&call)?,
+                call,
+            })
+        };
+        let candidates = partition::best_of().into_iter().map(candidate);
+        Ok(Self::Partition(candidates.collect::<Result<_>>()?))
+    }
+
+    /// Returns the choice in the words of the statement; `None` if the node is given.
+    pub fn name(&self) -> Option<String> {
         match self {
-            Choice::Search { call, .. } | Choice::Partition { call, .. } => Some(call),
+            Choice::Search { call, .. } => Some(call.to_string()),
+            Choice::Partition(candidates) => Some(match &candidates[..] {
+                [one] => one.call.to_string(),
+                _ => "RECODING LOCAL".into(),
+            }),
             Choice::Node(_) => None,
         }
     }

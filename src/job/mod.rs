@@ -13,7 +13,7 @@ pub(crate) mod testing;
 
 pub use check::Purpose;
 pub(crate) use check::{check_population, may_divide};
-pub use choice::Choice;
+pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, SuppressionLimit};
 pub use report_file::ReportFile;
 pub(crate) use report_file::resolved;

@@ -31,6 +31,13 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns about how many bytes a run needs to divide this many combinations of this many columns. By default, the
+    /// algorithm holds and sorts the combinations, and keeps one label per column for every group, of which there may be
+    /// as many as combinations.
+    fn bytes(&self, combinations: usize, columns: usize) -> usize {
+        combinations * (32 + 16 * columns)
+    }
+
     /// Describes the algorithm for EXPLAIN, in one sentence after its name.
     fn describe(&self) -> String;
 }

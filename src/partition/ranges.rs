@@ -12,11 +12,14 @@ pub(super) struct Ranges {
     pub(super) exact: bool,
 }
 
+/// The word of [`NUMBERS`] for labels of a hierarchy.
+pub(super) const HIERARCHY: &str = "hierarchy";
+
 /// The option `numbers`.
 pub(super) const NUMBERS: Param = Param {
     name: "numbers",
     summary: "whether numbers and dates are labelled by ranges, or by their hierarchy",
-    kind: Kind::Word(&["range", "hierarchy"]),
+    kind: Kind::Word(&["range", HIERARCHY]),
     default: Some("range"),
 };
 
@@ -32,7 +35,7 @@ impl Ranges {
     /// Reads [`NUMBERS`] and [`RANGES`].
     pub(super) fn read(args: &Arguments) -> Result<Self> {
         Ok(Self {
-            by_hierarchy: args.word("numbers")? == "hierarchy",
+            by_hierarchy: args.word("numbers")? == HIERARCHY,
             exact: args.word("ranges")? == "exact",
         })
     }

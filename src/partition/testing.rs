@@ -46,6 +46,20 @@ impl Toy {
         found.partition
     }
 
+    /// Returns the loss of a partition, from its labels.
+    pub(super) fn loss(&self, partition: &Partition) -> f64 {
+        let loss = |combination: usize| {
+            let group = partition.groups()[combination] as usize;
+            let columns = self.columns.iter().enumerate().map(|(i, column)| {
+                let label = partition.labels(i)[partition.cells(i)[group] as usize];
+                let spans = column.lookup.total_leaves() - 1;
+                (label.leaves(&column.lookup) - 1) as f64 / spans as f64
+            });
+            self.rows(combination as u32) as f64 * columns.sum::<f64>()
+        };
+        (0..self.len()).map(loss).sum()
+    }
+
     /// Returns the labels and the rows of each group.
     pub(super) fn groups(&self, partition: &Partition) -> Vec<(Vec<String>, u64)> {
         let group = |group: usize| {

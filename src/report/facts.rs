@@ -263,8 +263,11 @@ pub struct Suppression {
 /// How the generalization was chosen.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Choice {
-    /// The search as written in the statement; `None` if the levels were given.
+    /// The search in the words of a statement; `None` if the levels were given.
     pub search: Option<String>,
+    /// The searches that RECODING LOCAL tried, each with its value of the metric or the reason why it was skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tried: Vec<String>,
     /// The metric that was minimised.
     pub metric: String,
     /// The value of the metric.

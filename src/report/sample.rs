@@ -135,6 +135,7 @@ pub(crate) fn report() -> Report {
         },
         choice: Choice {
             search: Some("auto".into()),
+            tried: vec![],
             metric: "glm".into(),
             value: 0.255,
             proof: "proven optimal".into(),

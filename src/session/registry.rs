@@ -70,10 +70,8 @@ impl Registry {
     /// Builds the lattice search or partitioning algorithm that SEARCH USING names.
     pub(super) fn search(&self, call: &Call) -> Result<Choice> {
         if let Some(entry) = self.partitioners.get(&call.name) {
-            return Ok(Choice::Partition {
-                call: call.clone(),
-                partitioner: (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?,
-            });
+            let partitioner = (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?;
+            return Ok(Choice::partition(call.clone(), partitioner));
         }
         let Some(entry) = self.searches.get(&call.name) else {
             let known = self.searches.names().chain(self.partitioners.names());

@@ -132,6 +132,23 @@ async fn the_release_is_that_of_a_table_in_memory() {
     assert!(written[0] == written[1], "memory changes what is written");
 }
 
+/// Memory for mondrian is not enough for peel, which is skipped and named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn local_recoding_skips_what_does_not_fit() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let context = session(28_000, scratch.path(), true);
+    hierarchies(&context).await;
+    let sql = statement(&source, &target, "SATISFYING k_anonymity(5) RECODING LOCAL");
+    let rows = collect(&context, &format!("EXPLAIN ANALYZE {sql}")).await;
+    assert_eq!(items(&rows)["divided by"], "mondrian");
+    let shown = arrow::util::pretty::pretty_format_batches(&rows).unwrap().to_string();
+    assert!(
+        shown.contains("| mondrian 0.") && shown.contains("peel skipped (memory limit)"),
+        "{shown}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_do_without_memory_says_what_to_do() {
     let scratch = tempfile::tempdir().unwrap();

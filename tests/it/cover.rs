@@ -11,7 +11,8 @@ const TABLE: &str = "
     CREATE HIERARCHY city AS VALUES ('Bonn', 'west', 'Germany'), ('Ulm', 'south', 'Germany'), ('Jena', 'east', 'Germany'),
       ('Rome', 'Lazio', 'Italy');";
 
-const SEARCHES: [&str; 8] = [
+const SEARCHES: [&str; 9] = [
+    "RECODING LOCAL",
     "SEARCH USING peel",
     "SEARCH USING peel(rounds => 0, numbers => hierarchy)",
     "SEARCH USING mondrian",

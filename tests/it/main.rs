@@ -22,6 +22,7 @@ mod local_adult;
 mod mistakes;
 mod nodes;
 mod planted;
+mod recoding;
 mod reference;
 mod release;
 mod report;

@@ -185,16 +185,13 @@ async fn a_search_that_loses_much_is_told_of_local_recoding() {
     let searched = context.anonymize(request).await.unwrap();
     let advice = searched.release().unwrap().advice.clone().unwrap();
     assert!(
-        advice.starts_with("local recoding loses 0.") && advice.ends_with(": write SEARCH USING mondrian"),
+        advice.starts_with("local recoding loses at most 0.") && advice.ends_with(": write RECODING LOCAL"),
         "{advice}"
     );
     assert_eq!(told.0.lock().pop(), Some((advice.clone(), vec![])));
-    let taken = context
-        .anonymize(&format!("{request} SEARCH USING mondrian"))
-        .await
-        .unwrap();
+    let taken = context.anonymize(&format!("{request} RECODING LOCAL")).await.unwrap();
     let (taken, searched) = (taken.release().unwrap(), searched.release().unwrap());
     assert!(taken.advice.is_none() && taken.value < searched.value / 2.0);
-    let loses: f64 = advice.split(' ').nth(3).unwrap().parse().unwrap();
-    assert!((loses - taken.value).abs() < 0.06 * loses, "{advice}: {}", taken.value);
+    let loses: f64 = advice.split(' ').nth(5).unwrap().parse().unwrap();
+    assert!(taken.value <= 1.06 * loses, "{advice}: {}", taken.value);
 }

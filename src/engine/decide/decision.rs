@@ -2,6 +2,7 @@
 
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::Combinations;
+use crate::folder::Tried;
 use crate::frequency::FrequencySet;
 use crate::job::Job;
 use crate::lattice::Node;
@@ -32,6 +33,10 @@ pub struct Decision {
     pub value: f64,
     /// The proof about other nodes.
     pub proof: Proof,
+    /// The search or partitioning algorithm that found it, in the words of a statement; `None` if the node was given.
+    pub search: Option<String>,
+    /// The algorithms of RECODING LOCAL, in the order they were tried; empty for all else.
+    pub tried: Vec<Tried>,
     /// The number of distinct nodes that were assessed.
     pub nodes: u64,
     /// The reason if the search ended early.
@@ -51,6 +56,27 @@ pub struct Alternatives {
 }
 
 impl Decision {
+    /// Returns the decision for these classes with the value of the metric. All other figures are empty.
+    pub(super) fn chosen(
+        evaluator: &Arc<Evaluator>,
+        (classes, verdict): (Arc<FrequencySet>, Verdict),
+        proof: Proof,
+    ) -> Self {
+        Self {
+            evaluator: Arc::clone(evaluator),
+            value: evaluator.measure(&classes, &verdict)[0],
+            classes,
+            verdict,
+            proof,
+            search: None,
+            tried: vec![],
+            nodes: 0,
+            stopped: None,
+            combinations: None,
+            alternatives: None,
+        }
+    }
+
     /// Returns the number of suppressed rows that are written with `*` labels.
     pub fn starred_rows(&self, job: &Job) -> u64 {
         if job.starred { self.verdict.suppressed } else { 0 }

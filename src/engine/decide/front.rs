@@ -13,9 +13,10 @@
 //!
 //! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under SATISFYING.
 
+use super::context::{budget, context};
 use super::evaluator::{Evaluator, Judged, Verdict};
 use super::infeasible::{found_nothing, infeasible};
-use super::search::{by_costs, context, run};
+use super::search::{by_costs, run};
 use crate::engine::observe::{Observer, Phase};
 use crate::engine::scan::{Scanned, attribute_request, detail_requests, position, scan};
 use crate::error::{Error, Result};
@@ -130,7 +131,7 @@ fn search(
     observer.begin(Phase::Search);
     let told = Arc::clone(observer);
     // The best value of the first objective alone says nothing about a front.
-    let mut context: Context = context(job, observer)
+    let mut context: Context = context(job, budget(job, observer.as_ref()), observer)
         .on_progress(move |p| {
             told.searched(Progress {
                 best: None,

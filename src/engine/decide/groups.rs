@@ -4,9 +4,9 @@ use super::evaluator::{Evaluator, Rule};
 use crate::engine::scan::{class_label_request, fill, position};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
-use crate::job::{Choice, Job};
+use crate::job::Job;
 use crate::model::Class;
-use crate::partition::{Column, Partition, Table};
+use crate::partition::{Column, Partition, Partitioner, Table};
 use crate::search::Oracle;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::cell::RefCell;
@@ -19,11 +19,10 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
-/// Reserves the memory of a partitioning algorithm. The algorithm holds and sorts the combinations, and keeps one
-/// label per column for every group. There may be as many groups as combinations.
-pub(super) fn reserve(job: &Job, evaluator: &Evaluator) -> Result<MemoryReservation> {
+/// Reserves the memory of a partitioning algorithm.
+pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partitioner) -> Result<MemoryReservation> {
     let combinations = evaluator.sets.base().held()?.len();
-    let bytes = combinations * (32 + 16 * job.quasi_identifiers.len());
+    let bytes = partitioner.bytes(combinations, job.quasi_identifiers.len());
     let (state, _) = job.source.rows.clone().into_parts();
     let memory = MemoryConsumer::new("anonsql partition").register(state.task_ctx().memory_pool());
     memory.try_resize(bytes).map_err(|_| {
@@ -67,8 +66,8 @@ struct Scratch {
 }
 
 impl<'a> Groups<'a> {
-    /// Creates the table of a job.
-    pub(super) fn new(job: &Job, evaluator: &'a Evaluator) -> Result<Self> {
+    /// Creates the table of a job for an algorithm.
+    pub(super) fn new(job: &Job, evaluator: &'a Evaluator, partitioner: &dyn Partitioner) -> Result<Self> {
         let (base, lattice) = (evaluator.sets.base(), evaluator.lattice());
         let columns = job.quasi_identifiers.iter().zip(base.key_schema.lookups()).enumerate();
         let columns = columns.map(|(i, (q, lookup))| Column {
@@ -77,11 +76,6 @@ impl<'a> Groups<'a> {
             top: lattice.top().level(i),
             weight: q.weight,
         });
-        let partitioner = match &job.choice {
-            Choice::Partition { partitioner, .. } => Some(partitioner),
-            _ => None,
-        };
-        let reads_class_label = partitioner.is_some_and(|p| p.reads_class_label());
         let least = job.constraints.iter().map(|c| c.model.min_class_size()).max();
         let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
         let by_rows = evaluator.rules.iter().filter_map(|r| r.predicate.least_size()).max();
@@ -95,7 +89,7 @@ impl<'a> Groups<'a> {
                 .max(1),
             rows_suffice: evaluator.rules.iter().all(rows_suffice),
             class_label: class_label_request(job)
-                .filter(|_| reads_class_label)
+                .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
             scratch: RefCell::default(),
         })

@@ -2,8 +2,10 @@
 
 mod advice;
 mod assess;
+mod context;
 mod cover;
 mod decision;
+mod divide;
 mod evaluator;
 mod front;
 mod groups;

@@ -1,22 +1,19 @@
-//! Runs the search, divides the table, or checks the node that the statement gives.
+//! Runs the search, has the table divided, or checks the node that the statement gives.
 
-use super::cover::check_partition;
+use super::context::{budget, context, reason};
 use super::decision::{Alternatives, Decision, Proof, describe};
-use super::evaluator::{Evaluator, Verdict};
-use super::groups::{Combinations, Groups, reserve};
-use super::infeasible::{found_nothing, infeasible, models};
+use super::divide::divided;
+use super::evaluator::Evaluator;
+use super::infeasible::{found_nothing, infeasible};
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::frequency::FrequencySet;
 use crate::job::{Choice, Job};
 use crate::lattice::Node;
 use crate::metric::Metric;
-use crate::partition::Partitioner;
-use crate::pool::{blocking, check_cancelled};
-use crate::search::{Assessment, Budget, Context, Finding, Oracle, Progress, Search, Stop, front::knee};
+use crate::pool::blocking;
+use crate::search::{Assessment, Context, Finding, Oracle, Search, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Searches the lattice, divides the table, or checks the given node, and returns the decision. Fails if the result
 /// does not satisfy the models.
@@ -27,7 +24,7 @@ pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<d
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),
             Choice::Search { search, .. } => searched(&job, &evaluator, search.as_ref(), &observer),
-            Choice::Partition { partitioner, .. } => partitioned(&job, &evaluator, partitioner.as_ref(), &observer),
+            Choice::Partition(_) => divided(&job, &evaluator, &observer),
         }?;
         // The rewriting scan needs the memory that the search worked with.
         evaluator.sets().clear();
@@ -68,74 +65,7 @@ fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decisio
     }
     Ok(Decision {
         nodes: 1,
-        ..chosen(evaluator, (classes, verdict), Proof::Given)
-    })
-}
-
-/// Returns the decision for these classes with the value of the metric. All other figures are empty.
-fn chosen(evaluator: &Arc<Evaluator>, (classes, verdict): (Arc<FrequencySet>, Verdict), proof: Proof) -> Decision {
-    Decision {
-        evaluator: Arc::clone(evaluator),
-        value: evaluator.measure(&classes, &verdict)[0],
-        classes,
-        verdict,
-        proof,
-        nodes: 0,
-        stopped: None,
-        combinations: None,
-        alternatives: None,
-    }
-}
-
-fn budget(job: &Job, observer: &dyn Observer) -> Budget {
-    Budget {
-        deadline: job.time_limit.map(|limit| Instant::now() + limit),
-        max_nodes: job.node_limit,
-        interrupt: observer.interrupt(),
-    }
-}
-
-/// Returns why a search ended early, in words. Returns the error if it failed.
-fn reason(stop: Stop) -> Result<&'static str> {
-    match stop {
-        Stop::Failed(e) => Err(e),
-        Stop::TimeLimit => Ok("time limit"),
-        Stop::NodeLimit => Ok("node limit"),
-        Stop::Interrupted => Ok("interrupted"),
-    }
-}
-
-/// Divides the base set into groups, and judges the groups as they would be released.
-fn partitioned(
-    job: &Job,
-    evaluator: &Arc<Evaluator>,
-    partitioner: &dyn Partitioner,
-    observer: &Arc<dyn Observer>,
-) -> Result<Decision> {
-    observer.begin(Phase::Search);
-    let memory = reserve(job, evaluator)?;
-    let mut context = context(job, observer);
-    context.tell(None);
-    let found = partitioner.run(&Groups::new(job, evaluator)?, &mut context)?;
-    let stopped = found.stopped.map(reason).transpose()?;
-    let base = evaluator.sets().base();
-    check_partition(&base.key_schema, base.held()?, &found.partition)?;
-    check_cancelled()?;
-    let combinations = Combinations::new(memory, evaluator, &found.partition)?;
-    let (classes, verdict) = evaluator.judge_partition(Arc::new(found.partition))?;
-    if !verdict.anonymous {
-        return Err(Error::infeasible(format!(
-            "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
-             for this table",
-            models(job),
-            verdict.suppressed,
-            evaluator.suppression_limit()
-        )));
-    }
-    Ok(Decision {
-        stopped,
-        combinations: Some(combinations),
-        ..chosen(evaluator, (classes, verdict), Proof::None)
+        ..Decision::chosen(evaluator, (classes, verdict), Proof::Given)
     })
 }
 
@@ -146,7 +76,7 @@ fn searched(
     observer: &Arc<dyn Observer>,
 ) -> Result<Decision> {
     observer.begin(Phase::Search);
-    let mut context = context(job, observer);
+    let mut context = context(job, budget(job, observer.as_ref()), observer);
     let weighs = job.report.is_some() && !job.terms.is_empty();
     if weighs {
         context = context.with_front(vec![]);
@@ -169,10 +99,11 @@ fn searched(
         Proof::None
     };
     Ok(Decision {
+        search: job.choice.name(),
         nodes: context.assessed(),
         stopped,
         alternatives: weighs.then(|| alternatives(job, &context)).flatten(),
-        ..chosen(evaluator, evaluator.judge(&node)?, proof)
+        ..Decision::chosen(evaluator, evaluator.judge(&node)?, proof)
     })
 }
 
@@ -217,19 +148,6 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
     let top = evaluator.lattice().top().clone();
     let found = evaluator.assess(std::slice::from_ref(&top))?.swap_remove(0);
     Ok(found.anonymous.then(|| (top, found.cost())))
-}
-
-/// Returns the context of a new run within the job's budget.
-pub(super) fn context(job: &Job, observer: &Arc<dyn Observer>) -> Context {
-    let (told, higher_is_better) = (Arc::clone(observer), job.metric.higher_is_better());
-    let value = move |cost: f64| if higher_is_better { -cost } else { cost };
-    Context::new(job.seed, budget(job, observer.as_ref())).on_progress(move |p| {
-        told.searched(Progress {
-            best: p.best.map(value),
-            bound: p.bound.map(value),
-            ..p
-        })
-    })
 }
 
 /// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended early.

@@ -5,8 +5,8 @@ use crate::engine::release::Release;
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::folder::{
-    FileSummary, HierarchySummary, Manifest, PartitionSummary, ReleasedColumn, Role, SearchSummary, SuppressedRows,
-    hierarchy_key,
+    FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role, SearchSummary,
+    SuppressedRows, hierarchy_key,
 };
 use crate::hierarchy::Hierarchy;
 use crate::job::{Job, Target};
@@ -80,7 +80,9 @@ pub(super) fn manifest(
         warnings: release.warnings.clone(),
         metrics,
         search: SearchSummary {
-            algorithm: job.choice.call().map_or("AT NODE".into(), ToString::to_string),
+            recoding: Some(partition.map_or(Recoding::Global, |_| Recoding::Local)),
+            algorithm: release.search.clone().unwrap_or("AT NODE".into()),
+            tried: release.tried.clone(),
             nodes_assessed: release.nodes,
             proof: release.proof.clone(),
         },

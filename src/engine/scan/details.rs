@@ -1,7 +1,7 @@
 //! The details that the classes of a job contain beside their rows: sensitive values, entities, class labels.
 
 use crate::frequency::{Attribute, Base, DetailRequest};
-use crate::job::{Choice, Constraint, Job};
+use crate::job::{Constraint, Job};
 use crate::metric::Metric;
 
 /// Returns the details that the classes of a job need for its models and to measure `metrics`.
@@ -18,7 +18,7 @@ pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest>
     for constraint in &job.constraints {
         add_attribute(job, constraint, &mut add);
     }
-    let divides = matches!(&job.choice, Choice::Partition { partitioner, .. } if partitioner.reads_class_label());
+    let divides = job.candidates().iter().any(|c| c.partitioner.reads_class_label());
     if divides || metrics.iter().any(|m| m.reads().class_label) {
         class_label_request(job).into_iter().for_each(&mut add);
     }

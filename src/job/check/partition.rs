@@ -1,26 +1,45 @@
 //! Refusals of requests that local recoding cannot meet.
 
-use crate::catalogue::Call;
 use crate::error::{Error, Result};
-use crate::job::{Choice, Job};
+use crate::job::{Candidate, Choice, Job};
 use crate::partition::Partitioner;
 
-/// Refuses requests that no partitioning algorithm, or not the chosen one, can meet.
+/// Refuses requests that none of the chosen partitioning algorithms can meet.
 pub(super) fn check(job: &Job) -> Result<()> {
-    let Choice::Partition { call, partitioner } = &job.choice else {
+    let Choice::Partition(candidates) = &job.choice else {
         return Ok(());
     };
-    divided_by(job, call, partitioner.as_ref())
+    let name = match &candidates[..] {
+        [one] => &one.call.name,
+        _ => "RECODING LOCAL",
+    };
+    let refused = candidates.iter().map(|c| divided_by(job, name, c.partitioner.as_ref()));
+    // The first algorithm needs least of a request, so its refusal says most.
+    refused.reduce(Result::or).unwrap_or(Ok(()))
 }
 
 /// Returns true if a partitioning algorithm can meet the request.
-pub(crate) fn may_divide(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> bool {
-    divided_by(job, call, partitioner).is_ok()
+pub(crate) fn may_divide(job: &Job, name: &str, partitioner: &dyn Partitioner) -> bool {
+    divided_by(job, name, partitioner).is_ok()
 }
 
-/// Refuses requests that a partitioning algorithm cannot meet.
-fn divided_by(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> Result<()> {
-    let name = &call.name;
+impl Job {
+    /// Returns the algorithms of local recoding that can meet the request and serve its metric; none if a node is chosen.
+    pub fn candidates(&self) -> Vec<&Candidate> {
+        let Choice::Partition(candidates) = &self.choice else {
+            return vec![];
+        };
+        // Where one of several may be chosen, the class label guides only those who measure by it.
+        let serves = |c: &&Candidate| {
+            candidates.len() == 1 || !c.partitioner.reads_class_label() || self.metric.reads().class_label
+        };
+        let meets = |c: &&Candidate| may_divide(self, &c.call.name, c.partitioner.as_ref());
+        candidates.iter().filter(serves).filter(meets).collect()
+    }
+}
+
+/// Refuses requests that a partitioning algorithm cannot meet. `name` is what the statement calls it.
+fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.constraints.iter().find(|c| c.subset.is_some()) {
         return Err(Error::usage(format!(

@@ -31,15 +31,14 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             constraint.describe(&job.quasi_identifiers)
         )));
     }
+    let name = job.choice.name().unwrap_or_default();
     match (&job.choice, purpose) {
-        (Choice::Partition { call, .. }, Purpose::Lattice) => Err(Error::usage(format!(
-            "LATTICE OF lists nodes, which {} does not look at; leave SEARCH USING out",
-            call.name
+        (Choice::Partition(_), Purpose::Lattice) => Err(Error::usage(format!(
+            "LATTICE OF lists nodes, which {name} does not look at; leave it out",
         ))),
-        (Choice::Partition { call, .. }, _) => Err(Error::usage(format!(
-            "PARETO FRONT OF looks for nodes of the lattice, and {} divides the table instead; use a search over the \
+        (Choice::Partition(_), _) => Err(Error::usage(format!(
+            "PARETO FRONT OF looks for nodes of the lattice, and {name} divides the table instead; use a search over the \
              lattice, such as SEARCH USING pbg_local, or COMPARE",
-            call.name
         ))),
         (Choice::Node(_), Purpose::Front) => Err(Error::usage(
             "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",

@@ -16,10 +16,7 @@ fn refused(purpose: Purpose, change: impl FnOnce(&mut Job)) -> String {
 
 fn divided(job: &mut Job) {
     let call = Call::bare("mondrian");
-    job.choice = Choice::Partition {
-        partitioner: partition::build(&call).unwrap(),
-        call,
-    };
+    job.choice = Choice::partition(call.clone(), partition::build(&call).unwrap());
 }
 
 #[tokio::test]

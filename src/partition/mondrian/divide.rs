@@ -125,10 +125,17 @@ impl<'a> Run<'a> {
             Split::MostDistinct => columns.sort_by_cached_key(|i| std::cmp::Reverse(self.distinct(*i, group.clone()))),
             Split::First => {}
         }
-        columns.into_iter().find_map(|column| match self.by_range(column) {
-            true => self.cut(column, group.clone(), rows),
-            false => self.children(column, group.clone(), spans[column].label),
-        })
+        let divided = columns.iter().find_map(|column| match self.by_range(*column) {
+            true => self.cut(*column, group.clone(), rows, true),
+            false => self.children(*column, group.clone(), spans[*column].label),
+        });
+        if divided.is_some() || !self.mondrian.relaxed {
+            return divided;
+        }
+        columns.retain(|column| self.by_range(*column));
+        columns
+            .into_iter()
+            .find_map(|column| self.cut(column, group.clone(), rows, false))
     }
 
     fn distinct(&self, column: usize, group: Range<usize>) -> usize {
@@ -151,8 +158,14 @@ impl<'a> Run<'a> {
     }
 
     /// Cuts a group in two in the order of a column, as close to half of its rows as possible such that both sides
-    /// hold.
-    fn cut(&mut self, column: usize, group: Range<usize>, rows: u64) -> Option<Vec<Range<usize>>> {
+    /// hold. Equal values stay together if it cuts only `between_values`.
+    fn cut(
+        &mut self,
+        column: usize,
+        group: Range<usize>,
+        rows: u64,
+        between_values: bool,
+    ) -> Option<Vec<Range<usize>>> {
         let table = self.table;
         self.sort(group.clone(), |c| table.code(column, c));
         let (least, mut below) = (table.least_rows(), 0);
@@ -161,8 +174,8 @@ impl<'a> Run<'a> {
         for at in group.start + 1..group.end {
             let (last, next) = (self.combinations[at - 1], self.combinations[at]);
             below += table.rows(last);
-            let between = self.mondrian.relaxed || table.code(column, last) != table.code(column, next);
-            if between && below >= least && rows - below >= least {
+            let may_cut = !between_values || table.code(column, last) != table.code(column, next);
+            if may_cut && below >= least && rows - below >= least {
                 cuts.push(((2 * below).abs_diff(rows), at));
             }
         }

@@ -17,17 +17,22 @@
 //!   values. Children that do not hold on their own are pooled; the pool takes the smallest of the other children until
 //!   it holds too. The label is the lowest common ancestor of the values in the group.
 //!
-//! `strict` (the default) divides along values: equal values of the column go to the same side. `relaxed` cuts at the
-//! median row, so both sides share the distinct combinations with the median value. This is also possible if many rows
-//! have the same value. If k-anonymity is the model and every column has an order, groups have fewer than 2k + m rows,
-//! where m is the number of rows of the most frequent combination. Rows of one combination stay together. Groups of
-//! `relaxed` may overlap, and groups with equal labels are one class.
+//! `strict` (the default) divides along values: equal values of the column go to the same side. `relaxed` also divides a
+//! group that no cut between values divides: at the median row, so both sides share the distinct combinations with the
+//! median value. So its groups are those of `strict`, divided further, and it never loses more. If k-anonymity is the
+//! model and every column has an order, groups have fewer than 2k + m rows, where m is the number of rows of the most
+//! frequent combination. Rows of one combination stay together. Groups of `relaxed` may overlap, and groups with equal
+//! labels are one class.
+//!
+//! The largest group is divided first. The order has no effect on the result, unless the budget runs out.
 //!
 //! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the share of the
 //! column's range, or of its hierarchy's leaves, that the group spans), the one with the most distinct values in the
 //! group, or the first named. Ties: the first named. LEVELS has no meaning for ranges and is refused.
 //!
-//! **Departures** from the paper: the paper tries no cut but the median, and gives up a column if one child of the
+//! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its median row. Where most rows
+//! share a value, such a cut leaves one side as wide as before, and shares the rows out among the sides by chance. On such
+//! tables it loses up to a third more than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
 //! hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
@@ -46,6 +51,8 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use divide::Run;
 use options::{Mondrian, Split};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 impl Partitioner for Mondrian {
@@ -53,8 +60,13 @@ impl Partitioner for Mondrian {
         let mut run = Run::new(self, table);
         let (mut groups, mut cells) = (vec![0u32; table.len()], vec![vec![]; table.columns().len()]);
         let mut stopped = None;
-        let mut left: Vec<Range<usize>> = Some(0..table.len()).filter(|all| !all.is_empty()).into_iter().collect();
-        while let Some(group) = left.pop() {
+        // The largest group comes next, so that a run that ends early leaves no part of the table undivided beside a
+        // part that is divided to the end.
+        let by_size = |group: Range<usize>| (group.len(), Reverse(group.start));
+        let mut left: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
+        left.extend(Some(by_size(0..table.len())).filter(|(combinations, _)| *combinations > 0));
+        while let Some((combinations, Reverse(start))) = left.pop() {
+            let group = start..start + combinations;
             if stopped.is_none() {
                 stopped = context.check(0).err();
             }
@@ -64,7 +76,7 @@ impl Partitioner for Mondrian {
                 None
             };
             match parts {
-                Some(parts) => left.extend(parts.into_iter().rev()),
+                Some(parts) => left.extend(parts.into_iter().map(by_size)),
                 None => {
                     let number = cells.first().map_or(0, Vec::len) as u32;
                     run.combinations(group.clone())
@@ -87,13 +99,13 @@ impl Partitioner for Mondrian {
     }
 
     fn describe(&self) -> String {
-        let mode = if self.relaxed { "row" } else { "value" };
         let order = match self.split {
             Split::Widest => "the widest column by normalized range",
             Split::MostDistinct => "the column with the most distinct values",
             Split::First => "the first column",
         };
-        format!("divides groups at the median {mode} of {order}, while every part holds")
+        let relaxed = if self.relaxed { ", and then at median rows" } else { "" };
+        format!("divides groups at the median value of {order}{relaxed}, while every part holds")
     }
 }
 
@@ -105,7 +117,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "mode",
-                summary: "strict cuts between values, relaxed also within the combinations of a value",
+                summary: "strict cuts between values; relaxed then also within the combinations of a value",
                 kind: Kind::Word(&["strict", "relaxed"]),
                 default: Some("strict"),
             },
@@ -140,6 +152,7 @@ mod tests {
     use super::super::testing::{Toy, column};
     use super::*;
     use crate::search::Budget;
+    use proptest::prelude::*;
 
     pub(super) fn mondrian(relaxed: bool) -> Mondrian {
         Mondrian {
@@ -214,6 +227,23 @@ mod tests {
         assert_eq!(shown(&toy, mondrian(false)), [("[0, 2] a".to_string(), 6)]);
         let expected = [("[0, 1] a".to_string(), 3), ("[1, 2] a".to_string(), 3)];
         assert_eq!(shown(&toy, mondrian(true)), expected);
+    }
+
+    proptest! {
+        /// The relaxed mode divides the groups of the strict one further, so it never loses more.
+        #[test]
+        fn the_relaxed_mode_loses_no_more(
+            rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool
+        ) {
+            let columns = vec![column(&["a", "a", "b", "b", "b", "b"], true), column(&["a", "a", "b", "c"], false)];
+            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
+            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            let [strict, relaxed] = [false, true].map(|relaxed| toy.run(&mondrian(relaxed)));
+            prop_assert!(toy.loss(&relaxed) <= toy.loss(&strict) + 1e-9);
+            if rows.values().sum::<u64>() >= k {
+                prop_assert!(toy.groups(&relaxed).iter().all(|(_, rows)| *rows >= k));
+            }
+        }
     }
 
     /// Cells of two values over 0 to 5. The ends of a range reveal no value, and a group of one value has the value as

@@ -97,6 +97,12 @@ impl Partitioner for Peel {
         self.ranges.by_hierarchy
     }
 
+    /// Beside its combinations, a class has its rows, its cells and its loss; a release of 1.6 million combinations of
+    /// five columns was measured.
+    fn bytes(&self, combinations: usize, columns: usize) -> usize {
+        combinations * (64 + 32 * columns)
+    }
+
     fn describe(&self) -> String {
         "takes the classes that hold off the table, from the node that loses least to the one that loses most, and then \
          moves rows between classes while that loses less"
@@ -145,20 +151,6 @@ mod tests {
         Peel { ranges, rounds }
     }
 
-    /// The loss of a partition, from its labels.
-    fn loss(toy: &Toy, partition: &Partition) -> f64 {
-        let loss = |combination: usize| {
-            let group = partition.groups()[combination] as usize;
-            let columns = toy.columns.iter().enumerate().map(|(i, column)| {
-                let label = partition.labels(i)[partition.cells(i)[group] as usize];
-                let spans = column.lookup.total_leaves() - 1;
-                (label.leaves(&column.lookup) - 1) as f64 / spans as f64
-            });
-            toy.rows(combination as u32) as f64 * columns.sum::<f64>()
-        };
-        (0..toy.len()).map(loss).sum()
-    }
-
     /// The least loss of any partition whose groups hold, found by trying every one.
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {
@@ -199,9 +191,9 @@ mod tests {
             if rows.values().sum::<u64>() >= k {
                 for partition in [&walked, &improved] {
                     prop_assert!(toy.groups(partition).iter().all(|(_, rows)| *rows >= k));
-                    prop_assert!(loss(&toy, partition) >= least_loss(&toy, ranges) - 1e-9);
+                    prop_assert!(toy.loss(partition) >= least_loss(&toy, ranges) - 1e-9);
                 }
-                prop_assert!(loss(&toy, &improved) <= loss(&toy, &walked) + 1e-9);
+                prop_assert!(toy.loss(&improved) <= toy.loss(&walked) + 1e-9);
             }
         }
     }

@@ -41,6 +41,10 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             .text(format!(". Seed {}.", choice.seed)),
     };
     let mut blocks = vec![Block::Paragraph(text)];
+    if !choice.tried.is_empty() {
+        let tried = format!("It lost least of those that were tried: {}.", choice.tried.join(", "));
+        blocks.push(Block::Paragraph(tried.into()));
+    }
     if let Some(advice) = &choice.advice {
         blocks.push(Block::Paragraph(
             Line::from("Worth a look: ").text(advice.as_str()).text("."),

@@ -1,4 +1,4 @@
-//! Binds how the released node is found: a search, a named node, or the node of a manifest.
+//! Binds how the released node or partition is found: a recoding, a search, a named node, or the node of a manifest.
 
 use super::roles::level;
 use crate::catalogue::Call;
@@ -9,18 +9,27 @@ use crate::location::expanded;
 use crate::pool::blocking;
 use crate::search;
 use crate::session::registry::Registry;
-use crate::sql::clause::ChoiceClause;
+use crate::sql::clause::{ChoiceClause, RecodingClause};
 use std::path::Path;
 
-/// Binds the search, or the node that AT NODE or USING MANIFEST names.
+/// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
 pub(super) async fn choice(
     registry: &Registry,
+    recoding: Option<RecodingClause>,
     choice: &ChoiceClause,
     quasi_identifiers: &[QuasiIdentifier],
 ) -> Result<Choice> {
+    let local = recoding == Some(RecodingClause::Local);
     let levels = match choice {
+        ChoiceClause::Default if local => return Choice::local(),
         ChoiceClause::Default => return registry.search(&Call::bare(search::DEFAULT)),
-        ChoiceClause::Search(call) => return registry.search(call),
+        ChoiceClause::Search(call) => return searched(registry, recoding, call),
+        ChoiceClause::Node(_) | ChoiceClause::Manifest(_) if local => {
+            return Err(Error::usage(
+                "AT NODE and USING MANIFEST give one level per column, which is RECODING GLOBAL; leave RECODING LOCAL \
+                 out, or them",
+            ));
+        }
         ChoiceClause::Node(levels) => levels.clone(),
         ChoiceClause::Manifest(path) => {
             let (path, quasi_identifiers) = (path.clone(), quasi_identifiers.to_vec());
@@ -49,6 +58,28 @@ pub(super) async fn choice(
         _ => Err(Error::usage(format!("AT NODE gives {} two levels", q.column))),
     };
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
+}
+
+/// Binds the search that a statement names. Fails if it is one of the other recoding.
+fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) -> Result<Choice> {
+    let choice = registry.search(call)?;
+    let is_local = matches!(choice, Choice::Partition(_));
+    let Some(recoding) = recoding.filter(|r| (*r == RecodingClause::Local) != is_local) else {
+        return Ok(choice);
+    };
+    let of = if is_local {
+        RecodingClause::Local
+    } else {
+        RecodingClause::Global
+    };
+    let global: Vec<&str> = registry.searches.names().collect();
+    let local: Vec<&str> = registry.partitioners.names().collect();
+    Err(Error::usage(format!(
+        "SEARCH USING {} is RECODING {of}, and RECODING {recoding} is asked for; global: {}; local: {}",
+        call.name,
+        global.join(", "),
+        local.join(", ")
+    )))
 }
 
 /// Reads the levels of an earlier release from its manifest. Fails if that release is local recoding, or if one of the

@@ -97,7 +97,7 @@ impl AnonContext {
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
-            choice: choice(&registry, &statement.choice, &quasi_identifiers).await?,
+            choice: choice(&registry, statement.recoding, &statement.choice, &quasi_identifiers).await?,
             quasi_identifiers,
             metric_name,
             metric,

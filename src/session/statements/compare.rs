@@ -1,4 +1,4 @@
-//! `COMPARE ANONYMIZE`: one row per search, with metrics measured on the release of each.
+//! `COMPARE ANONYMIZE`: one row per recoding and search, with metrics measured on the release of each.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -10,7 +10,7 @@ use crate::metric::{self, Metric};
 use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::clause::ChoiceClause;
+use crate::sql::clause::{ChoiceClause, RecodingClause};
 use crate::sql::name::{call, list};
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
@@ -21,8 +21,8 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "COMPARE",
     starts: &["COMPARE ANONYMIZE"],
-    summary: "sets the releases of several searches side by side",
-    syntax: "COMPARE ANONYMIZE ... SEARCH USING (algorithm [(option => value, ...)], ...)",
+    summary: "sets the releases of several searches or recodings side by side",
+    syntax: "COMPARE ANONYMIZE ... [RECODING (GLOBAL, LOCAL)] [SEARCH USING (algorithm [(option => value, ...)], ...)]",
     example: "COMPARE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5) SEARCH USING (flash, mondrian)",
     read: |c, _| {
         let (mut anonymize, s) = spec::read(c, "COMPARE ANONYMIZE", &[], true)?;
@@ -30,26 +30,52 @@ pub(super) const ENTRY: Entry = Entry {
         if let ChoiceClause::Search(one) = std::mem::take(&mut anonymize.choice) {
             searches.push(one);
         }
-        if searches.is_empty() {
-            return Err(c.error("COMPARE needs the searches; example: SEARCH USING (flash, mondrian)"));
+        let recodings = anonymize.recoding.take().into_iter().chain(s.recodings).collect();
+        let compare = Compare {
+            anonymize,
+            recodings,
+            searches,
+        };
+        if compare.choices().is_empty() {
+            return Err(c.error(
+                "COMPARE needs what to compare; examples: RECODING (GLOBAL, LOCAL), SEARCH USING (flash, mondrian)",
+            ));
         }
-        Ok(Statement::new(Compare { anonymize, searches }))
+        Ok(Statement::new(compare))
     },
 };
 
-/// `COMPARE ANONYMIZE ... SEARCH USING (a, b, ...)`
+/// `COMPARE ANONYMIZE ... RECODING (a, b, ...) SEARCH USING (c, d, ...)`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compare {
-    /// The request without a search.
+    /// The request without a recoding and without a search.
     pub(super) anonymize: AnonymizeSpec,
+    /// The recodings that are compared.
+    pub(super) recodings: Vec<RecodingClause>,
     /// The searches that are compared.
     pub(super) searches: Vec<Call>,
 }
 
 impl fmt::Display for Compare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let searches = list(&self.searches, |s, f| write!(f, "{}", call(s)));
-        write!(f, "COMPARE {} SEARCH USING ({searches})", self.anonymize)
+        write!(f, "COMPARE {}", self.anonymize)?;
+        if !self.recodings.is_empty() {
+            write!(f, " RECODING ({})", list(&self.recodings, fmt::Display::fmt))?;
+        }
+        if !self.searches.is_empty() {
+            let searches = list(&self.searches, |s, f| write!(f, "{}", call(s)));
+            write!(f, " SEARCH USING ({searches})")?;
+        }
+        Ok(())
+    }
+}
+
+impl Compare {
+    /// Returns what is compared: the recodings, then the searches.
+    fn choices(&self) -> Vec<(Option<RecodingClause>, ChoiceClause)> {
+        let recodings = self.recodings.iter().map(|r| (Some(*r), ChoiceClause::Default));
+        let searches = self.searches.iter().map(|s| (None, ChoiceClause::Search(s.clone())));
+        recodings.chain(searches).collect()
     }
 }
 
@@ -71,9 +97,9 @@ impl Run for Compare {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let mut jobs: Vec<Arc<Job>> = vec![];
-        for search in &self.searches {
-            let choice = ChoiceClause::Search(search.clone());
+        for (recoding, choice) in self.choices() {
             let anonymize = AnonymizeSpec {
+                recoding,
                 choice,
                 ..self.anonymize.clone()
             };
@@ -81,7 +107,7 @@ impl Run for Compare {
             jobs.push(Arc::new(job));
         }
         let Some(first) = jobs.first().cloned() else {
-            return Answer::done("no search is named");
+            return Answer::done("nothing is compared");
         };
         let metrics = Arc::new(measured(&first)?);
         let names: Vec<String> = metrics.iter().map(|(name, _)| name.clone()).collect();
@@ -97,7 +123,9 @@ impl Run for Compare {
             .map(|c| c.describe(&first.quasi_identifiers))
             .collect();
         let mut rows = vec![];
-        for (job, search) in jobs.into_iter().zip(&self.searches) {
+        let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
+        let searches = self.searches.iter().map(ToString::to_string);
+        for (job, named) in jobs.into_iter().zip(recodings.chain(searches)) {
             let outcome = engine::measure(&job, &evaluator, &objectives, &context.observer).await;
             let outcome = match outcome {
                 Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
@@ -105,10 +133,12 @@ impl Run for Compare {
                 // The first value is the job's own metric, which the answer does not contain.
                 Ok((release, mut values)) => Ok((release, values.split_off(1))),
             };
-            rows.push(Row {
-                search: search.to_string(),
-                outcome,
-            });
+            // What a recoding runs by itself is named with it.
+            let search = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
+                Some(search) if search != named => format!("{named}: {search}"),
+                _ => named,
+            };
+            rows.push(Row { search, outcome });
         }
         answer(&rows, &names, &models)
     }

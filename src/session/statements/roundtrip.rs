@@ -123,6 +123,10 @@ fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
     vec(one, 0..3)
 }
 
+fn recoding() -> impl Strategy<Value = RecodingClause> {
+    prop::sample::select(vec![RecodingClause::Global, RecodingClause::Local])
+}
+
 fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
     let one = (call(), of(name()), vec(name(), 0..3)).prop_map(|(model, sensitive, subset)| ConstraintClause {
         model,
@@ -181,14 +185,14 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
         of(limit),
         of(any::<bool>()),
         vec(goal, 0..3),
-        choice(),
+        (of(recoding()), choice()),
         options(),
         vec(name(), 0..3),
         of(text()),
     );
     (source(), of(target()), roles, constraints(), rest).prop_map(|(source, target, roles, satisfying, rest)| {
         let (identifiers, quasi_identifiers, sensitive, class, keep, entity, population) = roles;
-        let (limit, starred, minimizing, choice, options, accepting, report) = rest;
+        let (limit, starred, minimizing, (recoding, choice), options, accepting, report) = rest;
         AnonymizeSpec {
             source,
             target,
@@ -203,6 +207,7 @@ fn anonymize() -> impl Strategy<Value = AnonymizeSpec> {
             limit,
             starred,
             minimizing,
+            recoding,
             choice,
             options,
             accepting,
@@ -302,8 +307,9 @@ fn statement() -> impl Strategy<Value = Statement> {
             let (objectives, epsilon): (Vec<_>, Vec<_>) = both.into_iter().unzip();
             Statement::new(Pareto { anonymize: inner(a), objectives, epsilon: if with { epsilon } else { vec![] } })
         }),
-        1 => (anonymize(), vec(call(), 1..3)).prop_map(move |(a, searches)| {
-            Statement::new(Compare { anonymize: AnonymizeSpec { choice: ChoiceClause::Default, ..inner(a) }, searches })
+        1 => (anonymize(), vec(recoding(), 0..3), vec(call(), 1..3)).prop_map(move |(a, recodings, searches)| {
+            let anonymize = AnonymizeSpec { recoding: None, choice: ChoiceClause::Default, ..inner(a) };
+            Statement::new(Compare { anonymize, recodings, searches })
         }),
         1 => anonymize().prop_map(move |a| Statement::new(Wrapped {
             before: "COPY (".into(), anonymize: inner(a), after: ") TO 'x' STORED AS CSV".into()

@@ -1,4 +1,4 @@
-//! `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node is found.
+//! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node or partition is found.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -7,6 +7,15 @@ use crate::sql::cursor::Cursor;
 use crate::sql::name::{call, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
+
+/// Whether equal values get equal labels in every row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecodingClause {
+    /// RECODING GLOBAL: one level per column, for all rows.
+    Global,
+    /// RECODING LOCAL: the table is divided, and each group has labels of its own.
+    Local,
+}
 
 /// How the released node is found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,6 +29,22 @@ pub enum ChoiceClause {
     Node(Vec<(String, u32)>),
     /// USING MANIFEST: the node of an earlier release.
     Manifest(String),
+}
+
+/// Parses what follows `RECODING`: one recoding, or a list of them.
+pub(crate) fn recoding(c: &mut Cursor) -> Result<(Option<RecodingClause>, Vec<RecodingClause>)> {
+    if c.looks_at_token(&Token::LParen) {
+        return Ok((None, c.list("GLOBAL or LOCAL", one_recoding)?));
+    }
+    Ok((Some(one_recoding(c)?), vec![]))
+}
+
+fn one_recoding(c: &mut Cursor) -> Result<RecodingClause> {
+    match () {
+        () if c.take("GLOBAL") => Ok(RecodingClause::Global),
+        () if c.take("LOCAL") => Ok(RecodingClause::Local),
+        () => Err(c.expected("GLOBAL or LOCAL", ["GLOBAL", "LOCAL"])),
+    }
 }
 
 /// Parses what follows `SEARCH USING`: one algorithm, or a list of them with [`ChoiceClause::Default`].
@@ -45,6 +70,15 @@ pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
         return Err(c.expected("USING MANIFEST 'path', or SEARCH USING algorithm", ["MANIFEST"]));
     }
     c.string("a path in quotes").map(ChoiceClause::Manifest)
+}
+
+impl Display for RecodingClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RecodingClause::Global => "GLOBAL",
+            RecodingClause::Local => "LOCAL",
+        })
+    }
 }
 
 /// Prints the clause; [`ChoiceClause::Default`] prints nothing.

@@ -1,7 +1,7 @@
 //! The clauses that statements share. Each clause is one constant: its first keywords, its syntax, an example and its
 //! parser. Clauses may stand in any order after the source, each at most once.
 
-use super::choice::{self, ChoiceClause};
+use super::choice::{self, ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
 use super::goal::{self, GoalClause, ObjectiveClause};
 use super::options;
@@ -41,6 +41,8 @@ pub(crate) struct Clauses {
     pub(crate) limit: Option<LimitClause>,
     pub(crate) starred: Option<bool>,
     pub(crate) minimizing: Vec<GoalClause>,
+    pub(crate) recoding: Option<RecodingClause>,
+    pub(crate) recodings: Vec<RecodingClause>,
     pub(crate) choice: ChoiceClause,
     pub(crate) searches: Vec<Call>,
     pub(crate) options: Vec<(String, Value)>,
@@ -103,8 +105,11 @@ clauses! {
     MINIMIZING: "MINIMIZING", "MINIMIZING metric | w * metric + w * metric ...",
         "the metric to lose least of; glm without it",
         "MINIMIZING glm", |c, s| { s.minimizing = goal::goals(c)?; Ok(()) };
+    RECODING: "RECODING", "RECODING GLOBAL | LOCAL",
+        "one level per column for all rows, or groups with labels of their own, which lose less; GLOBAL without it",
+        "RECODING LOCAL", |c, s| { (s.recoding, s.recodings) = choice::recoding(c)?; Ok(()) };
     SEARCH: "SEARCH", "SEARCH USING algorithm [(option => value, ...)]",
-        "the algorithm that chooses the node or the groups; auto without it", "SEARCH USING flash", |c, s| {
+        "the algorithm that chooses the node or the groups; without it auto, or the best of several with RECODING LOCAL", "SEARCH USING flash", |c, s| {
         if !c.take("USING") {
             return Err(c.expected("SEARCH USING algorithm, such as SEARCH USING flash", ["USING"]));
         }

@@ -11,7 +11,7 @@ pub(crate) mod source;
 mod suppression;
 mod target;
 
-pub use choice::ChoiceClause;
+pub use choice::{ChoiceClause, RecodingClause};
 pub use constraint::ConstraintClause;
 pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};

@@ -97,7 +97,8 @@ impl Facts<'_> {
 
     fn choice(&self) -> report::Choice {
         report::Choice {
-            search: self.job.choice.call().map(ToString::to_string),
+            search: self.release.search.clone(),
+            tried: self.release.tried.iter().map(ToString::to_string).collect(),
             metric: self.job.metric_name.clone(),
             value: self.release.value,
             proof: self.decision.proof(self.job),

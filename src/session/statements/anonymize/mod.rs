@@ -31,7 +31,8 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
   SATISFYING model [ON column | ON (c, ...)] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
-  [MINIMIZING metric] [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
+  [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
+  [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
   [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html']",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     read: |c, _| {

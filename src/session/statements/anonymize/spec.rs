@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::quoting::{ident, literal};
 use crate::sql::clause::list::{self as clause, Clause, Clauses};
 use crate::sql::clause::{
-    ChoiceClause, ConstraintClause, GoalClause, IdentifierClause, LimitClause, QuasiIdentifierClause, SensitiveClause,
-    SourceClause, TargetClause, constraint, options, roles, source,
+    ChoiceClause, ConstraintClause, GoalClause, IdentifierClause, LimitClause, QuasiIdentifierClause, RecodingClause,
+    SensitiveClause, SourceClause, TargetClause, constraint, options, roles, source,
 };
 use crate::sql::cursor::Cursor;
 use crate::sql::name::{list, names};
@@ -41,6 +41,8 @@ pub struct AnonymizeSpec {
     pub starred: Option<bool>,
     /// MINIMIZING: one metric, or the terms of a weighted sum; empty if not given.
     pub minimizing: Vec<GoalClause>,
+    /// RECODING: whether equal values get equal labels in every row.
+    pub recoding: Option<RecodingClause>,
     /// SEARCH USING, AT NODE or USING MANIFEST.
     pub choice: ChoiceClause,
     /// WITH: the options of the run.
@@ -63,6 +65,7 @@ const BASE: &[Clause] = &[
     clause::SUPPRESSING,
     clause::SUPPRESSED,
     clause::MINIMIZING,
+    clause::RECODING,
     clause::SEARCH,
     clause::NODE,
     clause::MANIFEST,
@@ -71,7 +74,7 @@ const BASE: &[Clause] = &[
 ];
 
 /// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of `more`. Returns the spec
-/// and the parsed clauses, in which the values of `more` and a list of searches remain.
+/// and the parsed clauses, in which the values of `more` and lists of recodings or searches remain.
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
@@ -99,6 +102,7 @@ pub(in crate::session) fn read(
         limit: s.limit,
         starred: s.starred,
         minimizing: std::mem::take(&mut s.minimizing),
+        recoding: s.recoding,
         choice: std::mem::take(&mut s.choice),
         options: std::mem::take(&mut s.options),
         accepting: std::mem::take(&mut s.accepting),
@@ -107,12 +111,16 @@ pub(in crate::session) fn read(
     Ok((anonymize, s))
 }
 
-/// Fails if a list of searches is given, which only COMPARE accepts.
+/// Fails if a list of searches or recodings is given, which only COMPARE accepts.
 pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
-    if clauses.searches.is_empty() {
-        return Ok(());
-    }
-    Err(c.error("a list of searches stands only in COMPARE ANONYMIZE; name one: SEARCH USING flash"))
+    let (what, example) = match (clauses.recodings.is_empty(), clauses.searches.is_empty()) {
+        (true, true) => return Ok(()),
+        (true, false) => ("searches", "SEARCH USING flash"),
+        (false, _) => ("recodings", "RECODING LOCAL"),
+    };
+    Err(c.error(format_args!(
+        "a list of {what} stands only in COMPARE ANONYMIZE; name one: {example}"
+    )))
 }
 
 impl AnonymizeSpec {
@@ -167,6 +175,9 @@ impl Display for AnonymizeSpec {
         for (i, goal) in self.minimizing.iter().enumerate() {
             f.write_str(if i == 0 { gap } else { " + " })?;
             write!(f, "{}{goal}", if i == 0 { "MINIMIZING " } else { "" })?;
+        }
+        if let Some(recoding) = self.recoding {
+            write!(f, "{gap}RECODING {recoding}")?;
         }
         if self.choice != ChoiceClause::Default {
             write!(f, "{gap}{}", self.choice)?;

@@ -44,6 +44,11 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         true,
     ));
     // These columns exist only if the release has something to report in them.
+    if release.is_some_and(|r| !r.tried.is_empty()) {
+        columns.push(("search", text(|r| r.search.clone().unwrap_or_default()), true));
+        let tried = |r: &Release| r.tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        columns.push(("tried", text(tried), true));
+    }
     if release.is_some_and(|r| !r.randomized.is_empty()) {
         let bits = |c: &RandomizedColumn| {
             let (before, after) = (c.information_before, c.information_after);

@@ -3,7 +3,7 @@
 use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning, top};
 use crate::engine::{Decision, Findings, Phase};
 use crate::frequency::BaseSet;
-use crate::job::{Choice, Job, SuppressionLimit};
+use crate::job::{Candidate, Choice, Job, SuppressionLimit};
 use crate::model::Monotonicity;
 use crate::search::Oracle;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Returns what follows from the request alone.
 pub(super) fn plan(job: &Job) -> Value {
     let lattice = match &job.choice {
-        Choice::Partition { .. } => Value::Null,
+        Choice::Partition(_) => Value::Null,
         Choice::Search { .. } | Choice::Node(_) => json!({
             "nodes": whole(job.quasi_identifiers.iter().map(levels).product()),
             "levels": job.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
@@ -87,8 +87,20 @@ fn suppression(job: &Job) -> Value {
 fn choice(job: &Job) -> Value {
     match &job.choice {
         Choice::Search { call, .. } => json!({ "by": "search", "search": call.to_string() }),
-        Choice::Partition { call, partitioner } => {
-            json!({ "by": "partition", "search": call.to_string(), "does": partitioner.describe() })
+        Choice::Partition(_) => {
+            let does = |c: &&Candidate| json!({ "search": c.call.to_string(), "does": c.partitioner.describe() });
+            let candidates = job.candidates();
+            match &candidates[..] {
+                [one] => {
+                    json!({ "by": "partition", "search": one.call.to_string(), "does": one.partitioner.describe() })
+                }
+                all => json!({
+                    "by": "partition",
+                    "search": job.choice.name(),
+                    "does": "keeps the partition that loses least",
+                    "of": all.iter().map(does).collect::<Vec<_>>(),
+                }),
+            }
         }
         Choice::Node(levels) => json!({ "by": "node", "node": node(job, levels) }),
     }
@@ -116,7 +128,9 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
         "phases": phases,
     });
     let found = match &decision.verdict.partition {
-        Some(partition) => json!({ "groups": partition.len(), "labels": decision.describe(job) }),
+        Some(partition) => json!({
+            "groups": partition.len(), "labels": decision.describe(job), "search": decision.search, "tried": decision.tried,
+        }),
         None => {
             let levels = decision.classes.node().levels();
             json!({

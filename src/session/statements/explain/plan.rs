@@ -3,7 +3,7 @@
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
 use crate::hierarchy::TOP;
-use crate::job::{Choice, Constraint, Job, QuasiIdentifier};
+use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
 
@@ -51,12 +51,11 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         .for_each(|c| add("entity", format!("{c}: classes count its distinct values")));
 
     match &job.choice {
-        Choice::Partition { call, partitioner } => {
+        Choice::Partition(_) => {
             let what = "the distinct combinations of the base query, in memory: no rows";
-            add(
-                "partition",
-                format!("of {what}; {} {}", call.name, partitioner.describe()),
-            );
+            for Candidate { call, partitioner } in job.candidates() {
+                add("partition", format!("of {what}; {call} {}", partitioner.describe()));
+            }
         }
         Choice::Search { .. } | Choice::Node(_) => {
             let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
@@ -74,9 +73,12 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     add("metric", job.metric_name.clone());
     add(
         "search",
-        match &job.choice {
-            Choice::Search { call, .. } | Choice::Partition { call, .. } => call.to_string(),
-            Choice::Node(levels) => format!("none: the node {levels:?} is given"),
+        match (&job.choice, job.choice.name()) {
+            (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
+            (Choice::Partition(all), Some(name)) if all.len() > 1 => {
+                format!("{name}: the partition that loses least by {}", job.metric_name)
+            }
+            (_, name) => name.unwrap_or_default(),
         },
     );
     engine::named_warnings(job)
@@ -86,7 +88,7 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         add("report", report.path().display().to_string());
     }
     add("base query", base_query(job));
-    if let Choice::Partition { .. } = job.choice {
+    if let Choice::Partition(_) = job.choice {
         return rows;
     }
     add("top node's query", node_query(job, &top(job)));
@@ -174,7 +176,7 @@ pub(super) fn pruning(job: &Job) -> String {
     let (call, search) = match &job.choice {
         Choice::Search { call, search } => (call, search),
         Choice::Node(_) => return "nothing: the node is given".into(),
-        Choice::Partition { .. } => return "nothing: a group is divided only into groups that may be released".into(),
+        Choice::Partition(_) => return "nothing: a group is divided only into groups that may be released".into(),
     };
     let limited = job.suppression.rows(u64::MAX) > 0;
     let breaks = |c: &&Constraint| match monotonicity(job, c) {

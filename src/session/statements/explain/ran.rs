@@ -22,6 +22,9 @@ pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Durat
     ];
     match &decision.verdict.partition {
         Some(partition) => {
+            let tried = decision.tried.iter().map(|tried| row("tried", tried.to_string()));
+            rows.extend(tried);
+            rows.extend(decision.search.iter().map(|search| row("divided by", search.clone())));
             rows.push(row("groups", partition.len().to_string()));
             rows.push(row("labels", decision.describe(job)));
         }

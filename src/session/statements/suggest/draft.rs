@@ -8,7 +8,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::verify::spec::Verify;
 use crate::sql::clause::{
     ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, QuasiIdentifierClause,
-    SensitiveClause, SourceClause, TargetClause,
+    RecodingClause, SensitiveClause, SourceClause, TargetClause,
 };
 use crate::suggest::{Facts, Proposal, Role};
 
@@ -78,6 +78,15 @@ impl Draft {
     pub(super) fn searching(&self, search: &str) -> AnonymizeSpec {
         AnonymizeSpec {
             choice: ChoiceClause::Search(Call::bare(search)),
+            ..self.anonymize.clone()
+        }
+    }
+
+    /// Returns the same statements with RECODING LOCAL.
+    pub(super) fn recoded_locally(&self) -> AnonymizeSpec {
+        AnonymizeSpec {
+            recoding: Some(RecodingClause::Local),
+            choice: ChoiceClause::Default,
             ..self.anonymize.clone()
         }
     }
@@ -186,6 +195,7 @@ fn anonymize(
         limit: Percent::parse("5").map(LimitClause::Percent),
         starred: None,
         minimizing: vec![],
+        recoding: None,
         choice: ChoiceClause::Default,
         options: vec![("time_limit".into(), Value::Text(TIME_LIMIT.into()))],
         accepting: vec![],

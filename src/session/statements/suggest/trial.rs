@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 /// The table name of the sampled rows.
 const TABLE: &str = "sampled";
-/// The search that loses least. It divides the table at once, whatever the number of columns.
+/// The fastest of the algorithms of RECODING LOCAL, which loses no more. It divides the table at once, whatever the number
+/// of columns.
 const LOCAL: &str = "mondrian";
 /// The search for one level per column, with which all rows alike are easier to work with.
 const GLOBAL: &str = "auto";
@@ -58,7 +59,7 @@ impl Trial {
 pub(super) struct Outcome {
     /// What the release would lose.
     pub(super) trial: Trial,
-    /// The search of the release.
+    /// The search that was tried.
     pub(super) search: &'static str,
     /// The search that was not chosen, and its loss.
     pub(super) other: Option<(&'static str, f64)>,
@@ -90,6 +91,9 @@ impl Outcome {
         );
         if let Some((search, loss)) = self.other {
             told += &format!(" ({loss:.2} by {search})");
+        }
+        if self.search == LOCAL {
+            told += "; RECODING LOCAL tries this and more, and loses no more";
         }
         if self.is_without_diversity {
             told += "; no release has different sensitive values in every class, so none is asked for (l_diversity)";
@@ -132,7 +136,10 @@ pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut D
         Some(global) => (GLOBAL, global.clone(), Some((LOCAL, local.loss))),
         None => (LOCAL, local, global.map(|g| (GLOBAL, g.loss))),
     };
-    draft.anonymize = draft.searching(search);
+    draft.anonymize = match search {
+        LOCAL => draft.recoded_locally(),
+        search => draft.searching(search),
+    };
     Ok(Outcome {
         trial,
         search,

@@ -1,0 +1,40 @@
+//! The budget of a search or of local recoding, and its context.
+
+use crate::engine::observe::Observer;
+use crate::error::Result;
+use crate::job::Job;
+use crate::search::{Budget, Context, Progress, Stop};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Returns the budget of a job that begins now.
+pub(super) fn budget(job: &Job, observer: &dyn Observer) -> Budget {
+    Budget {
+        deadline: job.time_limit.map(|limit| Instant::now() + limit),
+        max_nodes: job.node_limit,
+        interrupt: observer.interrupt(),
+    }
+}
+
+/// Returns why a search ended early, in words. Returns the error if it failed.
+pub(super) fn reason(stop: Stop) -> Result<&'static str> {
+    match stop {
+        Stop::Failed(e) => Err(e),
+        Stop::TimeLimit => Ok("time limit"),
+        Stop::NodeLimit => Ok("node limit"),
+        Stop::Interrupted => Ok("interrupted"),
+    }
+}
+
+/// Returns the context of a new run within a budget.
+pub(super) fn context(job: &Job, budget: Budget, observer: &Arc<dyn Observer>) -> Context {
+    let (told, higher_is_better) = (Arc::clone(observer), job.metric.higher_is_better());
+    let value = move |cost: f64| if higher_is_better { -cost } else { cost };
+    Context::new(job.seed, budget).on_progress(move |p| {
+        told.searched(Progress {
+            best: p.best.map(value),
+            bound: p.bound.map(value),
+            ..p
+        })
+    })
+}

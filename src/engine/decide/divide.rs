@@ -1,0 +1,144 @@
+//! Local recoding: has algorithms divide the base set, and decides for the partition that loses least.
+
+use super::context::{budget, context, reason};
+use super::cover::check_partition;
+use super::decision::{Decision, Proof};
+use super::evaluator::{Evaluator, Verdict};
+use super::groups::{Combinations, Groups, reserve};
+use super::infeasible::models;
+use crate::engine::observe::{Observer, Phase};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Tried;
+use crate::frequency::FrequencySet;
+use crate::job::{Candidate, Choice, Job};
+use crate::pool::check_cancelled;
+use crate::search::{Budget, Oracle};
+use datafusion::execution::memory_pool::MemoryReservation;
+use std::sync::Arc;
+
+/// A partition that may be released.
+struct Division<'a> {
+    candidate: &'a Candidate,
+    classes: Arc<FrequencySet>,
+    verdict: Verdict,
+    /// The value of the metric, negated if higher is better.
+    cost: f64,
+    memory: MemoryReservation,
+}
+
+/// The most combinations of a table for which a second form of an algorithm is run. Beyond them the time of RECODING LOCAL
+/// would be spent on little.
+const SECOND_FORM: usize = 1 << 18;
+
+/// Runs every algorithm that can meet the request, one after the other within one budget, each as if it were alone.
+/// Decides for the partition of least loss by the job's metric; of equal ones for the first. An algorithm that does not
+/// fit the memory limit, or whose turn comes when the time is over, is skipped if there is another; of a large table, so is
+/// a second form of an algorithm.
+pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    observer.begin(Phase::Search);
+    let budget = budget(job, observer.as_ref());
+    let is_large = evaluator.sets().base().combinations() as usize > SECOND_FORM;
+    let (mut best, mut tried, mut refused, mut stopped) = (None::<Division>, vec![], None, None);
+    let mut divided_by: Vec<&str> = vec![];
+    for candidate in job.candidates() {
+        let mut told = Tried {
+            search: candidate.call.to_string(),
+            value: None,
+            skipped: None,
+        };
+        if is_large && divided_by.contains(&candidate.call.name.as_str()) {
+            told.skipped = Some("large table".into());
+            tried.push(told);
+            continue;
+        }
+        match divide(job, evaluator, candidate, &budget, observer, best.is_some()) {
+            Ok((found, reason)) => {
+                stopped = stopped.or(reason);
+                told.skipped = found.is_none().then(|| reason.unwrap_or_default().into());
+                if let Some(found) = found {
+                    divided_by.push(&candidate.call.name);
+                    told.value = Some(if job.metric.higher_is_better() {
+                        -found.cost
+                    } else {
+                        found.cost
+                    });
+                    if best.as_ref().is_none_or(|best| found.cost < best.cost) {
+                        best = Some(found);
+                    }
+                }
+            }
+            Err(e) => {
+                told.skipped = Some(match e.kind() {
+                    ErrorKind::Resources => "memory limit".into(),
+                    ErrorKind::Infeasible => "too many rows suppressed".into(),
+                    _ => return Err(e),
+                });
+                refused.get_or_insert(e);
+            }
+        }
+        tried.push(told);
+    }
+    let Some(best) = best else {
+        return Err(refused.unwrap_or_else(|| Error::internal("no algorithm divides the table")));
+    };
+    let Some(partition) = &best.verdict.partition else {
+        return Err(Error::internal("a division without a partition"));
+    };
+    let base = evaluator.sets().base();
+    check_partition(&base.key_schema, base.held()?, partition)?;
+    Ok(Decision {
+        search: Some(best.candidate.call.to_string()),
+        tried: match &job.choice {
+            Choice::Partition(all) if all.len() > 1 => tried,
+            _ => vec![],
+        },
+        stopped,
+        combinations: Some(Combinations::new(best.memory, evaluator, partition)?),
+        ..Decision::chosen(evaluator, (best.classes, best.verdict), Proof::None)
+    })
+}
+
+/// Has an algorithm divide the base set, and judges the groups as they would be released. Returns the reason too if the
+/// budget ended it early. If the budget is used up already, an algorithm that is `dispensable` is not run.
+fn divide<'a>(
+    job: &Job,
+    evaluator: &Arc<Evaluator>,
+    candidate: &'a Candidate,
+    budget: &Budget,
+    observer: &Arc<dyn Observer>,
+    dispensable: bool,
+) -> Result<(Option<Division<'a>>, Option<&'static str>)> {
+    let partitioner = candidate.partitioner.as_ref();
+    let mut context = context(job, budget.clone(), observer);
+    if let (true, Err(stop)) = (dispensable, context.check(0)) {
+        check_cancelled()?;
+        return Ok((None, Some(reason(stop)?)));
+    }
+    let memory = reserve(job, evaluator, partitioner)?;
+    context.tell(None);
+    let found = partitioner.run(&Groups::new(job, evaluator, partitioner)?, &mut context)?;
+    let stopped = found.stopped.map(reason).transpose()?;
+    check_cancelled()?;
+    let partition = Arc::new(found.partition);
+    let (classes, verdict) = evaluator.judge_partition(Arc::clone(&partition))?;
+    if !verdict.anonymous {
+        return Err(Error::infeasible(format!(
+            "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
+             for this table",
+            models(job),
+            verdict.suppressed,
+            evaluator.suppression_limit()
+        )));
+    }
+    // What the algorithm worked with is free again, while others run.
+    memory.resize(partition.bytes() + classes.bytes());
+    let value = evaluator.measure(&classes, &verdict)[0];
+    let division = Division {
+        candidate,
+        classes,
+        verdict,
+        cost: if job.metric.higher_is_better() { -value } else { value },
+        memory,
+    };
+    Ok((Some(division), stopped))
+}
