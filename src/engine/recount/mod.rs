@@ -15,7 +15,7 @@ pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
-pub(crate) use sql::{answer_maxima_rightly, count, with_one_zero};
+pub(crate) use sql::{answer_maxima_rightly, count, label_text, with_one_zero};
 
 #[cfg(test)]
 mod tests;

@@ -37,8 +37,12 @@ pub(super) async fn generalized_population(
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
-    // If suppressed rows stay, every released quasi-identifier is text.
-    let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
+    // If suppressed rows stay, every released quasi-identifier is text, except where labels have another form.
+    let computed = job.computed_columns();
+    let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
+        true => ident(*name),
+        false => cast(ident(*name), DataType::Utf8).alias(*name),
+    });
     let rows = match job.starred {
         true => rows.select(texts.collect::<Vec<_>>())?,
         false => rows,

@@ -145,7 +145,8 @@ impl Recount<'_> {
             ));
         }
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
-        check_classes(self.session, settled, key_schema, &released, is_csv).await?;
+        let decided = (settled, self.written.recoding.as_ref());
+        check_classes(self.session, decided, key_schema, &released, is_csv).await?;
         let promises = if tell { promises(job) } else { vec![] };
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
@@ -185,6 +186,7 @@ impl Recount<'_> {
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
             entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
             starred: decision.starred_rows(job),
+            null_labels: job.computed_columns(),
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
