@@ -81,9 +81,13 @@ pub(super) async fn check(
                 raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
-            None => unread.push(format!(
+            None if known.form == LabelForm::Text => unread.push(format!(
                 "whether values of {0} are true of the source (name the hierarchy: {0} USING hierarchy)",
                 known.column
+            )),
+            None => unread.push(format!(
+                "whether values of {0} are true of the source (LABELS {1} of a label that is not known)",
+                known.column, known.form
             )),
         }
     }
@@ -161,7 +165,10 @@ impl Covered {
             labels = labels.iter().chain([Some("")]).collect();
         }
         if known.form.is_of_class() || known.form == LabelForm::Midpoint {
-            let points = Points::of(known, &lookup, &labels)?;
+            let points = match known.level().filter(|_| known.hierarchy.is_some()) {
+                Some(level) => Points::of(known.form, &lookup, level, &labels)?,
+                None => None,
+            };
             let own = |points| Self::new(Proof::Points(points), &labels, &values, alike, known);
             return points.map(own).transpose();
         }

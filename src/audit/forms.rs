@@ -5,45 +5,13 @@
 //! That takes the hierarchy and the level: the ranges of a local recoding are not in a release of single values. NULL
 //! says nothing, and is true of every value.
 
-use super::known::Known;
-use super::tables::CHECKED;
-use crate::engine::label_text;
 use crate::error::Result;
 use crate::hierarchy::{Bounds, LabelForm, Lookup};
-use crate::quoting::quote;
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Replaces structs of `low` and `high` in these columns of the checked rows by the texts of their ranges.
-pub(super) async fn read_bounds(session: &SessionContext, columns: &[String]) -> Result<()> {
-    let checked = session.table(CHECKED).await?;
-    let fields = checked.schema().fields().clone();
-    let is_bounds = |name: &String, data_type: &DataType| {
-        let names: Vec<&str> = match data_type {
-            DataType::Struct(fields) => fields.iter().map(|f| f.name().as_str()).collect(),
-            _ => vec![],
-        };
-        columns.contains(name) && names == ["low", "high"]
-    };
-    if !fields.iter().any(|f| is_bounds(f.name(), f.data_type())) {
-        return Ok(());
-    }
-    let select = fields.iter().map(|f| match is_bounds(f.name(), f.data_type()) {
-        true => format!("{} AS {}", label_text(&quote(f.name()), f.data_type()), quote(f.name())),
-        false => quote(f.name()),
-    });
-    let select: Vec<String> = select.collect();
-    let rows = session
-        .sql(&format!("SELECT {} FROM {CHECKED}", select.join(", ")))
-        .await?;
-    session.deregister_table(CHECKED)?;
-    session.register_table(CHECKED, rows.into_view())?;
-    Ok(())
-}
 
 /// Returns the released values of the labels of a level, for a form that follows from the label. Bounds are texts.
 pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Result<ArrayRef> {
@@ -69,14 +37,11 @@ enum IsTrue {
 }
 
 impl Points {
-    /// Returns the single values `texts` of a column whose level is known; `None` if it cannot be said what they are
-    /// true of.
-    pub(super) fn of(known: &Known, lookup: &Lookup, texts: &StringArray) -> Result<Option<Self>> {
-        let Some(level) = known.level().filter(|_| known.hierarchy.is_some()) else {
-            return Ok(None);
-        };
+    /// Returns the single values `texts` of a column that is released at `level`; `None` if it cannot be said what they
+    /// are true of, because the labels of the level have no bounds.
+    pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
         let codes = lookup.level(level).codes.clone();
-        let is_true = match known.form {
+        let is_true = match form {
             LabelForm::Mode => {
                 let values = cast(lookup.values(), &DataType::Utf8)?;
                 let values = values.as_string::<i32>();

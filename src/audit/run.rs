@@ -3,13 +3,12 @@
 use super::claim::Claim;
 use super::columns::known;
 use super::evidence::Evidence;
-use super::forms::read_bounds;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, cover, labels, order};
-use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable};
+use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
@@ -36,7 +35,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
-    read_bounds(&own, &released.quasi_identifiers).await?;
+    bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
     if claim.population.is_some() {
         let every: Vec<&Known> = known.iter().collect();
         let people = generalized(&own, PEOPLE, &every).await?;
@@ -87,7 +86,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let mut in_order = state.clone();
         in_order.config_mut().options_mut().execution.target_partitions = 1;
         let in_order = session(&in_order, &views, &progress)?;
-        read_bounds(&in_order, &released.quasi_identifiers).await?;
+        bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
         checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
     }
     found.checks = checks;

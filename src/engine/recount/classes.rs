@@ -115,9 +115,8 @@ fn decided(
 
 /// Returns labels as the texts of their values in the released type, because files have fewer types than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
-    if let (DataType::Struct(fields), Some(ends)) = (released, labels.as_struct_opt()) {
-        let end = |i: usize| Ok::<_, Error>(cast(ends.column(i), fields[i].data_type())?);
-        return Ok(Arc::new(spelled(&end(0)?, &end(1)?)?));
+    if let Some(ends) = labels.as_struct_opt() {
+        return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));
     }
     let labels = one_zero(&cast(labels, plain_type(released))?)?;
     Ok(cast(&labels, &DataType::Utf8)?)

@@ -1,5 +1,6 @@
 //! The population, generalized like the release, for models that count in it.
 
+use super::bounds::bounds_as_text;
 use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recoding_among;
 use crate::engine::decide::Decision;
@@ -48,5 +49,6 @@ pub(super) async fn generalized_population(
         false => rows,
     };
     session.register_table(POPULATION, rows.into_view())?;
+    bounds_as_text(session, POPULATION, &computed).await?;
     Ok(Some(POPULATION.into()))
 }

@@ -1,5 +1,6 @@
 //! The recount of what was written, and its result.
 
+use super::bounds::bounds_as_text;
 use super::classes::check_classes;
 use super::marginals::check_marginals;
 use super::population::generalized_population;
@@ -94,10 +95,12 @@ pub(in crate::engine) async fn recount(
             format: target.format,
             tell: written.rows.is_none(),
         };
+        bounds_as_text(&session, RELEASED, &job.computed_columns()).await?;
         found = Some(recount.of(files).await?);
     }
     if let Some(rows) = &written.rows {
         register(&session, rows)?;
+        bounds_as_text(&session, REWRITTEN, &job.computed_columns()).await?;
         found = Some(recount.of(Rows::Kept).await?);
     }
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
