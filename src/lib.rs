@@ -98,6 +98,8 @@
 //! | generalization rule | the label of a value at each level | `hierarchy::GeneralizationRule` |
 //! | level | the labels of one height of a hierarchy; level 0 is the value itself | `hierarchy::Level` |
 //! | lookup table | a hierarchy bound to the distinct values of a column | `hierarchy::Lookup` |
+//! | form of labels | how labels are released: as text, bounds, or one value | `hierarchy::LabelForm` |
+//! | bounds | the least and the greatest value that a label stands for | `hierarchy::Bounds` |
 //! | code | the number of a value among the distinct values of its column | `u32` |
 //! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
 //! | packed layout | where in a packed key the code of each column is | `key::PackedLayout` |

@@ -1,7 +1,7 @@
 //! What benches ask for: k-anonymity of a table whose hierarchies are files.
 
 use anonsql::internal::catalogue::{Argument, Call, Value};
-use anonsql::internal::hierarchy::{Hierarchy, OnNull, OnUnmapped, file};
+use anonsql::internal::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, file};
 use anonsql::internal::job::{Choice, Constraint, Job, QuasiIdentifier, SourceTable, SuppressionLimit};
 use anonsql::internal::{metric, model, search};
 use std::path::Path;
@@ -37,6 +37,7 @@ pub fn job(
             hierarchy: Arc::new(hierarchy.expect("a hierarchy")),
             levels: None,
             weight: 1.0,
+            labels: LabelForm::Text,
         }
     };
     let k_anonymity = call("k_anonymity", &[Value::Integer(k)]);

@@ -8,7 +8,7 @@ use super::spelling::TEXT;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{MANIFEST, Manifest, Role};
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, LabelForm};
 use std::sync::Arc;
 
 /// A quasi-identifier with the hierarchy and levels that the statement gives.
@@ -16,6 +16,7 @@ struct Named {
     column: String,
     hierarchy: Option<Arc<Hierarchy>>,
     levels: Option<(u8, u8)>,
+    form: LabelForm,
 }
 
 /// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest. Adds checks to
@@ -42,8 +43,9 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
             (None, None) if named.levels.is_some() => Some(Hierarchy::suppression_of(column)?),
             (None, None) => None,
         };
+        let form = manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form);
         let is_folder = claim.folders.contains(&named.column);
-        known.push(Known::try_new(column, hierarchy, levels, is_folder, text)?);
+        known.push(Known::try_new(column, hierarchy, (levels, form), is_folder, text)?);
     }
     Ok(known)
 }
@@ -55,6 +57,7 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
         column: q.column.clone(),
         hierarchy: claim.generalized.contains(&q.column).then(|| Arc::clone(&q.hierarchy)),
         levels: q.levels,
+        form: q.labels,
     });
     let is_added = |column: &&String| {
         columns.contains(&column.as_str()) && !claim.quasi_identifiers.iter().any(|q| q.column == **column)
@@ -63,6 +66,7 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
         column: column.clone(),
         hierarchy: None,
         levels: None,
+        form: LabelForm::Text,
     });
     claimed.chain(added).collect()
 }

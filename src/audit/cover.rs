@@ -9,15 +9,16 @@
 use super::against::Unchanged;
 use super::check::none_of;
 use super::flow::matched;
+use super::forms::Points;
 use super::known::{Known, bind, generalized};
 use super::spelling::{CSV_TEXT, TEXT, converted};
 use super::tables::{WHOLE, type_of};
 use crate::engine::{ReleasedTable, with_one_zero};
 use crate::error::{Error, Result};
 use crate::folder::Check;
-use crate::hierarchy::{Cover, Hierarchy, Proven, TOP};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Proven, TOP};
 use crate::quoting::quote;
-use arrow::array::{Array, AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::{cast, concat};
 use arrow::datatypes::{DataType, Int64Type};
 use arrow::row::{RowConverter, SortField};
@@ -32,12 +33,20 @@ const PAIRS: usize = 1 << 21;
 
 /// A column whose labels are compared with the values of the source.
 struct Covered {
-    proven: Proven,
+    proof: Proof,
     /// The indices of the released labels and the codes of the source's values, by text.
     labels: HashMap<Option<String>, u32>,
     codes: HashMap<Option<String>, u32>,
+    /// The index of the label NULL if it says nothing.
+    any: Option<u32>,
     /// The indices of the labels NULL and empty text, if the files write both alike.
     alike: Option<[u32; 2]>,
+}
+
+/// The proof that a released label covers a value.
+enum Proof {
+    Labels(Proven),
+    Points(Points),
 }
 
 /// Counts the released rows that cannot be matched. Also returns what could not be checked, for each column whose
@@ -72,9 +81,13 @@ pub(super) async fn check(
                 raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
-            None => unread.push(format!(
+            None if known.form == LabelForm::Text => unread.push(format!(
                 "whether values of {0} are true of the source (name the hierarchy: {0} USING hierarchy)",
                 known.column
+            )),
+            None => unread.push(format!(
+                "whether values of {0} are true of the source (LABELS {1} of a label that is not known)",
+                known.column, known.form
             )),
         }
     }
@@ -151,25 +164,53 @@ impl Covered {
         if alike.is_some() {
             labels = labels.iter().chain([Some("")]).collect();
         }
+        if known.form.is_of_class() || known.form == LabelForm::Midpoint {
+            let points = match known.level().filter(|_| known.hierarchy.is_some()) {
+                Some(level) => Points::of(known.form, &lookup, level, &labels)?,
+                None => None,
+            };
+            let own = |points| Self::new(Proof::Points(points), &labels, &values, alike, known);
+            return points.map(own).transpose();
+        }
         let is_ordered = lookup.is_ordered();
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
         if known.hierarchy.is_none() && !(is_ordered && labels.iter().enumerate().all(is_read)) {
             return Ok(None);
         }
-        let values = cast(&values, &DataType::Utf8)?;
+        let proof = Proof::Labels(Proven::new(Arc::new(cover)));
+        Self::new(proof, &labels, &values, alike, known).map(Some)
+    }
+
+    fn new(
+        proof: Proof,
+        labels: &StringArray,
+        values: &ArrayRef,
+        alike: Option<[u32; 2]>,
+        known: &Known,
+    ) -> Result<Self> {
+        let values = cast(values, &DataType::Utf8)?;
         let numbered = |texts: &StringArray| texts.iter().map(|t| t.map(str::to_string)).zip(0..).collect();
-        Ok(Some(Self {
-            labels: numbered(&labels),
+        let null = labels.iter().position(|label| label.is_none());
+        Ok(Self {
+            labels: numbered(labels),
             codes: numbered(values.as_string()),
-            proven: Proven::new(Arc::new(cover)),
+            any: null.filter(|_| known.form != LabelForm::Text).map(|null| null as u32),
+            proof,
             alike,
-        }))
+        })
     }
 
     fn covers(&mut self, code: u32, label: u32) -> bool {
+        if self.any == Some(label) {
+            return true;
+        }
         let other = self.alike.filter(|[null, _]| *null == label).map(|[_, empty]| empty);
-        self.proven.covers(code, label) || other.is_some_and(|empty| self.proven.covers(code, empty))
+        let mut covers = |label: u32| match &mut self.proof {
+            Proof::Labels(proven) => proven.covers(code, label),
+            Proof::Points(points) => points.covers(code, label),
+        };
+        covers(label) || other.is_some_and(covers)
     }
 }
 

@@ -89,8 +89,10 @@ impl Evidence {
             SuppressedRows::Starred => 0,
         };
         let mut same_classes = says("classes", Some(manifest.classes), Some(classes));
-        // Groups of a local recoding may have the same labels, and then form one class in the release.
-        same_classes.ok |= manifest.partition.is_some() && classes <= manifest.classes;
+        // Groups of a local recoding may have the same labels, and classes the same mean. They form one class in the
+        // release.
+        let may_merge = manifest.partition.is_some() || !manifest.computed_columns().is_empty();
+        same_classes.ok |= may_merge && classes <= manifest.classes;
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted instead, which are at
         // least as many. The count may also be larger if suppressed rows can be told from a class only by their looks.

@@ -1,11 +1,12 @@
 //! The hierarchy and levels of a released quasi-identifier, and the generalization of other rows by them.
 
+use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
 use super::tables::{released_type, type_of};
 use crate::engine::with_one_zero;
 use crate::error::{Error, Result};
 use crate::frequency::distinct_values;
-use crate::hierarchy::{Hierarchy, Lookup};
+use crate::hierarchy::{Hierarchy, LabelForm, Lookup};
 use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{cast, take};
@@ -22,6 +23,8 @@ pub(super) struct Known {
     pub(super) hierarchy: Option<Arc<Hierarchy>>,
     /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
+    /// The form of its labels.
+    pub(super) form: LabelForm,
     /// Whether the values are folder names.
     pub(super) is_folder: bool,
     /// The form in which texts of the release are compared: [`TEXT`](super::spelling::TEXT) or
@@ -33,7 +36,7 @@ impl Known {
     pub(super) fn try_new(
         column: &str,
         hierarchy: Option<Arc<Hierarchy>>,
-        levels: Option<(u8, u8)>,
+        (levels, form): (Option<(u8, u8)>, LabelForm),
         is_folder: bool,
         text: &'static str,
     ) -> Result<Self> {
@@ -51,6 +54,7 @@ impl Known {
             column: column.into(),
             hierarchy,
             levels,
+            form,
             is_folder,
             text,
         })
@@ -60,6 +64,9 @@ impl Known {
     /// `None` if they cannot be compared.
     pub(super) async fn form(&self, session: &SessionContext, other: &DataType) -> Result<Option<&'static str>> {
         Ok(match self.level() {
+            _ if self.form.is_of_class() => None,
+            Some(_) if self.form.is_of_label() => self.hierarchy.as_ref().map(|_| self.text),
+            None if self.form.is_of_label() => None,
             Some(0) => compared(&released_type(session, &self.column).await?, other, self.text),
             Some(_) if self.hierarchy.is_some() => Some(self.text),
             _ => None,
@@ -105,7 +112,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         };
         let level = known.level().ok_or_else(|| unknown("its level"))?;
         let other = type_of(session, table, &known.column).await?;
-        if level == 0 {
+        if level == 0 && known.form == LabelForm::Text {
             let released = released_type(session, &known.column).await?;
             let value = with_one_zero(&format!("r.{column}"), &other);
             let value = match compared(&released, &other, known.text) {
@@ -117,14 +124,26 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
         }
         let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
         let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
-        let level = lookup.level(level);
-        let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
-        let labels = cast(&labels, &DataType::Utf8)?;
+        let own = lookup.level(level);
+        let released = match known.form {
+            LabelForm::Text => cast(&own.labels, &DataType::Utf8)?,
+            form if form.is_of_class() => {
+                return Err(Error::usage(format!(
+                    "column {}: LABELS {form} is of a class of the release, and no label of other rows; leave POPULATION out",
+                    known.column
+                )));
+            }
+            form => values_of_level(form, &lookup, level).map_err(|e| e.context(format!("column {}", known.column)))?,
+        };
+        let labels = take(&released, &UInt32Array::from(own.codes.clone()), None)?;
         let batch = RecordBatch::try_from_iter_with_nullable([("value", values, true), ("label", labels, true)])?;
         let name = format!("{table}_{i}");
         session.deregister_table(&name)?;
         session.register_table(&name, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
-        selected.push(format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)));
+        selected.push(match known.form {
+            LabelForm::Text => format!("{} AS {column}", converted(&format!("l{i}.label"), known.text)),
+            _ => format!("l{i}.label AS {column}"),
+        });
         let value = with_one_zero(&format!("r.{column}"), &other);
         joins += &format!(" LEFT JOIN {name} AS l{i} ON {value} IS NOT DISTINCT FROM l{i}.value");
     }

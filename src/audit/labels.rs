@@ -18,7 +18,7 @@ use crate::engine::ReleasedTable;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::distinct_values;
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, TOP};
+use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, TOP};
 use crate::quoting::quote;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
@@ -27,11 +27,12 @@ use datafusion::prelude::SessionContext;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Returns one check for every quasi-identifier whose level is known and above 0.
+/// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels are texts.
 pub(super) async fn check(session: &SessionContext, released: &ReleasedTable, known: &[Known]) -> Result<Vec<Check>> {
     let mut checks = vec![];
     for known in known {
-        let Some((low, high)) = known.levels.filter(|(low, _)| *low > 0) else {
+        let is_text = known.form == LabelForm::Text;
+        let Some((low, high)) = known.levels.filter(|(low, _)| *low > 0 && is_text) else {
             continue;
         };
         let values = match known.is_folder {

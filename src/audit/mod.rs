@@ -22,6 +22,7 @@ mod cover;
 mod evidence;
 mod files;
 mod flow;
+mod forms;
 mod known;
 mod labels;
 mod order;

@@ -8,9 +8,9 @@ use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, cover, labels, order};
-use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable};
+use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
-use crate::folder::{MANIFEST, Role, SuppressedRows, with_nulls};
+use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
+    bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
     if claim.population.is_some() {
         let every: Vec<&Known> = known.iter().collect();
         let people = generalized(&own, PEOPLE, &every).await?;
@@ -70,6 +71,12 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     checks.append(&mut found.checks);
     checks.extend(labels::check(&own, &released, &known).await?);
+    let computed = known
+        .iter()
+        .filter(|k| k.form.is_of_class() || k.form.is_of_label() && released.whole.is_none());
+    found
+        .unchecked
+        .extend(computed.map(|k| format!("levels of {} (LABELS {})", k.column, k.form)));
     if released.whole.is_some() {
         let unchanged = against::unchanged(&own, claim).await?;
         checks.extend(against::check(&own, &released, &known, &unchanged).await?);
@@ -79,6 +86,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let mut in_order = state.clone();
         in_order.config_mut().options_mut().execution.target_partitions = 1;
         let in_order = session(&in_order, &views, &progress)?;
+        bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
         checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
     }
     found.checks = checks;
@@ -107,6 +115,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
             None => claim.sensitive.iter().map(|s| s.column.clone()).collect(),
         },
         entity: claim.entity.clone(),
+        null_labels: manifest.map_or(vec![], Manifest::computed_columns),
         starred: starred.map_or(0, |m| m.rows_suppressed),
         suppressed: None,
         population: None,

@@ -5,7 +5,7 @@ use super::summary::{
     SearchSummary, SuppressedRows, named_once,
 };
 use crate::error::{Error, Result};
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -158,6 +158,19 @@ impl Manifest {
              Make the hierarchy as it was, or leave the manifest out",
             hierarchy.name()
         )))
+    }
+
+    /// Returns the quasi-identifiers whose labels are in another form than TEXT.
+    pub(crate) fn computed_columns(&self) -> Vec<String> {
+        let columns = self.columns.iter().filter(|c| c.labels.is_some());
+        columns.map(|c| c.name.clone()).collect()
+    }
+
+    /// Returns the form of a quasi-identifier's labels; `None` if the manifest does not have the column.
+    pub(crate) fn form_of(&self, column: &str) -> Option<LabelForm> {
+        let labels = &self.columns.iter().find(|c| c.name == column)?.labels;
+        let named = |word: &String| LabelForm::ALL.into_iter().find(|form| form.word() == word);
+        labels.as_ref().map_or(Some(LabelForm::Text), named)
     }
 
     /// Writes the manifest to `folder`.

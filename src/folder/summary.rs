@@ -35,6 +35,9 @@ pub struct ReleasedColumn {
     /// The hierarchy that the statement names for the column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hierarchy: Option<HierarchySummary>,
+    /// The form of the labels of a quasi-identifier, in the word of the statement; absent for TEXT.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub labels: Option<String>,
 }
 
 /// The role of a released column, after the list of the statement that names it.

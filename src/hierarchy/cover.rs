@@ -5,6 +5,7 @@
 //! hierarchy, the value itself, or a range of numbers, dates or timestamps with the value between its ends, both
 //! included.
 
+use super::bounds::spelled;
 use super::ground;
 use super::lookup::{Level, Lookup};
 use crate::error::Result;
@@ -23,11 +24,15 @@ pub struct Cover {
     /// The labels of each level above the ground.
     levels: Vec<StringArray>,
     ends: Option<Ends>,
+    /// Whether a NULL label says nothing, and covers every value. Otherwise it is the value NULL.
+    null_is_any: bool,
 }
 
 /// The ends of each label that is a value or a range of values, compared as values of the column's type.
 struct Ends {
     is_read: Vec<bool>,
+    /// Whether the lower and the upper end are open.
+    is_open: Vec<(bool, bool)>,
     low: DynComparator,
     high: DynComparator,
 }
@@ -43,6 +48,16 @@ impl Cover {
             ends: Ends::new(&values, &labels, lookup.is_ordered())?,
             lookup,
             labels,
+            null_is_any: false,
+        })
+    }
+
+    /// Returns the cover of released bounds, structs of `low` and `high`.
+    pub fn of_bounds(lookup: Arc<Lookup>, bounds: &ArrayRef) -> Result<Self> {
+        let ends = bounds.as_struct();
+        Ok(Self {
+            null_is_any: true,
+            ..Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?
         })
     }
 
@@ -50,7 +65,7 @@ impl Cover {
     pub fn covers(&self, code: u32, label: u32) -> bool {
         let (value, text) = (code as usize, label as usize);
         let own = (!self.labels.is_null(text)).then(|| self.labels.value(text));
-        if self.lookup.values().is_null(value) && own.is_none() {
+        if own.is_none() && (self.null_is_any || self.lookup.values().is_null(value)) {
             return true;
         }
         let is_own = |(level, labels): (&Level, &StringArray)| {
@@ -94,13 +109,22 @@ impl Ends {
             range.or_else(|| text.map(|t| (t.to_string(), t.to_string()))).unzip()
         });
         let (low, high): (Vec<Option<String>>, Vec<Option<String>>) = ends.unzip();
+        let is_empty = |text: &Option<String>| is_ordered && text.as_deref() == Some("");
+        let open = |(low, high): (&Option<String>, &Option<String>)| match (is_empty(low), is_empty(high)) {
+            (true, true) => (false, false),
+            ends => ends,
+        };
+        let is_open: Vec<(bool, bool)> = low.iter().zip(&high).map(open).collect();
         let parse = |texts: Vec<Option<String>>| {
             let parsed = ground::parse(&texts.into_iter().collect(), values.data_type())?;
             ground::positive_zero(&parsed)
         };
         let (low, high, values) = (parse(low)?, parse(high)?, ground::positive_zero(values)?);
         Ok(Some(Self {
-            is_read: (0..labels.len()).map(|i| low.is_valid(i) && high.is_valid(i)).collect(),
+            is_read: (0..labels.len())
+                .map(|i| (low.is_valid(i) || is_open[i].0) && (high.is_valid(i) || is_open[i].1))
+                .collect(),
+            is_open,
             low: make_comparator(&low, &values, SortOptions::default())?,
             high: make_comparator(&values, &high, SortOptions::default())?,
         }))
@@ -108,8 +132,8 @@ impl Ends {
 
     fn enclose(&self, value: usize, label: usize) -> bool {
         self.is_read[label]
-            && (self.low)(label, value) != Ordering::Greater
-            && (self.high)(value, label) != Ordering::Greater
+            && (self.is_open[label].0 || (self.low)(label, value) != Ordering::Greater)
+            && (self.is_open[label].1 || (self.high)(value, label) != Ordering::Greater)
     }
 }
 

@@ -6,11 +6,11 @@
 //! twentieth of that width or more, and never one value wide.
 
 use super::ground::{self, numbers};
+use super::units::Units;
 use crate::error::Result;
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, Float64Type, TimeUnit};
-use std::sync::Arc;
+use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 
 /// The cells of a column's values.
 #[derive(Debug, Clone)]
@@ -112,53 +112,18 @@ type Ends = Option<(ArrayRef, ArrayRef)>;
 /// Returns the ends of the cells of values that are whole numbers of units: integers, decimals, dates, timestamps.
 fn units(values: &ArrayRef) -> Result<Ends> {
     let data_type = values.data_type();
-    // The least and the greatest number of the type.
-    let (scale, limits) = match data_type {
-        DataType::Decimal32(p, s)
-        | DataType::Decimal64(p, s)
-        | DataType::Decimal128(p, s)
-        | DataType::Decimal256(p, s) => {
-            let most = 10i128.checked_pow(u32::from(*p).min(38)).map_or(i128::MAX, |m| m - 1);
-            (*s, (-most, most))
-        }
-        DataType::Int8 => (0, (i8::MIN.into(), i8::MAX.into())),
-        DataType::Int16 => (0, (i16::MIN.into(), i16::MAX.into())),
-        DataType::Int32 | DataType::Date32 => (0, (i32::MIN.into(), i32::MAX.into())),
-        DataType::UInt8 => (0, (0, u8::MAX.into())),
-        DataType::UInt16 => (0, (0, u16::MAX.into())),
-        DataType::UInt32 => (0, (0, u32::MAX.into())),
-        DataType::UInt64 => (0, (0, u64::MAX.into())),
-        DataType::Int64 | DataType::Date64 | DataType::Timestamp(..) => (0, (i64::MIN.into(), i64::MAX.into())),
-        _ => return Ok(None),
+    let Some(units) = Units::of(data_type) else {
+        return Ok(None);
     };
-    let wide = DataType::Decimal128(38, scale);
-    let is_time = data_type.is_temporal();
-    let plain = if is_time {
-        cast(values, &DataType::Int64)?
-    } else {
-        Arc::clone(values)
-    };
-    let plain = cast(&plain, &wide)?;
-    let own = plain.as_primitive::<Decimal128Type>();
+    let own = units.read(values)?;
     let Some((least, greatest)) = own.iter().flatten().next().zip(own.iter().flatten().last()) else {
         return Ok(None);
     };
     let step = step(data_type, greatest - least);
-    let back = |ends: Decimal128Array| -> Result<ArrayRef> {
-        let ends: ArrayRef = Arc::new(ends.with_precision_and_scale(38, scale)?);
-        if !is_time {
-            return Ok(cast(&ends, data_type)?);
-        }
-        let ends = cast(&ends, &DataType::Int64)?;
-        Ok(match data_type {
-            DataType::Date32 => cast(&cast(&ends, &DataType::Int32)?, data_type)?,
-            _ => cast(&ends, data_type)?,
-        })
-    };
     let low = |x: i128| x.div_euclid(step) * step;
-    let lows: Decimal128Array = own.unary(|x| low(x).max(limits.0));
-    let highs: Decimal128Array = own.unary(|x| (low(x) + step - 1).min(limits.1));
-    Ok(Some((back(lows)?, back(highs)?)))
+    let lows = units.write(own.iter().map(|x| x.map(low)))?;
+    let highs = units.write(own.iter().map(|x| x.map(|x| low(x) + step - 1)))?;
+    Ok(Some((lows, highs)))
 }
 
 /// Returns the ends of the cells of floating-point numbers.
@@ -199,8 +164,11 @@ fn fractions(values: &ArrayRef) -> Result<Ends> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Date32Array, Float64Array, Int8Array, Int64Array, TimestampMicrosecondArray, UInt64Array};
+    use arrow::array::{
+        Date32Array, Decimal128Array, Float64Array, Int8Array, Int64Array, TimestampMicrosecondArray, UInt64Array,
+    };
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn shown(values: ArrayRef) -> Vec<String> {
         let grid = Grid::of(&values).unwrap().unwrap();

@@ -18,6 +18,12 @@ pub(crate) fn plain_type(data_type: &DataType) -> &DataType {
     }
 }
 
+/// Returns true if values of this type can be computed with: numbers, dates and timestamps.
+pub(crate) fn has_order(data_type: &DataType) -> bool {
+    let plain = plain_type(data_type);
+    plain.is_numeric() || matches!(plain, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+}
+
 /// Returns the values without dictionary or run-end encoding.
 pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     let data_type = plain_type(values.data_type());

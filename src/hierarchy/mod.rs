@@ -9,6 +9,8 @@
 //! the function that makes a rule from the clause, and the rule.
 
 mod arguments;
+mod bounds;
+mod calendar;
 mod clause;
 mod cover;
 mod coverage;
@@ -19,6 +21,8 @@ mod grid;
 mod ground;
 mod intervals;
 mod label;
+mod label_form;
+mod line;
 mod listed;
 mod lookup;
 mod named;
@@ -32,17 +36,22 @@ mod suppression;
 #[cfg(test)]
 mod tests;
 mod truncate;
+mod units;
 pub mod values;
 
 pub use arguments::{Arguments, Data, Given};
+pub use bounds::Bounds;
+pub(crate) use bounds::spelled;
 pub use clause::{Build, Clause, Item, Kind, Part, Takes};
 pub use cover::{Cover, Proven};
 pub use exceptions::{OnNull, OnUnmapped};
-pub(crate) use ground::plain_type;
+pub(crate) use ground::{has_order, plain_type};
 pub use label::{Label, LabelTexts};
+pub use label_form::LabelForm;
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
+pub(crate) use units::Units;
 
 /// Every kind of hierarchy, in the order of the language.
 pub static KINDS: &[Kind] = &[

@@ -230,7 +230,7 @@ impl GeneralizationRule for Truncate {
     }
 }
 
-fn time_zone(name: &str) -> Result<Tz> {
+pub(super) fn time_zone(name: &str) -> Result<Tz> {
     name.parse()
         .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
 }

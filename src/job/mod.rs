@@ -23,6 +23,7 @@ pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Target};
 
 use crate::error::Result;
+use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
 use std::time::Duration;
 
@@ -102,6 +103,12 @@ impl Job {
     /// Returns the position of a quasi-identifier.
     pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
         self.quasi_identifiers.iter().position(|q| q.column == column)
+    }
+
+    /// Returns the quasi-identifiers whose labels are released in another form than TEXT.
+    pub fn computed_columns(&self) -> Vec<String> {
+        let computed = self.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text);
+        computed.map(|q| q.column.clone()).collect()
     }
 
     /// Fails with `ErrorKind::Data` if the source or the population has changed since it was bound.

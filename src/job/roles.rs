@@ -1,6 +1,6 @@
 //! The roles of the columns of a source.
 
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, LabelForm};
 use datafusion::dataframe::DataFrame;
 use std::fmt;
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ pub struct QuasiIdentifier {
     pub levels: Option<(u8, u8)>,
     /// The weight of a loss in this column, relative to 1 for a column without a weight.
     pub weight: f64,
+    /// The form in which the labels are released.
+    pub labels: LabelForm,
 }
 
 /// A sensitive attribute.

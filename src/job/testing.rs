@@ -1,7 +1,7 @@
 //! Six people and a job over them, for tests of jobs and of single stages.
 
 use crate::catalogue::{Argument, Call, Value};
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
+use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, values};
 use crate::job::{
     Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit, Target,
 };
@@ -61,6 +61,7 @@ fn quasi_identifier(column: &str, rows: &[&[&str]]) -> QuasiIdentifier {
         hierarchy: hierarchy(column, rows),
         levels: None,
         weight: 1.0,
+        labels: LabelForm::Text,
     }
 }
 

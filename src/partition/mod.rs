@@ -12,6 +12,7 @@
 
 mod adaptive_clustering;
 mod groups;
+mod mdav;
 mod mondrian;
 mod partitioner;
 mod peel;
@@ -34,6 +35,7 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     peel::ENTRY,
     top_down::ENTRY,
     adaptive_clustering::ENTRY,
+    mdav::ENTRY,
 ];
 
 /// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. None is the best on every table: peel loses

@@ -26,6 +26,11 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if the algorithm takes numbers, dates and timestamps only.
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     /// Returns true if the algorithm keeps labels within the levels that LEVELS allows.
     fn honours_levels(&self) -> bool {
         false

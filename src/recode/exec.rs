@@ -4,10 +4,10 @@ use super::labelling::Labelled;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Encoder, one_zero};
-use crate::hierarchy::{Cover, OnUnmapped, Proven};
+use crate::hierarchy::{Cover, LabelForm, OnUnmapped, Proven};
 use crate::operator::{Operator, OperatorExec, Rows};
-use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt64Array};
-use arrow::compute::{cast, filter_record_batch, nullif};
+use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt32Array, UInt64Array};
+use arrow::compute::{cast, filter_record_batch, nullif, take};
 use arrow::datatypes::{Int32Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -45,6 +45,7 @@ impl Operator for Recode {
         let mut recoder = Recoder {
             encoders: self.0.encoders()?,
             proven: self.0.covers.iter().map(proven).collect(),
+            chosen: self.0.chosen.iter().map(proven).collect(),
             recoding: Arc::clone(&self.0),
             schema,
         };
@@ -61,6 +62,7 @@ struct Recoder {
     recoding: Arc<RecodingPlan>,
     encoders: Vec<Encoder>,
     proven: Vec<Option<Proven>>,
+    chosen: Vec<Option<Proven>>,
     schema: SchemaRef,
 }
 
@@ -72,16 +74,45 @@ impl Recoder {
             codes.push(encoder.encode(column(batch, name)?)?);
         }
         let unmapped = self.unmapped(&codes, batch.num_rows());
-        let Labelled { mut labels, suppressed } = recoding.labelling.label(&recoding.key_schema, &codes, unmapped)?;
-        let released = recoding.labels.iter().zip(&mut labels);
-        released.for_each(|(released, labels)| released.place_all(labels));
-        self.prove(&codes, &labels, &suppressed)?;
+        let Labelled {
+            mut labels,
+            classes,
+            suppressed,
+        } = recoding.labelling.label(&recoding.key_schema, &codes, unmapped)?;
+        for (i, (released, labels)) in recoding.labels.iter().zip(&mut labels).enumerate() {
+            prove(
+                &recoding,
+                i,
+                self.chosen[i].as_mut(),
+                (codes[i].as_slice(), labels.as_slice()),
+                &suppressed,
+            )?;
+            if released.form.is_of_class() {
+                labels.clone_from(&classes);
+            }
+            released.place_all(labels);
+            match (&mut self.proven[i], released.form) {
+                (None, LabelForm::Text) => {
+                    prove_same(&recoding, i, (codes[i].as_slice(), labels.as_slice()), &suppressed)?
+                }
+                (proven, _) => prove(
+                    &recoding,
+                    i,
+                    proven.as_mut(),
+                    (codes[i].as_slice(), labels.as_slice()),
+                    &suppressed,
+                )?,
+            }
+        }
         let suppressed = BooleanArray::from(suppressed);
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
             columns.push(match &released.treatment {
                 ColumnTreatment::Generalize(i) if recoding.labels[*i].is_text => {
                     self.labels(*i, &labels[*i], &suppressed)?
+                }
+                ColumnTreatment::Generalize(i) if recoding.labels[*i].form != LabelForm::Text => {
+                    self.computed(*i, &labels[*i], &suppressed)?
                 }
                 ColumnTreatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 ColumnTreatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
@@ -108,29 +139,6 @@ impl Recoder {
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
     }
 
-    /// Checks that the labels of every released row cover its values, independently of how the labels were chosen.
-    /// Fails with [`ErrorKind::Verification`] otherwise.
-    fn prove(&mut self, codes: &[Vec<u32>], labels: &[Vec<u32>], suppressed: &[bool]) -> Result<()> {
-        for (i, ((codes, labels), proven)) in codes.iter().zip(labels).zip(&mut self.proven).enumerate() {
-            let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
-            let are_covered = match proven {
-                Some(proven) => rows.all(|((code, label), _)| proven.covers(*code, *label)),
-                None => rows.all(|((code, value), _)| code == value),
-            };
-            if !are_covered {
-                return Err(Error::new(
-                    ErrorKind::Verification,
-                    format!(
-                        "a label of column {} does not cover the value of a row that it would be released for; nothing \
-                         was published",
-                        self.recoding.quasi_identifiers[i]
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// Returns for each row whether it has an unmapped value that suppresses it.
     fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
         let mut unmapped = vec![false; rows];
@@ -148,16 +156,28 @@ impl Recoder {
         let released = &self.recoding.labels[i];
         let labels = &released.values;
         let key = |(row, label): (usize, &u32)| {
-            if suppressed.value(row) {
-                return released.star.map(|star| star as i32);
-            }
-            labels.is_valid(*label as usize).then_some(*label as i32)
+            let shown = match suppressed.value(row) {
+                true => released.star?,
+                false => *label,
+            };
+            labels.is_valid(shown as usize).then_some(shown as i32)
         };
         let keys: Int32Array = indices.iter().enumerate().map(key).collect();
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
             keys,
             Arc::clone(labels),
         )?))
+    }
+
+    /// Returns the values of a quasi-identifier in a computed form.
+    fn computed(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
+        let released = &self.recoding.labels[i];
+        let index = |(row, label): (usize, &u32)| match suppressed.value(row) {
+            true => released.star,
+            false => Some(*label),
+        };
+        let indices: UInt32Array = indices.iter().enumerate().map(index).collect();
+        Ok(take(&released.values, &indices, None)?)
     }
 
     /// Returns the words of the order key, most significant first.
@@ -178,6 +198,39 @@ impl Recoder {
             .map(|word| Arc::new(UInt64Array::from(word)) as ArrayRef)
             .collect()
     }
+}
+
+/// Checks that the labels of column `i` cover the values of every released row, independently of how the labels were
+/// chosen. Fails with [`ErrorKind::Verification`] otherwise.
+fn prove(
+    recoding: &RecodingPlan,
+    i: usize,
+    proven: Option<&mut Proven>,
+    (codes, labels): (&[u32], &[u32]),
+    suppressed: &[bool],
+) -> Result<()> {
+    let Some(proven) = proven else { return Ok(()) };
+    let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
+    require(recoding, i, rows.all(|((code, label), _)| proven.covers(*code, *label)))
+}
+
+/// Checks that the labels of column `i` are the values themselves.
+fn prove_same(recoding: &RecodingPlan, i: usize, (codes, labels): (&[u32], &[u32]), suppressed: &[bool]) -> Result<()> {
+    let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
+    require(recoding, i, rows.all(|((code, value), _)| code == value))
+}
+
+fn require(recoding: &RecodingPlan, i: usize, are_covered: bool) -> Result<()> {
+    if are_covered {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Verification,
+        format!(
+            "a label of column {} does not cover the value of a row that it would be released for; nothing was published",
+            recoding.quasi_identifiers[i]
+        ),
+    ))
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {

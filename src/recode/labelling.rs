@@ -39,6 +39,8 @@ pub struct Grouped {
 pub(super) struct Labelled {
     /// For each quasi-identifier, the index of each row's label.
     pub(super) labels: Vec<Vec<u32>>,
+    /// For each row, the number of its class; 0 if it is suppressed.
+    pub(super) classes: Vec<u32>,
     /// For each row, whether it is suppressed.
     pub(super) suppressed: Vec<bool>,
 }
@@ -75,6 +77,31 @@ impl Labelling {
         }
     }
 
+    /// Returns the number of class `class` of `classes`, as [`Labelled`] has it; `None` if the class is not known.
+    pub(super) fn number_of_class(&self, classes: &FrequencySet, class: usize) -> Option<u32> {
+        match self {
+            Labelling::Node { classes: index, .. } => index.entry(classes.key(class)),
+            Labelling::Partition(_) => Some(class as u32),
+        }
+    }
+
+    /// Returns the number of the class of each of these combinations.
+    pub(super) fn numbers(&self, key_schema: &KeySchema, combinations: &FrequencySet) -> Result<Vec<u32>> {
+        match self {
+            Labelling::Node { node, classes, .. } => {
+                let keys = key_schema.generalize(combinations.keys(), combinations.node(), node);
+                let keys = keys.chunks_exact(key_schema.layout().words());
+                keys.map(|key| {
+                    classes
+                        .entry(key)
+                        .ok_or_else(|| Error::internal("a combination without a class"))
+                })
+                .collect()
+            }
+            Labelling::Partition(Grouped { partition, .. }) => Ok(partition.groups().to_vec()),
+        }
+    }
+
     /// Returns the labels of rows with these ground codes, given by column. Rows for which `unmapped` is true are
     /// suppressed. Fails with a data error if a combination is not known from the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
@@ -84,6 +111,7 @@ impl Labelling {
             layout.pack_column(i, codes, &mut keys);
         }
         let mut suppressed = unmapped;
+        let mut numbers = vec![0; suppressed.len()];
         match self {
             Labelling::Node {
                 node,
@@ -91,9 +119,13 @@ impl Labelling {
                 released,
             } => {
                 let keys = key_schema.generalize(&keys, key_schema.ground(), node);
-                let rows = suppressed.iter_mut().zip(keys.chunks_exact(layout.words()));
-                for (suppressed, key) in rows.filter(|(suppressed, _)| !**suppressed) {
-                    *suppressed = classes.entry(key).ok_or_else(source_changed)? >= *released;
+                let rows = suppressed
+                    .iter_mut()
+                    .zip(&mut numbers)
+                    .zip(keys.chunks_exact(layout.words()));
+                for ((suppressed, number), key) in rows.filter(|((suppressed, _), _)| !**suppressed) {
+                    *number = classes.entry(key).ok_or_else(source_changed)?;
+                    *suppressed = *number >= *released;
                 }
                 let label = |(column, codes): (usize, &Vec<u32>)| {
                     let level = key_schema.lookup(column).level(node.level(column));
@@ -101,6 +133,7 @@ impl Labelling {
                 };
                 Ok(Labelled {
                     labels: codes.iter().enumerate().map(label).collect(),
+                    classes: numbers,
                     suppressed,
                 })
             }
@@ -111,24 +144,24 @@ impl Labelling {
                 kept,
             }) => {
                 let keys = key_schema.generalize(&keys, key_schema.ground(), bottom);
-                let mut groups = vec![None; suppressed.len()];
-                let rows = groups
+                let rows = numbers
                     .iter_mut()
                     .zip(&mut suppressed)
                     .zip(keys.chunks_exact(layout.words()));
                 for ((group, suppressed), key) in rows.filter(|((_, suppressed), _)| !**suppressed) {
                     let combination = combinations.entry(key).ok_or_else(source_changed)?;
-                    let own = partition.groups()[combination as usize];
-                    *suppressed = !kept[own as usize];
-                    *group = Some(own);
+                    *group = partition.groups()[combination as usize];
+                    *suppressed = !kept[*group as usize];
                 }
                 // A row without a group is suppressed, so its label is never shown.
                 let label = |column: usize| {
                     let cells = partition.cells(column);
-                    groups.iter().map(|g| g.map_or(0, |g| cells[g as usize])).collect()
+                    let label = |group: &u32| cells.get(*group as usize).copied().unwrap_or(0);
+                    numbers.iter().map(label).collect()
                 };
                 Ok(Labelled {
                     labels: (0..codes.len()).map(label).collect(),
+                    classes: numbers,
                     suppressed,
                 })
             }

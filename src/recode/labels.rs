@@ -3,11 +3,14 @@
 //! Rows are ordered by their released values. Labels are therefore ordered by their texts and not by the values that
 //! they cover: an order that depended on more than the labels would reveal more than the labels.
 
+use super::plain_type::plain;
 use crate::error::Result;
-use crate::hierarchy::{Cover, Lookup, TOP};
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
+use crate::frequency::one_zero;
+use crate::hierarchy::{Cover, LabelForm, Lookup, TOP};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array, new_null_array};
+use arrow::compute::{SortOptions, cast, concat, take};
 use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, SortField};
 use std::sync::Arc;
 
 /// The released values of one quasi-identifier.
@@ -17,9 +20,11 @@ pub(super) struct Labels {
     pub(super) values: ArrayRef,
     /// Whether the values are released as a dictionary of texts, and not in the column's own type.
     pub(super) is_text: bool,
+    /// The form of the labels. In another form than TEXT, the value of a row is one of `values`, and not its own.
+    pub(super) form: LabelForm,
     /// The position of each label among the values, by the label's number; `None` if the two are equal.
     places: Option<Vec<u32>>,
-    /// The position of `*`, if suppressed rows are starred.
+    /// The position of `*`, or in another form than TEXT of NULL, if suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 
@@ -28,12 +33,13 @@ impl Labels {
     /// value and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
-        if level > 0 || starred || super::plain_type::plain(labels.data_type()) == DataType::Utf8 {
+        if level > 0 || starred || plain(labels.data_type()) == DataType::Utf8 {
             return Ok(Self::of_texts(cast(labels, &DataType::Utf8)?.as_string(), starred));
         }
         Ok(Self {
             values: Arc::clone(labels),
             is_text: false,
+            form: LabelForm::Text,
             places: None,
             star: None,
         })
@@ -51,8 +57,47 @@ impl Labels {
             places: (!is_same).then(|| texts.iter().map(place).collect()),
             star: star.map(place),
             is_text: true,
+            form: LabelForm::Text,
             values: Arc::new(sorted.into_iter().collect::<StringArray>()),
         }
+    }
+
+    /// Returns labels in a form that is computed: `values` contains the value of each label, or of each class for a form
+    /// of the class. Equal values become one label.
+    pub(super) fn of_values(form: LabelForm, values: &ArrayRef, starred: bool) -> Result<Self> {
+        let values = match values.data_type() {
+            DataType::Struct(_) => Arc::clone(values),
+            data_type => one_zero(&cast(values, &plain(data_type))?)?,
+        };
+        let null = starred.then(|| new_null_array(values.data_type(), 1));
+        let arrays: Vec<&dyn Array> = [&values].into_iter().chain(&null).map(|a| a.as_ref()).collect();
+        let all = concat(&arrays)?;
+        let ascending = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        let field = SortField::new_with_options(all.data_type().clone(), ascending);
+        let rows = RowConverter::new(vec![field])?.convert_columns(std::slice::from_ref(&all))?;
+        let mut order: Vec<u32> = (0..all.len() as u32).collect();
+        order.sort_unstable_by(|a, b| rows.row(*a as usize).cmp(&rows.row(*b as usize)));
+        let mut places = vec![0u32; all.len()];
+        let mut firsts: Vec<u32> = vec![];
+        for i in order {
+            if firsts
+                .last()
+                .is_none_or(|last| rows.row(*last as usize) != rows.row(i as usize))
+            {
+                firsts.push(i);
+            }
+            places[i as usize] = firsts.len() as u32 - 1;
+        }
+        Ok(Self {
+            values: take(&all, &UInt32Array::from(firsts), None)?,
+            is_text: *all.data_type() == DataType::Utf8,
+            form,
+            star: places.get(values.len()).copied(),
+            places: Some(places),
+        })
     }
 
     /// Returns the check that a label covers a value of the column; `None` if the values themselves are released.

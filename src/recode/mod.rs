@@ -4,11 +4,14 @@
 //! inside a DataFusion plan, so that the second scan streams like the first. The labels of a row follow from the node
 //! of the lattice, or from the group of a partition that contains the row's combination.
 
+mod class_values;
 mod classes;
 mod decode;
 mod distinct_rows;
+mod exact_sum;
 mod exec;
 mod fold;
+mod forms;
 mod labelling;
 mod labels;
 mod order_key;
@@ -26,4 +29,4 @@ pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
 pub use labelling::Grouped;
 pub use order_key::{ORDER_PREFIX, SUPPRESSED};
 pub use pseudonym::Pseudonym;
-pub use recoding_plan::{ColumnTreatment, RecodingPlan, Released};
+pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};

@@ -1,14 +1,16 @@
 //! The treatment of every released column, and the labels of each row.
 
+use super::forms::{Chosen, Computed, Members, computed};
 use super::labelling::{Grouped, Labelling};
 use super::labels::Labels;
 use super::order_key::{ORDER_PREFIX, SUPPRESSED};
 use super::plain_type::plain;
 use super::pseudonym::Pseudonym;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frequency::{Encoder, FrequencySet};
-use crate::hierarchy::{Cover, OnUnmapped};
+use crate::hierarchy::{Cover, LabelForm, OnUnmapped};
 use crate::key::{KeySchema, PackedLayout, bits_for};
+use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -34,6 +36,17 @@ pub struct Released {
     pub treatment: ColumnTreatment,
 }
 
+/// The rule of a quasi-identifier.
+#[derive(Debug, Clone)]
+pub struct QuasiIdentifierRule {
+    /// The name of the column.
+    pub column: String,
+    /// The treatment of values that the hierarchy does not know.
+    pub on_unmapped: OnUnmapped,
+    /// The form in which labels are released.
+    pub form: LabelForm,
+}
+
 /// Everything needed to turn the source's rows into the release.
 #[derive(Debug)]
 pub struct RecodingPlan {
@@ -47,60 +60,121 @@ pub struct RecodingPlan {
     pub(super) labels: Vec<Labels>,
     /// For each quasi-identifier that is released as labels, the check that a label covers a value.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
+    /// For each quasi-identifier in a computed form, the check that the label it is computed from covers a value.
+    pub(super) chosen: Vec<Option<Arc<Cover>>>,
     /// The packed layout of the order key: the first quasi-identifier in the highest bits.
     pub(super) order: PackedLayout,
 }
 
 impl RecodingPlan {
     /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the classes that are not
-    /// `kept`.
+    /// `kept`. `combinations` are the combinations of ground values, which a form of the class is computed from.
     pub fn new(
         key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<(String, OnUnmapped)>,
-        classes: &FrequencySet,
-        kept: &[bool],
+        quasi_identifiers: Vec<QuasiIdentifierRule>,
+        (classes, kept): (&FrequencySet, &[bool]),
+        combinations: Option<&FrequencySet>,
         starred: bool,
         columns: Vec<Released>,
     ) -> Result<Self> {
-        let levels = key_schema.lookups().iter().zip(classes.node().levels());
-        let labels = levels.map(|(lookup, level)| Labels::of_level(lookup, *level, starred));
-        let labels = labels.collect::<Result<_>>()?;
         let labelling = Labelling::node(classes, kept);
-        Self::assemble(key_schema, quasi_identifiers, labelling, labels, starred, columns)
+        let released = |column: usize| {
+            let released = (0..classes.len()).filter(|class| kept[*class]);
+            let known = released.map(|class| {
+                let number = labelling.number_of_class(classes, class);
+                let number = number.ok_or_else(|| Error::internal("a class without a number"))?;
+                Ok((number, labelling.of_class(&key_schema, classes, class, column)))
+            });
+            known.collect::<Result<Vec<_>>>()
+        };
+        let numbers = numbers(&labelling, &key_schema, combinations)?;
+        let mut labels = vec![];
+        for (column, (rule, level)) in quasi_identifiers.iter().zip(classes.node().levels()).enumerate() {
+            labels.push(match rule.form {
+                LabelForm::Text => own(
+                    Labels::of_level(key_schema.lookup(column), *level, starred)?,
+                    &key_schema,
+                    column,
+                )?,
+                form => {
+                    let members = members(form, combinations, &numbers, classes.len(), || released(column))?;
+                    computed(form, &key_schema, column, &Chosen::Level(*level), members, starred)
+                        .map_err(|e| e.context(format!("column {}", rule.column)))?
+                }
+            });
+        }
+        Ok(Self::assemble(
+            key_schema,
+            quasi_identifiers,
+            labelling,
+            labels,
+            starred,
+            columns,
+        ))
     }
 
-    /// Creates the recoding plan that gives each row the labels of its group. Every quasi-identifier is released as a
-    /// string.
+    /// Creates the recoding plan that gives each row the labels of its group. In the form TEXT, a quasi-identifier is
+    /// released as a string. `combinations` are as in [`RecodingPlan::new`].
     pub fn partitioned(
         key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<(String, OnUnmapped)>,
+        quasi_identifiers: Vec<QuasiIdentifierRule>,
         grouped: Grouped,
+        combinations: Option<&FrequencySet>,
         starred: bool,
         columns: Vec<Released>,
     ) -> Result<Self> {
-        let width = quasi_identifiers.len();
-        let labels = (0..width).map(|column| Labels::of_texts(grouped.partition.texts(column), starred));
-        let labels = labels.collect();
+        let (partition, kept) = (Arc::clone(&grouped.partition), grouped.kept.clone());
         let labelling = Labelling::Partition(grouped);
-        Self::assemble(key_schema, quasi_identifiers, labelling, labels, starred, columns)
+        let numbers = numbers(&labelling, &key_schema, combinations)?;
+        let mut labels = vec![];
+        for (column, rule) in quasi_identifiers.iter().enumerate() {
+            let (all, texts) = (partition.labels(column), partition.texts(column));
+            labels.push(match rule.form {
+                LabelForm::Text => own(Labels::of_texts(texts, starred), &key_schema, column)?,
+                form => {
+                    let groups = (0..).zip(partition.cells(column)).zip(&kept);
+                    let released = || {
+                        Ok(groups
+                            .filter(|(_, kept)| **kept)
+                            .map(|((g, label), _)| (g, *label))
+                            .collect())
+                    };
+                    let members = members(form, combinations, &numbers, partition.len(), released)?;
+                    computed(form, &key_schema, column, &Chosen::Labels(all, texts), members, starred)
+                        .map_err(|e| e.context(format!("column {}", rule.column)))?
+                }
+            });
+        }
+        Ok(Self::assemble(
+            key_schema,
+            quasi_identifiers,
+            labelling,
+            labels,
+            starred,
+            columns,
+        ))
     }
 
-    pub(super) fn assemble(
+    fn assemble(
         key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<(String, OnUnmapped)>,
+        quasi_identifiers: Vec<QuasiIdentifierRule>,
         labelling: Labelling,
-        labels: Vec<Labels>,
+        computed: Vec<Computed>,
         starred: bool,
         columns: Vec<Released>,
-    ) -> Result<Self> {
-        let covers = labels
-            .iter()
-            .zip(key_schema.lookups())
-            .map(|(labels, lookup)| labels.cover(lookup));
-        let covers = covers.collect::<Result<_>>()?;
-        let bits: Vec<u32> = labels.iter().rev().map(|l| bits_for(l.values.len())).collect();
-        let (quasi_identifiers, unmapped) = quasi_identifiers.into_iter().unzip();
-        Ok(Self {
+    ) -> Self {
+        let (mut labels, mut covers, mut chosen) = (vec![], vec![], vec![]);
+        for column in computed {
+            labels.push(column.labels);
+            covers.push(column.released);
+            chosen.push(column.chosen);
+        }
+        let bits: Vec<u32> = labels.iter().rev().map(|l: &Labels| bits_for(l.values.len())).collect();
+        let rules = quasi_identifiers
+            .into_iter()
+            .map(|rule| (rule.column, rule.on_unmapped));
+        let (quasi_identifiers, unmapped) = rules.unzip();
+        Self {
             order: PackedLayout::new(&bits),
             key_schema,
             labelling,
@@ -110,7 +184,8 @@ impl RecodingPlan {
             columns,
             labels,
             covers,
-        })
+            chosen,
+        }
     }
 
     /// Returns the columns that must be read from the source.
@@ -126,13 +201,17 @@ impl RecodingPlan {
     }
 
     /// Returns the schema of the release. A column kept at level 0 keeps its type, and a generalized one is a string;
-    /// strings are dictionaries. If suppressed rows are starred, every quasi-identifier is a string.
+    /// strings are dictionaries. If suppressed rows are starred, every quasi-identifier is a string. A quasi-identifier
+    /// in a computed form has the type of its values.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {
             let data_type = match &column.treatment {
                 ColumnTreatment::Generalize(i) if self.labels[*i].is_text => {
                     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+                }
+                ColumnTreatment::Generalize(i) if self.labels[*i].form != LabelForm::Text => {
+                    self.labels[*i].values.data_type().clone()
                 }
                 ColumnTreatment::Hash(_) => DataType::Utf8,
                 _ => plain(source.field_with_name(&column.name)?.data_type()),
@@ -150,8 +229,25 @@ impl RecodingPlan {
 
     /// Returns the index of the released value of class `class` among the values of a column.
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
-        let label = self.labelling.of_class(&self.key_schema, classes, class, column);
-        self.labels[column].place(label)
+        let labels = &self.labels[column];
+        labels.place(match labels.form.is_of_class() {
+            // A class that is not known fails the scan of its rows.
+            true => self.labelling.number_of_class(classes, class).unwrap_or(0),
+            false => self.labelling.of_class(&self.key_schema, classes, class, column),
+        })
+    }
+
+    /// Returns the released values of a column, and the place of each of these classes among them. Returns `None` in the
+    /// form TEXT.
+    pub(crate) fn computed_values(
+        &self,
+        classes: &FrequencySet,
+        of: &[usize],
+        column: usize,
+    ) -> Option<(&ArrayRef, Vec<u32>)> {
+        let labels = &self.labels[column];
+        let place = |class: &usize| self.place_of_class(classes, *class, column);
+        (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
     /// Returns the words of the order key of class `class`, most significant first.
@@ -215,4 +311,38 @@ impl RecodingPlan {
             .map(|(name, lookup)| Encoder::new(name, lookup.values()))
             .collect()
     }
+}
+
+/// Returns a column in the form TEXT with its check.
+fn own(labels: Labels, key_schema: &KeySchema, column: usize) -> Result<Computed> {
+    let released = labels.cover(&key_schema.lookups()[column])?;
+    Ok(Computed {
+        labels,
+        chosen: None,
+        released,
+    })
+}
+
+/// Returns the number of the class of each combination, if there are any.
+fn numbers(labelling: &Labelling, key_schema: &KeySchema, combinations: Option<&FrequencySet>) -> Result<Vec<u32>> {
+    combinations.map_or(Ok(vec![]), |set| labelling.numbers(key_schema, set))
+}
+
+/// Returns what a form of the class is computed from; `None` for another form.
+fn members<'a>(
+    form: LabelForm,
+    combinations: Option<&'a FrequencySet>,
+    numbers: &'a [u32],
+    classes: usize,
+    released: impl FnOnce() -> Result<Vec<(u32, u32)>>,
+) -> Result<Option<Members<'a>>> {
+    let Some(combinations) = combinations.filter(|_| form.is_of_class()) else {
+        return Ok(None);
+    };
+    Ok(Some(Members {
+        classes,
+        released: released()?,
+        combinations,
+        numbers,
+    }))
 }

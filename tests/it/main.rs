@@ -17,6 +17,7 @@ mod files;
 mod first_hour;
 mod front;
 mod golden;
+mod labels;
 mod local;
 mod local_adult;
 mod mistakes;

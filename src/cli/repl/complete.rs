@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(found("ANONYMIZE people QUASI IDENTIFIERS "), ["("]);
         assert_eq!(
             found("ANONYMIZE people QUASI IDENTIFIERS (age "),
-            ["LEVELS ", "USING ", "WEIGHT "]
+            ["LABELS ", "LEVELS ", "USING ", "WEIGHT "]
         );
         assert_eq!(found("ANONYMIZE people SUPPRESSING AT MOST 1 "), ["PERCENT ", "ROWS "]);
         assert_eq!(

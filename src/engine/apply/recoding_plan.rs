@@ -3,7 +3,7 @@
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier, Secret};
-use crate::recode::{ColumnTreatment, Grouped, Pseudonym, RecodingPlan, Released};
+use crate::recode::{ColumnTreatment, Grouped, Pseudonym, QuasiIdentifierRule, RecodingPlan, Released};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -62,12 +62,21 @@ pub(in crate::engine) fn recoding_among(
     starred: bool,
     columns: Vec<Released>,
 ) -> Result<RecodingPlan> {
-    let rule = |q: &QuasiIdentifier| (q.column.clone(), q.hierarchy.on_unmapped());
+    let rule = |q: &QuasiIdentifier| QuasiIdentifierRule {
+        column: q.column.clone(),
+        on_unmapped: q.hierarchy.on_unmapped(),
+        form: q.labels,
+    };
     let rules = job.quasi_identifiers.iter().map(rule).collect();
     let base = decision.evaluator.sets().base();
+    let is_of_class = job.quasi_identifiers.iter().any(|q| q.labels.is_of_class());
+    let ground = match is_of_class {
+        true => Some(base.held()?.as_ref()),
+        false => None,
+    };
     let key_schema = Arc::clone(&base.key_schema);
     match (&decision.verdict.partition, &decision.combinations) {
-        (None, None) => RecodingPlan::new(key_schema, rules, &decision.classes, kept, starred, columns),
+        (None, None) => RecodingPlan::new(key_schema, rules, (&decision.classes, kept), ground, starred, columns),
         (Some(partition), Some(combinations)) => {
             let grouped = Grouped {
                 bottom: base.bottom().clone(),
@@ -75,7 +84,7 @@ pub(in crate::engine) fn recoding_among(
                 partition: Arc::clone(partition),
                 kept: kept.to_vec(),
             };
-            RecodingPlan::partitioned(key_schema, rules, grouped, starred, columns)
+            RecodingPlan::partitioned(key_schema, rules, grouped, ground, starred, columns)
         }
         _ => Err(Error::internal("a partition without its index")),
     }

@@ -8,7 +8,7 @@ use crate::folder::{
     FileSummary, HierarchySummary, Manifest, PartitionSummary, Recoding, ReleasedColumn, Role, SearchSummary,
     SuppressedRows, hierarchy_key,
 };
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{Job, Target};
 use crate::metric::{self, Metric};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -119,7 +119,11 @@ fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
             DataType::Dictionary(_, values) => values.as_ref(),
             other => other,
         };
+        let form = job.quasi_identifier(name).map(|i| job.quasi_identifiers[i].labels);
         Ok(ReleasedColumn {
+            labels: form
+                .filter(|form| *form != LabelForm::Text)
+                .map(|form| form.to_string()),
             name: name.clone(),
             data_type: data_type.to_string(),
             role,

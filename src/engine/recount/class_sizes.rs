@@ -30,6 +30,7 @@ impl ReleasedTable {
             quasi_identifiers: manifest.map_or(quasi_identifiers.to_vec(), |m| m.columns_of(Role::QuasiIdentifier)),
             sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
             entity: None,
+            null_labels: manifest.map_or(vec![], Manifest::computed_columns),
             starred: starred.map_or(0, |m| m.rows_suppressed),
             suppressed: None,
             whole: None,

@@ -2,14 +2,15 @@
 //! It finds any change that sorts and files make to rows.
 
 use super::released::ReleasedTable;
-use super::sql::{count, with_one_zero};
+use super::sql::{count, label_text};
 use crate::engine::write::Settled;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::one_zero;
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{plain_type, spelled};
 use crate::key::KeySchema;
 use crate::quoting::quote;
-use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};
+use crate::recode::RecodingPlan;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int32Type};
 use datafusion::datasource::MemTable;
@@ -23,7 +24,7 @@ const DECIDED: &str = "decided";
 /// `is_csv` says that the rows were read from CSV files. Fails with `ErrorKind::Verification` if they differ.
 pub(super) async fn check_classes(
     session: &SessionContext,
-    settled: &Settled,
+    (settled, recoding): (&Settled, &RecodingPlan),
     key_schema: &KeySchema,
     released: &ReleasedTable,
     is_csv: bool,
@@ -38,11 +39,13 @@ pub(super) async fn check_classes(
     let (mut columns, mut types) = (vec![], vec![]);
     for (i, column) in released.quasi_identifiers.iter().enumerate() {
         let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
-        let value = with_one_zero(&quote(column), field.data_type());
-        columns.push(format!("{} AS c{i}", told(&format!("arrow_cast({value}, 'Utf8')"))));
+        columns.push(format!(
+            "{} AS c{i}",
+            told(&label_text(&quote(column), field.data_type()))
+        ));
         types.push(field.data_type().clone());
     }
-    let batch = decided(settled, key_schema, &types)?;
+    let batch = decided((settled, recoding), key_schema, &types)?;
     session.deregister_table(DECIDED)?;
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
@@ -72,18 +75,24 @@ pub(super) async fn check_classes(
 
 /// Returns the labels of the kept classes with the negative number of their rows. A label is the text of its value
 /// after conversion to the type of its released column in `types`.
-fn decided(settled: &Settled, key_schema: &KeySchema, types: &[DataType]) -> Result<RecordBatch> {
+fn decided(
+    (settled, recoding): (&Settled, &RecodingPlan),
+    key_schema: &KeySchema,
+    types: &[DataType],
+) -> Result<RecordBatch> {
     let (classes, verdict) = (&settled.classes, &settled.verdict);
     let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
     let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
     for (column, lookup) in key_schema.lookups().iter().enumerate() {
-        let (labels, places): (ArrayRef, Vec<u32>) = match &verdict.partition {
-            Some(partition) => {
+        let computed = recoding.computed_values(classes, &kept, column);
+        let (labels, places): (ArrayRef, Vec<u32>) = match (computed, &verdict.partition) {
+            (Some((values, places)), _) => (text(values, &types[column])?, places),
+            (None, Some(partition)) => {
                 let cells = partition.cells(column);
                 let labels = Arc::clone(partition.texts(column)) as ArrayRef;
                 (labels, kept.iter().map(|class| cells[*class]).collect())
             }
-            None => {
+            (None, None) => {
                 let level = lookup.level(classes.node().level(column));
                 let place = |class: &usize| level.codes[key_schema.layout().code(classes.key(*class), column) as usize];
                 (text(&level.labels, &types[column])?, kept.iter().map(place).collect())
@@ -106,6 +115,9 @@ fn decided(settled: &Settled, key_schema: &KeySchema, types: &[DataType]) -> Res
 
 /// Returns labels as the texts of their values in the released type, because files have fewer types than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
+    if let Some(ends) = labels.as_struct_opt() {
+        return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));
+    }
     let labels = one_zero(&cast(labels, plain_type(released))?)?;
     Ok(cast(&labels, &DataType::Utf8)?)
 }

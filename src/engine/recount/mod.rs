@@ -1,5 +1,6 @@
 //! Stage 5: the written rows are counted again, by SQL that shares no code with the search.
 
+mod bounds;
 mod class_sizes;
 mod classes;
 mod marginals;
@@ -11,6 +12,7 @@ mod released;
 mod session;
 mod sql;
 
+pub(crate) use bounds::bounds_as_text;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Promise, ReleasedTable};
 pub use session::recounting_session;

@@ -1,5 +1,6 @@
 //! The population, generalized like the release, for models that count in it.
 
+use super::bounds::bounds_as_text;
 use crate::engine::apply::plan::{plan, table_over};
 use crate::engine::apply::recoding_among;
 use crate::engine::decide::Decision;
@@ -37,12 +38,17 @@ pub(super) async fn generalized_population(
     let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.source.state())?))?;
-    // If suppressed rows stay, every released quasi-identifier is text.
-    let texts = names.iter().map(|name| cast(ident(*name), DataType::Utf8).alias(*name));
+    // If suppressed rows stay, every released quasi-identifier is text, except where labels have another form.
+    let computed = job.computed_columns();
+    let texts = names.iter().map(|name| match computed.iter().any(|c| c == name) {
+        true => ident(*name),
+        false => cast(ident(*name), DataType::Utf8).alias(*name),
+    });
     let rows = match job.starred {
         true => rows.select(texts.collect::<Vec<_>>())?,
         false => rows,
     };
     session.register_table(POPULATION, rows.into_view())?;
+    bounds_as_text(session, POPULATION, &computed).await?;
     Ok(Some(POPULATION.into()))
 }

@@ -1,5 +1,6 @@
 //! The recount of what was written, and its result.
 
+use super::bounds::bounds_as_text;
 use super::classes::check_classes;
 use super::marginals::check_marginals;
 use super::population::generalized_population;
@@ -94,10 +95,12 @@ pub(in crate::engine) async fn recount(
             format: target.format,
             tell: written.rows.is_none(),
         };
+        bounds_as_text(&session, RELEASED, &job.computed_columns()).await?;
         found = Some(recount.of(files).await?);
     }
     if let Some(rows) = &written.rows {
         register(&session, rows)?;
+        bounds_as_text(&session, REWRITTEN, &job.computed_columns()).await?;
         found = Some(recount.of(Rows::Kept).await?);
     }
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
@@ -145,7 +148,8 @@ impl Recount<'_> {
             ));
         }
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
-        check_classes(self.session, settled, key_schema, &released, is_csv).await?;
+        let decided = (settled, self.written.recoding.as_ref());
+        check_classes(self.session, decided, key_schema, &released, is_csv).await?;
         let promises = if tell { promises(job) } else { vec![] };
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
@@ -185,6 +189,7 @@ impl Recount<'_> {
             sensitive: job.sensitive.iter().map(|s| s.column.clone()).collect(),
             entity: job.entity.clone().filter(|_| is_kept || !job.hides_entity()),
             starred: decision.starred_rows(job),
+            null_labels: job.computed_columns(),
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,

@@ -67,7 +67,10 @@ pub struct ReleasedTable {
     pub sensitive: Vec<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The number of suppressed rows in the table. They have `*` in every quasi-identifier and are no class.
+    /// The quasi-identifiers whose labels are released in another form than TEXT. A label that says nothing is NULL there.
+    pub null_labels: Vec<String>,
+    /// The number of suppressed rows in the table. They have `*` in every quasi-identifier, or NULL where labels have
+    /// another form than TEXT, and are no class.
     pub starred: u64,
     /// The column that is true for suppressed rows, if the table has one. Published files have none.
     pub suppressed: Option<String>,
@@ -124,7 +127,13 @@ impl ReleasedTable {
         if let Some(suppressed) = &self.suppressed {
             return quote(suppressed);
         }
-        let stars = self.quasi_identifiers.iter().map(|c| format!("{} = '{TOP}'", quote(c)));
+        let stars = self
+            .quasi_identifiers
+            .iter()
+            .map(|c| match self.null_labels.contains(c) {
+                true => format!("{} IS NULL", quote(c)),
+                false => format!("{} = '{TOP}'", quote(c)),
+            });
         let nulls = self.sensitive.iter().map(|c| format!("{} IS NULL", quote(c)));
         stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
     }

@@ -24,6 +24,20 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     }
 }
 
+/// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are `[low, high]` as in
+/// [`crate::hierarchy::spelled`].
+pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
+    if !matches!(data_type, DataType::Struct(_)) {
+        return format!("arrow_cast({}, 'Utf8')", with_one_zero(expression, data_type));
+    }
+    let end = |name: &str| format!("coalesce(arrow_cast(get_field({expression}, '{name}'), 'Utf8'), '')");
+    format!(
+        "CASE WHEN {expression} IS NULL THEN NULL ELSE '[' || {} || ', ' || {} || ']' END",
+        end("low"),
+        end("high")
+    )
+}
+
 /// Returns the only number of a query's answer; `None` for NULL.
 pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;

@@ -9,7 +9,7 @@ pub(in crate::engine) use details::{attribute_request, class_label_request, fill
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, SpillSpace};
-use crate::hierarchy::{Lookup, OnUnmapped};
+use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
 use crate::job::{Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
 use crate::pool::Pool;
@@ -185,9 +185,20 @@ fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan) -> Result<Vec<(Arc
             .bind(Arc::clone(values))
             .map_err(|e| e.context(format!("column {column}")))?;
         hierarchy.admit(column, &lookup.coverage(&sample.value_counts(i))?)?;
+        has_bounds(quasi_identifier, &lookup).map_err(|e| e.context(format!("column {column}")))?;
         lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
     }
     Ok(lookups)
+}
+
+/// Fails if labels that may be chosen have no bounds and are to be released as such, before a search looks for them.
+fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
+    let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
+    let mut levels = low..=high.min(lookup.top());
+    match quasi_identifier.labels.is_of_label() {
+        true => levels.try_for_each(|level| Bounds::of_level(lookup, level).map(|_| ())),
+        false => Ok(()),
+    }
 }
 
 /// Returns the lattice of the levels that LEVELS allows.

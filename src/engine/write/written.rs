@@ -11,9 +11,9 @@ use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::frequency::SpillSpace;
 use crate::job::{Format, Job, Target};
-use crate::recode::SUPPRESSED;
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
+use crate::recode::{RecodingPlan, SUPPRESSED};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
@@ -34,6 +34,8 @@ pub(in crate::engine) struct Written {
     pub(in crate::engine) beside: Vec<String>,
     /// The decided classes after the personal limits were applied.
     pub(in crate::engine) settled: Settled,
+    /// The recoding plan that the rows were written by.
+    pub(in crate::engine) recoding: Arc<RecodingPlan>,
     /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// The mutual information of each randomized column and the classes after randomization, in bits, if there is a
@@ -54,6 +56,7 @@ impl Written {
             settled: Settled::new(decision, &rewrite.recoding, outcome.as_ref()),
             measured: rewrite.measured(),
             permutations: rewrite.permutations,
+            recoding: rewrite.recoding,
             outcome,
         }
     }

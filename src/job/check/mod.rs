@@ -1,5 +1,6 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
+mod labels;
 mod models;
 mod partition;
 mod personal;
@@ -23,6 +24,7 @@ impl Job {
         roles::check(self)?;
         personal::check(self)?;
         randomized::check(self)?;
+        labels::check(self)?;
         models::check(self, purpose)?;
         purpose::check(self, purpose)?;
         if purpose != Purpose::Front {

@@ -1,6 +1,7 @@
 //! Refusals of requests that local recoding cannot meet.
 
 use crate::error::{Error, Result};
+use crate::hierarchy::{has_order, plain_type};
 use crate::job::{Candidate, Choice, Job};
 use crate::partition::Partitioner;
 
@@ -70,6 +71,17 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             "column {}: LEVELS says levels of the hierarchy, which {name} is not held to; leave LEVELS out, or {instead}",
             q.column
         )));
+    }
+    for q in job.quasi_identifiers.iter().filter(|_| partitioner.needs_order()) {
+        let field = job.source.rows.schema().field_with_unqualified_name(&q.column)?;
+        if !has_order(field.data_type()) {
+            return Err(Error::usage(format!(
+                "column {}: {name} computes distances of numbers, dates and timestamps, and the column has the type {}; \
+                 cast it in a query, or use another partitioner, such as SEARCH USING peel",
+                q.column,
+                plain_type(field.data_type())
+            )));
+        }
     }
     if partitioner.reads_class_label() && job.class_label.is_none() {
         return Err(Error::usage(format!(

@@ -36,6 +36,7 @@ impl AnonContext {
                 hierarchy,
                 levels,
                 weight,
+                labels: q.labels.unwrap_or_default(),
             })
         };
         columns.iter().map(one).collect()

@@ -148,6 +148,7 @@ fn statement(table: &str, columns: &[String]) -> RiskSpec {
         hierarchy: None,
         levels: None,
         weight: None,
+        labels: None,
     };
     RiskSpec {
         source,

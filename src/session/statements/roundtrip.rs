@@ -15,7 +15,7 @@ use super::suggest::{ScriptFile, SuggestRoles};
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
-use crate::hierarchy::{Given, Item, KINDS, OnNull, OnUnmapped, Part, Takes};
+use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
@@ -97,13 +97,14 @@ fn options() -> impl Strategy<Value = Vec<(String, Value)>> {
 
 fn quasi() -> impl Strategy<Value = Vec<QuasiIdentifierClause>> {
     let levels = (0u32..9, 0u32..9).prop_map(|(a, b)| (a.min(b), a.max(b)));
-    let one = (name(), of(name()), of(levels), of(weight())).prop_map(|(column, hierarchy, levels, weight)| {
-        QuasiIdentifierClause {
-            column,
-            hierarchy,
-            levels,
-            weight,
-        }
+    let labels = of(prop::sample::select(LabelForm::ALL.to_vec()));
+    let one = (name(), of(name()), of(levels), of(weight()), labels);
+    let one = one.prop_map(|(column, hierarchy, levels, weight, labels)| QuasiIdentifierClause {
+        column,
+        hierarchy,
+        levels,
+        weight,
+        labels,
     });
     vec(one, 1..4)
 }

@@ -80,7 +80,7 @@ clauses! {
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",
         "columns that name a person: each is dropped, or released as a keyed hash",
         "IDENTIFIERS (name)", |c, s| { s.identifiers = c.list("column", roles::identifier)?; Ok(()) };
-    QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)",
+    QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form], ...)",
         "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",
         "QUASI IDENTIFIERS (age, zip)", |c, s| { s.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
     SENSITIVE: "SENSITIVE",

@@ -1,6 +1,7 @@
 //! The roles of columns: IDENTIFIERS, QUASI IDENTIFIERS and SENSITIVE.
 
 use crate::error::Result;
+use crate::hierarchy::LabelForm;
 use crate::quoting::{ident, literal};
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
@@ -37,6 +38,8 @@ pub struct QuasiIdentifierClause {
     pub levels: Option<(u32, u32)>,
     /// WEIGHT: the weight of the column in the metric, at least 0.
     pub weight: Option<f64>,
+    /// LABELS: the form in which the labels are released.
+    pub labels: Option<LabelForm>,
 }
 
 /// A column of SENSITIVE.
@@ -88,13 +91,14 @@ pub(crate) fn identifier(c: &mut Cursor) -> Result<IdentifierClause> {
     })
 }
 
-/// Parses `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w]`.
+/// Parses `column [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form]`.
 pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
     let mut qi = QuasiIdentifierClause {
         column: c.name("a column")?,
         hierarchy: None,
         levels: None,
         weight: None,
+        labels: None,
     };
     loop {
         let before = c.clone();
@@ -115,6 +119,8 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
             qi.levels.replace((from, to)).is_none()
         } else if c.take("WEIGHT") {
             qi.weight.replace(c.real("a weight of at least 0")?).is_none()
+        } else if c.take("LABELS") {
+            qi.labels.replace(label_form(c)?).is_none()
         } else {
             break;
         };
@@ -124,11 +130,18 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
     }
     if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
         return Err(c.expected(
-            &format!("USING, LEVELS, WEIGHT, {NEXT_ITEM}"),
-            ["USING", "LEVELS", "WEIGHT"],
+            &format!("USING, LEVELS, WEIGHT, LABELS, {NEXT_ITEM}"),
+            ["USING", "LEVELS", "WEIGHT", "LABELS"],
         ));
     }
     Ok(qi)
+}
+
+/// Parses the form of labels after LABELS.
+fn label_form(c: &mut Cursor) -> Result<LabelForm> {
+    let words = LabelForm::ALL.map(LabelForm::word);
+    let found = LabelForm::ALL.into_iter().find(|form| c.take(form.word()));
+    found.ok_or_else(|| c.expected(&format!("a form of labels: {}", words.join(", ")), words))
 }
 
 /// Parses `column [USING hierarchy] [RANDOMIZED ...]`.
@@ -195,7 +208,10 @@ impl Display for QuasiIdentifierClause {
         if let Some((from, to)) = self.levels {
             write!(f, " LEVELS {from} TO {to}")?;
         }
-        self.weight.map_or(Ok(()), |w| write!(f, " WEIGHT {w:?}"))
+        if let Some(weight) = self.weight {
+            write!(f, " WEIGHT {weight:?}")?;
+        }
+        self.labels.map_or(Ok(()), |form| write!(f, " LABELS {form}"))
     }
 }
 

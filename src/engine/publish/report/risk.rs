@@ -47,6 +47,7 @@ impl Facts<'_> {
             quasi_identifiers: names.iter().map(ToString::to_string).collect(),
             sensitive: vec![],
             entity: job.entity.clone(),
+            null_labels: vec![],
             starred: 0,
             suppressed: None,
             whole: None,

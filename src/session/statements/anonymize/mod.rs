@@ -27,7 +27,8 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query ) }
   [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (...)]]
   [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
-  QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)
+  QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
+    [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)
   [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
   SATISFYING model [ON column | ON (c, ...)] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]

@@ -3,6 +3,7 @@
 use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning, top};
 use crate::engine::{Decision, Findings, Phase};
 use crate::frequency::BaseSet;
+use crate::hierarchy::LabelForm;
 use crate::job::{Candidate, Choice, Job, SuppressionLimit};
 use crate::model::Monotonicity;
 use crate::search::Oracle;
@@ -58,10 +59,14 @@ fn columns(job: &Job) -> Vec<Value> {
     }
     for q in &job.quasi_identifiers {
         let (low, high) = q.levels.unwrap_or((0, q.hierarchy.height()));
-        columns.push(json!({
+        let mut column = json!({
             "column": q.column, "role": "quasi-identifier", "hierarchy": q.hierarchy.name(),
             "levels": [low, high], "weight": q.weight,
-        }));
+        });
+        if q.labels != LabelForm::Text {
+            column["labels"] = q.labels.word().into();
+        }
+        columns.push(column);
     }
     for s in &job.sensitive {
         columns.push(json!({

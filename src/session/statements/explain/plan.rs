@@ -2,7 +2,7 @@
 
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
-use crate::hierarchy::TOP;
+use crate::hierarchy::{LabelForm, TOP};
 use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
@@ -29,9 +29,17 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         } else {
             format!(", weight {}", q.weight)
         };
+        let labels = match q.labels {
+            LabelForm::Text => String::new(),
+            form => format!(", labels {form}"),
+        };
         add(
             "quasi-identifier",
-            format!("{}: {}, levels {low} to {high}{weight}", q.column, q.hierarchy.name()),
+            format!(
+                "{}: {}, levels {low} to {high}{weight}{labels}",
+                q.column,
+                q.hierarchy.name()
+            ),
         );
     }
     for s in &job.sensitive {

@@ -2,7 +2,7 @@
 
 use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
-use crate::engine::{Phase, Promise, ReleasedTable, recounting_session};
+use crate::engine::{Phase, Promise, ReleasedTable, bounds_as_text, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
@@ -167,6 +167,7 @@ impl AnonContext {
         let (state, plan) = source.rows.into_parts();
         let session = recounting_session(&state, self.observer.begin(Phase::Measure));
         session.register_table(MEASURED, Arc::new(ViewTable::new(plan, None)))?;
+        bounds_as_text(&session, MEASURED, &table.quasi_identifiers).await?;
         Ok((session, table))
     }
 
@@ -192,6 +193,12 @@ impl AnonContext {
                 "the release is local recoding ({}), which no level of a hierarchy makes of the population's rows; leave \
                  POPULATION out",
                 manifest.search.algorithm
+            )));
+        }
+        if let Some(column) = manifest.computed_columns().first() {
+            return Err(Error::usage(format!(
+                "column {column}: the release has labels in another form than TEXT, which the population's rows do not have; \
+                 leave POPULATION out"
             )));
         }
         let generalize = self.session.state();

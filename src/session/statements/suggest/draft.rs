@@ -61,6 +61,7 @@ impl Draft {
                     hierarchy: Some(name.clone()),
                     levels: None,
                     weight: None,
+                    labels: None,
                 });
                 ColumnHierarchy {
                     statement: format!("CREATE OR REPLACE HIERARCHY {} {definition};", ident(&name)),

@@ -1,0 +1,68 @@
+//! Labels that are released in another form than TEXT: how they are read, and what of the source they are true of.
+//!
+//! Bounds are read as the text of a range. The other forms are single values. A released midpoint, mean or median is
+//! true of a value of the source if the bounds of the value's label enclose both, and a mode if both have the same label.
+//! That takes the hierarchy and the level: the ranges of a local recoding are not in a release of single values. NULL
+//! says nothing, and is true of every value.
+
+use crate::error::Result;
+use crate::hierarchy::{Bounds, LabelForm, Lookup};
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Returns the released values of the labels of a level, for a form that follows from the label. Bounds are texts.
+pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Result<ArrayRef> {
+    let bounds = Bounds::of_level(lookup, level)?;
+    Ok(match form {
+        LabelForm::Bounds => Arc::new(bounds.texts()?) as ArrayRef,
+        _ => bounds.midpoints()?,
+    })
+}
+
+/// Released single values, and what they are true of.
+pub(super) struct Points {
+    /// By ground code: the label at the released level.
+    codes: Vec<u32>,
+    is_true: IsTrue,
+}
+
+enum IsTrue {
+    /// The bounds of label `.0` enclose value `.1`.
+    Enclosed(Box<dyn Fn(usize, usize) -> bool + Send + Sync>),
+    /// By value: its label, if it is a value of the source.
+    Same(Vec<Option<u32>>),
+}
+
+impl Points {
+    /// Returns the single values `texts` of a column that is released at `level`; `None` if it cannot be said what they
+    /// are true of, because the labels of the level have no bounds.
+    pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
+        let codes = lookup.level(level).codes.clone();
+        let is_true = match form {
+            LabelForm::Mode => {
+                let values = cast(lookup.values(), &DataType::Utf8)?;
+                let values = values.as_string::<i32>();
+                let index: HashMap<&str, usize> = values.iter().zip(0..).filter_map(|(v, i)| Some((v?, i))).collect();
+                let label = |text: Option<&str>| index.get(text?).map(|code| codes[*code]);
+                IsTrue::Same(texts.iter().map(label).collect())
+            }
+            _ => match Bounds::of_level(lookup, level).and_then(|bounds| bounds.enclosing_texts(texts)) {
+                Ok(encloses) => IsTrue::Enclosed(encloses),
+                Err(_) => return Ok(None),
+            },
+        };
+        Ok(Some(Self { codes, is_true }))
+    }
+
+    /// Returns true if value number `value` is true of ground code `code`.
+    pub(super) fn covers(&self, code: u32, value: u32) -> bool {
+        let label = self.codes[code as usize];
+        match &self.is_true {
+            IsTrue::Enclosed(encloses) => encloses(label as usize, value as usize),
+            IsTrue::Same(labels) => labels[value as usize] == Some(label),
+        }
+    }
+}

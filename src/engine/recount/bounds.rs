@@ -1,0 +1,34 @@
+//! Reading bounds (LABELS BOUNDS): a struct of `low` and `high` is recounted as the text of its range.
+
+use super::sql::label_text;
+use crate::error::Result;
+use crate::quoting::quote;
+use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
+
+/// Replaces structs of `low` and `high` in these columns of a table of the session by the texts of their ranges. Equal
+/// bounds are equal texts.
+pub(crate) async fn bounds_as_text(session: &SessionContext, table: &str, columns: &[String]) -> Result<()> {
+    let rows = session.table(table).await?;
+    let fields = rows.schema().fields().clone();
+    let is_bounds = |name: &String, data_type: &DataType| {
+        let names: Vec<&str> = match data_type {
+            DataType::Struct(fields) => fields.iter().map(|f| f.name().as_str()).collect(),
+            _ => vec![],
+        };
+        columns.contains(name) && names == ["low", "high"]
+    };
+    if !fields.iter().any(|f| is_bounds(f.name(), f.data_type())) {
+        return Ok(());
+    }
+    let select = fields.iter().map(|f| match is_bounds(f.name(), f.data_type()) {
+        true => format!("{} AS {}", label_text(&quote(f.name()), f.data_type()), quote(f.name())),
+        false => quote(f.name()),
+    });
+    let select: Vec<String> = select.collect();
+    let sql = format!("SELECT {} FROM {}", select.join(", "), quote(table));
+    let rows = session.sql(&sql).await?;
+    session.deregister_table(table)?;
+    session.register_table(table, rows.into_view())?;
+    Ok(())
+}

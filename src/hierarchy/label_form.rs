@@ -1,0 +1,70 @@
+//! The forms in which the labels of a quasi-identifier are released (LABELS).
+
+use std::fmt;
+
+/// The form of released labels.
+///
+/// A form changes what is written, and not which rows are one class: a class is chosen and judged by its labels. Two
+/// classes that are written alike are one class to a reader, and are recounted as one. A label that says nothing (`*`,
+/// the top of the hierarchy) and a suppressed row that stays are NULL in every form but TEXT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LabelForm {
+    /// The text of the label.
+    #[default]
+    Text,
+    /// The least and the greatest value that the label stands for, as a struct of `low` and `high`.
+    Bounds,
+    /// The value in the middle of the label's bounds.
+    Midpoint,
+    /// The mean of the values of the class.
+    Mean,
+    /// The median of the values of the class.
+    Median,
+    /// The most frequent value of the class.
+    Mode,
+}
+
+impl LabelForm {
+    /// Every form, in the order of the language.
+    pub const ALL: [Self; 6] = [
+        Self::Text,
+        Self::Bounds,
+        Self::Midpoint,
+        Self::Mean,
+        Self::Median,
+        Self::Mode,
+    ];
+
+    /// Returns the keyword of the form.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "TEXT",
+            Self::Bounds => "BOUNDS",
+            Self::Midpoint => "MIDPOINT",
+            Self::Mean => "MEAN",
+            Self::Median => "MEDIAN",
+            Self::Mode => "MODE",
+        }
+    }
+
+    /// Returns true if the form follows from the label alone, and is computed from the label's bounds.
+    pub const fn is_of_label(self) -> bool {
+        matches!(self, Self::Bounds | Self::Midpoint)
+    }
+
+    /// Returns true if the form is computed from the values of the class.
+    pub const fn is_of_class(self) -> bool {
+        matches!(self, Self::Mean | Self::Median | Self::Mode)
+    }
+
+    /// Returns true if the form is computed with numbers, dates or timestamps.
+    pub const fn needs_order(self) -> bool {
+        !matches!(self, Self::Text | Self::Mode)
+    }
+}
+
+impl fmt::Display for LabelForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

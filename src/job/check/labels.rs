@@ -1,0 +1,64 @@
+//! Refusals of the forms of labels (LABELS).
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{LabelForm, has_order, plain_type};
+use crate::job::{Format, Job, QuasiIdentifier};
+
+/// Refuses forms that cannot be computed for their column, or not be written where the release goes.
+pub(super) fn check(job: &Job) -> Result<()> {
+    for q in job.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text) {
+        is_computable(job, q)?;
+        is_writable(job, q)?;
+    }
+    Ok(())
+}
+
+fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
+    let QuasiIdentifier {
+        column, labels: form, ..
+    } = q;
+    let field = job.source.rows.schema().field_with_unqualified_name(column)?;
+    let data_type = plain_type(field.data_type());
+    if form.needs_order() && !has_order(data_type) {
+        return Err(Error::usage(format!(
+            "column {column}: LABELS {form} computes with numbers, dates and timestamps, and the column has the type \
+             {data_type}; write LABELS MODE or LABELS TEXT, or cast the column in a query"
+        )));
+    }
+    if !form.is_of_class() {
+        return Ok(());
+    }
+    if let Some((low, high)) = q.levels.filter(|(low, _)| *low > 0) {
+        return Err(Error::usage(format!(
+            "column {column}: LABELS {form} is computed from the values of a class, which are not counted below level \
+             {low}; write LEVELS 0 TO {high}, or LABELS MIDPOINT, which follows from the label"
+        )));
+    }
+    match job.constraints.iter().find(|c| c.model.reads().population) {
+        Some(c) => Err(Error::usage(format!(
+            "column {column}: {} counts the rows of a population that have the same labels, and LABELS {form} is no label \
+             of theirs; write LABELS TEXT, BOUNDS or MIDPOINT",
+            c.call
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn is_writable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
+    let (Some(target), LabelForm::Bounds, column) = (&job.target, q.labels, &q.column) else {
+        return Ok(());
+    };
+    if target.format == Format::Csv {
+        return Err(Error::usage(format!(
+            "column {column}: LABELS BOUNDS is a struct of low and high, which CSV cannot hold; write STORED AS PARQUET, or \
+             LABELS MIDPOINT"
+        )));
+    }
+    match target.partitioned_by.contains(column) {
+        true => Err(Error::usage(format!(
+            "column {column}: LABELS BOUNDS is a struct of low and high, which is no name of a folder; PARTITIONED BY \
+             another column, or write LABELS TEXT"
+        ))),
+        false => Ok(()),
+    }
+}

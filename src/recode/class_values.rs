@@ -1,0 +1,277 @@
+//! The values of a class as one value: mean, median and mode (LABELS).
+//!
+//! All of them follow from the base frequency set, the distinct combinations of values with their counts, so no further
+//! scan is needed. Integers, decimals, dates and timestamps are added up as whole units of their type: sums are exact,
+//! and the quotient is rounded to the nearest unit, halves to the even one. Floating-point numbers are added up without
+//! loss and rounded once, in the order of the values, so the result depends neither on threads nor on the order of rows.
+//! Equally frequent values: the least one is the mode. NULL is left out of means and medians.
+//!
+//! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
+//! control, 2002, section 2, doi:10.1109/69.979982 (groups are released as their mean).
+
+use super::exact_sum::ExactSum;
+use crate::error::{Error, Result};
+use crate::hierarchy::{LabelForm, Lookup, Units, plain_type};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Float64Type};
+use std::sync::Arc;
+
+/// The number of rows of a class that have a ground code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Counted {
+    pub(super) class: u32,
+    pub(super) code: u32,
+    pub(super) rows: u64,
+}
+
+/// Returns one value for each of `classes` classes, of the type of the column. `counted` contains the values of the
+/// classes in any order, and a class without an entry is NULL.
+pub(super) fn class_values(
+    form: LabelForm,
+    lookup: &Lookup,
+    mut counted: Vec<Counted>,
+    classes: usize,
+) -> Result<ArrayRef> {
+    counted.sort_unstable();
+    let values = lookup.values();
+    let runs = counted.chunk_by(|a, b| a.class == b.class);
+    if form == LabelForm::Mode {
+        let mut modes: Vec<Option<u32>> = vec![None; classes];
+        for run in runs {
+            modes[run[0].class as usize] = mode(run);
+        }
+        return Ok(take(values, &UInt32Array::from(modes), None)?);
+    }
+    let data_type = plain_type(values.data_type());
+    let is_value = |one: &Counted| values.is_valid(one.code as usize);
+    match Units::of(data_type) {
+        Some(units) => {
+            let numbers = units.read(values)?;
+            let mut found: Vec<Option<i128>> = vec![None; classes];
+            for run in runs {
+                let weighted = run.iter().filter(|one| is_value(one));
+                let weighted: Vec<(i128, u64)> = weighted
+                    .map(|one| (numbers.value(one.code as usize), one.rows))
+                    .collect();
+                found[run[0].class as usize] = match form {
+                    LabelForm::Mean => whole_mean(&weighted)?,
+                    _ => whole_median(&weighted)?,
+                };
+            }
+            units.write(found)
+        }
+        None => {
+            let numbers = cast(values, &DataType::Float64)?;
+            let numbers = numbers.as_primitive::<Float64Type>();
+            let mut found: Vec<Option<f64>> = vec![None; classes];
+            for run in runs {
+                let weighted = run.iter().filter(|one| is_value(one));
+                let weighted: Vec<(f64, u64)> = weighted
+                    .map(|one| (numbers.value(one.code as usize), one.rows))
+                    .collect();
+                found[run[0].class as usize] = match form {
+                    LabelForm::Mean => mean(&weighted),
+                    _ => median(&weighted),
+                };
+            }
+            let found: ArrayRef = Arc::new(Float64Array::from(found));
+            Ok(cast(&found, data_type)?)
+        }
+    }
+}
+
+/// Returns the most frequent code, the least of several. Codes ascend, and one code may stand several times.
+fn mode(run: &[Counted]) -> Option<u32> {
+    let codes = run.chunk_by(|a, b| a.code == b.code);
+    let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
+    let most = sums.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    most.map(|(_, code)| code)
+}
+
+/// Returns the mean of ascending values with their counts, rounded to the nearest whole number, halves to the even one.
+fn whole_mean(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
+    let Some((least, _)) = weighted.first().copied() else {
+        return Ok(None);
+    };
+    // Distances from the least value are small where the values themselves may not be.
+    let mut sum = 0i128;
+    let mut rows = 0i128;
+    for (value, n) in weighted {
+        let distance = value.checked_sub(least).and_then(|d| d.checked_mul(i128::from(*n)));
+        sum = distance.and_then(|d| sum.checked_add(d)).ok_or_else(too_large)?;
+        rows += i128::from(*n);
+    }
+    let (floor, rest) = (least + sum / rows, sum % rows);
+    Ok(Some(match rest.cmp(&(rows - rest)) {
+        std::cmp::Ordering::Less => floor,
+        std::cmp::Ordering::Equal => floor + i128::from(floor % 2 != 0),
+        std::cmp::Ordering::Greater => floor + 1,
+    }))
+}
+
+fn too_large() -> Error {
+    Error::data(
+        "the sum of the values of a class is too large to compute exactly; write LABELS MEDIAN, or cast the column to a \
+         type with fewer digits in a query",
+    )
+}
+
+/// Returns the two values in the middle of ascending values, which are one value if their number is odd.
+fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
+    let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
+    let at = |place: u64| {
+        let mut before = 0;
+        let found = weighted.iter().find(|(_, n)| {
+            before += n;
+            place < before
+        });
+        found.map(|(value, _)| *value)
+    };
+    Some((at(rows.checked_sub(1)? / 2)?, at(rows / 2)?))
+}
+
+fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
+    match middle(weighted) {
+        Some((low, high)) => whole_mean(&[(low, 1), (high, 1)]),
+        None => Ok(None),
+    }
+}
+
+fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
+    let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
+    let mut sum = ExactSum::default();
+    weighted.iter().for_each(|(value, n)| sum.add(*value, *n));
+    let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
+    // Both roundings may leave the range of the values by one digit.
+    Some((sum.value() / rows as f64).clamp(*least, *greatest))
+}
+
+fn median(weighted: &[(f64, u64)]) -> Option<f64> {
+    let (low, high) = middle(weighted)?;
+    Some(if low == high {
+        low
+    } else {
+        (low / 2.0 + high / 2.0).clamp(low, high)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::Hierarchy;
+    use arrow::array::{Date32Array, Decimal128Array, Int64Array};
+    use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type};
+    use proptest::prelude::*;
+
+    fn lookup(values: ArrayRef) -> Lookup {
+        Hierarchy::suppression_of("x").unwrap().bind(values).unwrap()
+    }
+
+    /// Returns the values of classes, given by the codes of their rows.
+    fn of(form: LabelForm, lookup: &Lookup, classes: &[Vec<u32>]) -> ArrayRef {
+        let one = |class: u32, codes: &[u32]| -> Vec<Counted> {
+            codes
+                .iter()
+                .map(|code| Counted {
+                    class,
+                    code: *code,
+                    rows: 1,
+                })
+                .collect()
+        };
+        let counted = classes
+            .iter()
+            .zip(0..)
+            .flat_map(|(codes, class)| one(class, codes))
+            .collect();
+        class_values(form, lookup, counted, classes.len()).unwrap()
+    }
+
+    #[test]
+    fn halves_go_to_the_even_number() {
+        let numbers = lookup(Arc::new(Int64Array::from(vec![
+            -3,
+            -2,
+            1,
+            2,
+            3,
+            i64::MAX - 1,
+            i64::MAX,
+        ])));
+        let means = of(
+            LabelForm::Mean,
+            &numbers,
+            &[vec![2, 3], vec![3, 4], vec![0, 1], vec![], vec![5, 6]],
+        );
+        let expected = [Some(2), Some(2), Some(-2), None, Some(i64::MAX - 1)];
+        assert_eq!(means.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), expected);
+        let days = lookup(Arc::new(Date32Array::from(vec![10, 11, 20])));
+        let medians = of(LabelForm::Median, &days, &[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
+        assert_eq!(medians.as_primitive::<Date32Type>().values().as_ref(), [10, 11, 16]);
+        let cents = Decimal128Array::from(vec![100, 101, 105])
+            .with_precision_and_scale(38, 2)
+            .unwrap();
+        let means = of(LabelForm::Mean, &lookup(Arc::new(cents)), &[vec![0, 1, 2], vec![0, 1]]);
+        assert_eq!(means.as_primitive::<Decimal128Type>().values().as_ref(), [102, 100]);
+    }
+
+    #[test]
+    fn a_sum_that_does_not_fit_is_an_error() {
+        let most = 10i128.pow(38) - 1;
+        let wide = Decimal128Array::from(vec![-most, most])
+            .with_precision_and_scale(38, 0)
+            .unwrap();
+        let lookup = lookup(Arc::new(wide));
+        let counted = vec![
+            Counted {
+                class: 0,
+                code: 0,
+                rows: 1,
+            },
+            Counted {
+                class: 0,
+                code: 1,
+                rows: 9,
+            },
+        ];
+        let error = class_values(LabelForm::Mean, &lookup, counted, 1)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("LABELS MEDIAN"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn classes_are_what_their_rows_are(
+            classes in prop::collection::vec(prop::collection::vec(0u32..8, 1..12), 1..5), shift in -20i64..20
+        ) {
+            let values: Vec<i64> = (0..8).map(|i| i * i + shift).collect();
+            let numbers = lookup(Arc::new(Int64Array::from(values.clone())));
+            let floats = lookup(Arc::new(values.iter().map(|v| Some(*v as f64 / 8.0)).collect::<Float64Array>()));
+            let rows = |class: &Vec<u32>| {
+                let mut rows: Vec<i64> = class.iter().map(|code| values[*code as usize]).collect();
+                rows.sort_unstable();
+                rows
+            };
+            let got = |form| of(form, &numbers, &classes).as_primitive::<Int64Type>().values().to_vec();
+            let (means, medians, modes) = (got(LabelForm::Mean), got(LabelForm::Median), got(LabelForm::Mode));
+            let exact = of(LabelForm::Mean, &floats, &classes);
+            for (i, class) in classes.iter().enumerate() {
+                let rows = rows(class);
+                let (n, sum) = (rows.len() as i64, rows.iter().sum::<i64>());
+                // The nearest integer, by trying all of them.
+                let nearest = |sum: i64, n: i64| {
+                    (-60..80).min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2))).unwrap()
+                };
+                prop_assert_eq!(means[i], nearest(sum, n));
+                let middle = rows[(rows.len() - 1) / 2] + rows[rows.len() / 2];
+                prop_assert_eq!(medians[i], nearest(middle, 2));
+                let count = |v: i64| rows.iter().filter(|r| **r == v).count();
+                let most = rows.iter().map(|v| count(*v)).max().unwrap();
+                prop_assert_eq!(Some(&modes[i]), rows.iter().find(|v| count(**v) == most));
+                prop_assert_eq!(exact.as_primitive::<Float64Type>().value(i), sum as f64 / 8.0 / n as f64);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The released values of a quasi-identifier in a form that is computed (LABELS).
+
+use super::class_values::{Counted, class_values};
+use super::labels::Labels;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::FrequencySet;
+use crate::hierarchy::{Bounds, Cover, Label, LabelForm, Lookup, TOP};
+use crate::key::KeySchema;
+use arrow::array::{Array, AsArray, BooleanArray, StringArray};
+use arrow::compute::{cast, nullif};
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+/// The labels that were chosen for a column, by their number.
+pub(super) enum Chosen<'a> {
+    /// The labels of a level.
+    Level(u8),
+    /// Labels with their texts.
+    Labels(&'a [Label], &'a Arc<StringArray>),
+}
+
+impl Chosen<'_> {
+    fn texts(&self, lookup: &Lookup) -> Result<StringArray> {
+        Ok(match self {
+            Chosen::Level(level) => cast(&lookup.level(*level).labels, &DataType::Utf8)?.as_string().clone(),
+            Chosen::Labels(_, texts) => StringArray::clone(texts),
+        })
+    }
+
+    fn bounds(&self, lookup: &Lookup) -> Result<Bounds> {
+        match self {
+            Chosen::Level(level) => Bounds::of_level(lookup, *level),
+            Chosen::Labels(labels, _) => Bounds::of_labels(lookup, labels),
+        }
+    }
+}
+
+/// The classes of a release, with the combinations that are in them.
+pub(super) struct Members<'a> {
+    /// The number of classes.
+    pub(super) classes: usize,
+    /// The number and the label of each class that is released, for one column.
+    pub(super) released: Vec<(u32, u32)>,
+    /// The combinations of ground values.
+    pub(super) combinations: &'a FrequencySet,
+    /// By combination: the number of its class.
+    pub(super) numbers: &'a [u32],
+}
+
+/// A column as it is released.
+pub(super) struct Computed {
+    pub(super) labels: Labels,
+    /// In a computed form: the check that a chosen label covers a value.
+    pub(super) chosen: Option<Arc<Cover>>,
+    /// The check that a released value covers a value; `None` if a value does not tell by itself what it covers.
+    pub(super) released: Option<Arc<Cover>>,
+}
+
+/// Returns the chosen labels of column number `column` in `form`. `members` are needed for a form of the class.
+pub(super) fn computed(
+    form: LabelForm,
+    key_schema: &KeySchema,
+    column: usize,
+    chosen: &Chosen,
+    members: Option<Members>,
+    starred: bool,
+) -> Result<Computed> {
+    let lookup = &key_schema.lookups()[column];
+    let texts = chosen.texts(lookup)?;
+    let values = match (form, members) {
+        (LabelForm::Bounds, _) => chosen.bounds(lookup)?.structs()?,
+        (LabelForm::Midpoint, _) => {
+            let bounds = chosen.bounds(lookup)?;
+            let midpoints = bounds.midpoints()?;
+            if !bounds.enclose(&midpoints)? {
+                return Err(Error::new(
+                    ErrorKind::Verification,
+                    "the middle of a label is not within its bounds; nothing was published",
+                ));
+            }
+            midpoints
+        }
+        (_, Some(members)) => of_classes(form, key_schema, column, &texts, &members)?,
+        (_, None) => return Err(Error::internal("a form of the class without classes")),
+    };
+    let labels = Labels::of_values(form, &values, starred)?;
+    let released = match form {
+        LabelForm::Bounds => Some(Arc::new(Cover::of_bounds(Arc::clone(lookup), &labels.values)?)),
+        _ => None,
+    };
+    Ok(Computed {
+        labels,
+        chosen: Some(Arc::new(Cover::new(Arc::clone(lookup), texts)?)),
+        released,
+    })
+}
+
+/// Returns the value of each class. Classes that are suppressed, or whose label says nothing, are NULL.
+fn of_classes(
+    form: LabelForm,
+    key_schema: &KeySchema,
+    column: usize,
+    texts: &StringArray,
+    members: &Members,
+) -> Result<arrow::array::ArrayRef> {
+    let (lookup, layout) = (key_schema.lookup(column), key_schema.layout());
+    let top = cast(&lookup.level(lookup.top()).labels, &DataType::Utf8)?;
+    let top = top.as_string::<i32>().iter().flatten().next().unwrap_or(TOP);
+    let mut is_told = vec![false; members.classes];
+    for (number, label) in &members.released {
+        let label = *label as usize;
+        is_told[*number as usize] = texts.is_valid(label) && texts.value(label) != top;
+    }
+    let set = members.combinations;
+    let told = (0..set.len()).filter(|i| is_told[members.numbers[*i] as usize]);
+    let counted = told.map(|i| Counted {
+        class: members.numbers[i],
+        code: layout.code(set.key(i), column),
+        rows: set.counts()[i],
+    });
+    let values = class_values(form, lookup, counted.collect(), members.classes)?;
+    let untold: BooleanArray = is_told.into_iter().map(|told| Some(!told)).collect();
+    Ok(nullif(&values, &untold)?)
+}

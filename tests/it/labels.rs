@@ -1,0 +1,141 @@
+//! Labels that can be computed with, on random tables: every form recounted in plain Rust and by plain SQL.
+
+use crate::common::{collect, context};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A row: a number, and a letter.
+type Row = (i64, u8);
+
+/// A released row: the number or the ends of its bounds, and the letter.
+type Released = (Vec<Option<i64>>, String);
+
+const FORMS: [&str; 5] = ["BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE"];
+
+fn table(rows: &[Row]) -> String {
+    let rows: Vec<String> = rows.iter().map(|(a, c)| format!("({a}, 'c{c}')")).collect();
+    format!("CREATE TABLE t AS VALUES {}", rows.join(", "))
+}
+
+fn released(batches: &[RecordBatch]) -> Vec<Released> {
+    let mut rows = vec![];
+    for batch in batches {
+        let numbers = match batch.column(0).as_struct_opt() {
+            Some(ends) => ends.columns().to_vec(),
+            None => vec![batch.column(0).clone()],
+        };
+        let numbers: Vec<_> = numbers.iter().map(|c| cast(c, &DataType::Int64).unwrap()).collect();
+        let letters = cast(batch.column(1), &DataType::Utf8).unwrap();
+        for row in 0..batch.num_rows() {
+            let number = |c: &std::sync::Arc<dyn Array>| {
+                let values = c.as_primitive::<Int64Type>();
+                values.is_valid(row).then(|| values.value(row))
+            };
+            rows.push((
+                numbers.iter().map(number).collect(),
+                letters.as_string::<i32>().value(row).to_string(),
+            ));
+        }
+    }
+    rows
+}
+
+/// The nearest integer to `sum` / `n`, halves to the even one, by trying all.
+fn nearest(sum: i64, n: i64) -> i64 {
+    (-200..200)
+        .min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2)))
+        .unwrap()
+}
+
+/// The rows of a release at level 1 of spans of 5 from 0 to 30, with 30 and more in one label.
+fn expected(rows: &[Row], form: &str, k: usize) -> Vec<Released> {
+    let mut classes: BTreeMap<(i64, u8), Vec<i64>> = BTreeMap::new();
+    for (a, c) in rows {
+        classes.entry((a.div_euclid(5).min(6), *c)).or_default().push(*a);
+    }
+    let mut all = vec![];
+    for ((span, c), mut values) in classes.into_iter().filter(|(_, values)| values.len() >= k) {
+        values.sort_unstable();
+        let (n, low) = (values.len(), span * 5);
+        let count = |v: i64| values.iter().filter(|x| **x == v).count();
+        let shown = match form {
+            "BOUNDS" if span == 6 => vec![Some(30), None],
+            "BOUNDS" => vec![Some(low), Some(low + 4)],
+            "MIDPOINT" if span == 6 => vec![Some(30)],
+            "MIDPOINT" => vec![Some(low + 2)],
+            "MEAN" => vec![Some(nearest(values.iter().sum(), n as i64))],
+            "MEDIAN" => vec![Some(nearest(values[(n - 1) / 2] + values[n / 2], 2))],
+            _ => vec![values.iter().copied().rev().max_by_key(|v| count(*v))],
+        };
+        all.extend(std::iter::repeat_n((shown, format!("c{c}")), n));
+    }
+    all.sort();
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn a_form_is_of_the_class(rows in prop::collection::vec((0i64..40, 0u8..3), 1..60), k in 2usize..4) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            for form in FORMS {
+                let mut answers = vec![];
+                for (threads, rows) in [(1, rows.clone()), (3, rows.iter().rev().copied().collect())] {
+                    let context = context(threads);
+                    collect(&context, &table(&rows)).await;
+                    collect(&context, "CREATE HIERARCHY a AS INTERVALS (5, 10) TOP CODE 30").await;
+                    let sql = format!(
+                        "ANONYMIZE t QUASI IDENTIFIERS (column1 USING a LABELS {form}, column2) SATISFYING k_anonymity({k}) \
+                         SUPPRESSING AT MOST 100 PERCENT AT NODE (column1 1, column2 0)"
+                    );
+                    let anonymized = collect(&context, &sql).await;
+                    answers.push(released(&anonymized));
+                    // Plain SQL: no class of what left is too small.
+                    let smallest = collect(
+                        &context,
+                        &format!("SELECT count(*) FROM ({sql}) GROUP BY column1, column2 HAVING count(*) < {k}"),
+                    )
+                    .await;
+                    assert_eq!(smallest.iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
+                }
+                assert_eq!(answers[0], answers[1], "{form}");
+                let mut sorted = answers.remove(0);
+                sorted.sort();
+                assert_eq!(sorted, expected(&rows, form, k), "{form}");
+            }
+        });
+    }
+
+    /// Local recoding: the release on disk is verified against its source, and single values too where they can be.
+    #[test]
+    fn local_recoding_is_verified(rows in prop::collection::vec((0i64..40, 0u8..3), 4..60)) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let (context, folder) = (context(2), tempfile::tempdir().unwrap());
+            collect(&context, &table(&rows)).await;
+            collect(&context, "CREATE HIERARCHY a AS INTERVALS (5, 10) TOP CODE 30").await;
+            for search in ["mondrian", "mondrian(ranges => exact)", "peel", "peel(numbers => hierarchy)", "auto"] {
+                for form in FORMS {
+                    let target = folder.path().join("released").display().to_string();
+                    let sql = format!(
+                        "ANONYMIZE t TO '{target}' OVERWRITE QUASI IDENTIFIERS (column1 USING a LABELS {form}, column2) \
+                         SATISFYING k_anonymity(2) SUPPRESSING AT MOST 100 PERCENT SEARCH USING {search}"
+                    );
+                    collect(&context, &sql).await;
+                    let verified = context
+                        .verify(&format!(
+                            "VERIFY '{target}' QUASI IDENTIFIERS (column1, column2) SATISFYING k_anonymity(2) AGAINST t"
+                        ))
+                        .await
+                        .unwrap();
+                    let failed: Vec<_> = verified.checks.iter().filter(|c| !c.ok).collect();
+                    assert!(failed.is_empty(), "{search} {form}: {failed:?}");
+                }
+            }
+        });
+    }
+}
