@@ -210,6 +210,13 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
             assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
         }
     }
+    // What is numbered counts where it is known.
+    let education = propose(&facts("education-num", Kind::Integer, &[]));
+    assert!(
+        education.reason.starts_with("named as something that others can know"),
+        "{}",
+        education.reason
+    );
     // A few numbers of rooms are no codes of people, and a number of something is none at all.
     assert_eq!(of("Zimmer-Nr", Kind::Integer, 30, &[]), (Role::QuasiIdentifier, false));
     assert_eq!(

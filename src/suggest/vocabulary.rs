@@ -187,10 +187,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     ),
     (
         Code,
-        &[
-            "id, uuid, guid, identifier, +number",
-            "kennung, vorgang*, geschaeftszeichen",
-        ],
+        &["id, uuid, guid, identifier", "kennung, vorgang*, geschaeftszeichen"],
     ),
     (
         FreeText,
@@ -305,6 +302,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
+    // The number of something that no row above knows.
+    (Code, &["+number"]),
 ];
 
 /// Words for people, whose codes may occur once for each event of a person.
