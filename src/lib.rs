@@ -59,7 +59,7 @@
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `lattice` | no | nodes, their order and neighbours |
-//! | `operator` | yes | the one frame around an operator of ours in a DataFusion plan |
+//! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |

@@ -1,4 +1,4 @@
-//! Creates the session and the runtime that the arguments describe.
+//! Creates the session that the arguments describe.
 
 use super::args::Args;
 use crate::engine::with_unnamed_files;
@@ -11,21 +11,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-use tokio::runtime::{Builder, Runtime};
 
 /// The number of memory consumers that an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
-
-/// Creates a runtime with the requested number of workers. The session's pool, which is as large, computes while they
-/// wait.
-pub fn runtime(args: &Args) -> Result<Runtime> {
-    Builder::new_multi_thread()
-        .worker_threads(threads(args).get())
-        .thread_name("anonsql")
-        .enable_all()
-        .build()
-        .map_err(|e| Error::io("cannot start threads", e))
-}
 
 /// Creates a DataFusion session with the requested limits.
 pub fn session(args: &Args) -> Result<SessionContext> {

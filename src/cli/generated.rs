@@ -15,10 +15,47 @@ pub fn completions(shell: Shell) -> Result<()> {
 
 /// Prints the manual page.
 pub fn manual() -> Result<()> {
+    print(&page().map_err(|e| Error::io("the manual page", e))?)
+}
+
+/// Returns the manual page. The examples keep their lines, and the jobs are described here: they have no pages.
+fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
-    let rendered = clap_mangen::Man::new(shown()).render(&mut text);
-    rendered.map_err(|e| Error::io("the manual page", e))?;
-    print(&text)
+    let command = shown();
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    writeln!(text, ".SH COMMANDS")?;
+    for job in command.get_subcommands() {
+        let about = job.get_about().map(ToString::to_string).unwrap_or_default();
+        writeln!(
+            text,
+            ".TP\n\\fBanonsql {}\\fR\n{}",
+            escaped(job.get_name()),
+            escaped(&about)
+        )?;
+    }
+    for line in EXAMPLES.lines() {
+        match line.strip_suffix(':').filter(|_| !line.starts_with(' ')) {
+            Some(title) => writeln!(text, ".fi\n.SH {}\n.nf", title.to_uppercase())?,
+            None => writeln!(text, "{}", escaped(line))?,
+        }
+    }
+    writeln!(text, ".fi")?;
+    man.render_version_section(&mut text)?;
+    Ok(text)
+}
+
+/// Returns a line as roff shows it.
+fn escaped(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line,
+    }
 }
 
 fn print(text: &[u8]) -> Result<()> {
@@ -47,6 +84,15 @@ fn shown() -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_keeps_lines_and_names_no_other_page() {
+        let page = String::from_utf8(page().unwrap()).unwrap();
+        assert!(page.contains(".SH EXAMPLES\n.nf\n  anonsql  "), "{page}");
+        assert!(page.contains(".SH EXIT CODES\n.nf\n  0  done\n"), "{page}");
+        assert!(page.contains("\\fBanonsql completions\\fR"), "{page}");
+        assert!(!page.contains("completions(1)"), "{page}");
+    }
 
     #[test]
     fn hidden_jobs_stay_hidden() {

@@ -16,6 +16,7 @@ mod runner;
 mod script;
 mod typing;
 mod watch;
+mod workers;
 
 #[cfg(feature = "internal-api")]
 pub use repl::described_commands;
@@ -35,11 +36,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use watch::Watch;
+use workers::Workers;
 
 /// The default number of rows of a table that are printed on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
 /// The time that the program waits at its end for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The exit code where the reader of the output, such as `head`, has closed it: 128 and the number of SIGPIPE.
+const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
 pub fn main() -> ExitCode {
@@ -59,6 +64,8 @@ pub fn main() -> ExitCode {
     let log = Log::new(args.log.is_some());
     match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => ExitCode::SUCCESS,
+        // Like a program that SIGPIPE ends: nobody reads the rest, which is no error of the statement.
+        Err(_) if output::reader_gone() => READER_GONE.into(),
         Err(e) => {
             report(&e, &log);
             e.exit_code().into()
@@ -110,14 +117,11 @@ fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
 }
 
 fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
-    let runtime = environment::runtime(args)?;
+    let workers = Workers::start(environment::threads(args))?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
     let watch = Arc::new(Watch::new(bars, args.quiet, log.clone()));
     // Some parts of DataFusion start tasks when they are created.
-    let context = {
-        let _inside = runtime.enter();
-        AnonContext::new(environment::session(args)?)
-    };
+    let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;
     context.allow_environment();
     if args.dry_run {
         let session = context.session().state_ref();
@@ -145,7 +149,7 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
     };
     Runner::new(
         context.with_observer(observer),
-        runtime,
+        workers,
         watch,
         Guard::new(args.memory_limit),
         log.clone(),

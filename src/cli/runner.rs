@@ -7,18 +7,19 @@ use super::output::{Printed, Printing};
 use super::panic;
 use super::typing::TypeAhead;
 use super::watch::Watch;
+use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 
 /// A session with everything that is needed to run statements in it.
 pub struct Runner {
     context: AnonContext,
-    runtime: Runtime,
+    workers: Workers,
     /// The runtime that waits for statements and Ctrl-C on the main thread. The workers may all be computing, and would
     /// not notice Ctrl-C.
     supervisor: Runtime,
@@ -48,11 +49,11 @@ struct Done {
 }
 
 impl Runner {
-    /// Creates a runner of statements in `context` on `runtime`. `watch` follows the runs, and `guard` limits their
+    /// Creates a runner of statements in `context` on `workers`. `watch` follows the runs, and `guard` limits their
     /// memory.
     pub fn new(
         context: AnonContext,
-        runtime: Runtime,
+        workers: Workers,
         watch: Arc<Watch>,
         guard: Guard,
         log: Log,
@@ -62,7 +63,7 @@ impl Runner {
         let supervisor = Builder::new_current_thread().enable_all().build();
         Ok(Self {
             context,
-            runtime,
+            workers,
             supervisor: supervisor.map_err(|e| Error::io("cannot wait for signals", e))?,
             watch,
             guard,
@@ -77,11 +78,6 @@ impl Runner {
     /// Returns the session.
     pub fn context(&self) -> &AnonContext {
         &self.context
-    }
-
-    /// Returns the handle of the runtime, for lookups in the session.
-    pub fn handle(&self) -> &Handle {
-        self.runtime.handle()
     }
 
     /// Returns the log.
@@ -190,7 +186,7 @@ impl Runner {
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
-        let mut task = self.runtime.spawn(job);
+        let mut task = self.workers.spawn(job);
         let done = self.supervisor.block_on(async {
             let (mut first, mut told) = (true, false);
             let mut exceeded = std::pin::pin!(self.guard.exceeded());
@@ -212,7 +208,7 @@ impl Runner {
                     // A computing thread stops when it next waits for something; the user does not wait for that.
                     let done = tokio::select! {
                         done = task => outcome(done),
-                        () = tokio::time::sleep(PATIENCE) => Err(interruption()),
+                        () = tokio::time::sleep(PATIENCE) => Err(self.given_up()),
                         () = self.guard.far_exceeded() => Err(interruption()),
                     };
                     return done.map_err(|e| match excess {
@@ -226,6 +222,19 @@ impl Runner {
         });
         self.watch.finish();
         done
+    }
+
+    /// Leaves the threads of a cancelled statement that go on computing, and returns the error of the statement.
+    fn given_up(&self) -> Error {
+        if let Err(e) = self.workers.leave_behind() {
+            return e;
+        }
+        if self.typed {
+            self.note(
+                "a part of the statement does not stop at once: it computes on beside the next statement until it does",
+            );
+        }
+        interruption()
     }
 
     /// Prepares for statements that are typed: Ctrl-C ends a statement and not the session, also while a pager or an editor
@@ -248,7 +257,7 @@ impl Runner {
         } else {
             patience
         };
-        self.runtime.shutdown_timeout(patience);
+        self.workers.shutdown(patience);
     }
 }
 
@@ -281,15 +290,11 @@ mod tests {
             show_values: false,
             silent: false,
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let workers = Workers::start(std::num::NonZeroUsize::MIN).unwrap();
         let context = AnonContext::new(SessionContext::new());
         Runner::new(
             context,
-            runtime,
+            workers,
             Arc::new(Watch::new(false, true, log.clone())),
             Guard::new(None),
             log,
@@ -320,9 +325,9 @@ mod tests {
         let runner = runner();
         let error = runner.supervise::<()>(async { panic!("secret") }).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
-        let task = runner.handle().spawn(std::future::pending::<Result<()>>());
+        let task = runner.workers.spawn(std::future::pending::<Result<()>>());
         task.abort();
-        let error = outcome(runner.runtime.block_on(task)).unwrap_err();
+        let error = outcome(runner.supervisor.block_on(task)).unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string().as_str()),
             (ErrorKind::Interrupted, "interrupted")

@@ -2,17 +2,42 @@
 
 use super::runner::Runner;
 use crate::error::{Error, ErrorKind, Result};
+use crate::quoting::literal;
 use std::path::Path;
 
 /// Runs one script file.
 pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
-    let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
+    let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e).advised(meant(path)))?;
+    if !path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("sql"))
+        && !is_text(&sql)
+    {
+        return Err(Error::usage(format!("{}: no script of SQL", path.display())).advised(meant(path)));
+    }
     runner
         .run_text(&text(sql, path.display())?)
         .map_err(|e| match e.kind() {
             ErrorKind::Interrupted => e,
             _ => e.context(path.display()),
         })
+}
+
+/// Returns what is meant by a path that is no script: a statement, or data.
+fn meant(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    match text.contains(char::is_whitespace) && !path.exists() {
+        true => format!("a statement stands after -c: anonsql -c {text:?}"),
+        false if path.exists() => format!(
+            "data stands in a statement: anonsql -c \"SELECT * FROM {}\"",
+            literal(&text)
+        ),
+        false => "anonsql runs scripts; a statement stands after -c".into(),
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
 /// Returns the text of a script. Fails with a usage error if it is not UTF-8.

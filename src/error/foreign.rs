@@ -67,7 +67,7 @@ impl From<DataFusionError> for Error {
         ) || matches!(root, DataFusionError::Internal(said) if said.starts_with(NO_STORE));
         let message = match wrapped {
             true => text(root),
-            false => error.strip_backtrace(),
+            false => without_appeal(error.strip_backtrace()),
         };
         Self::new(kind_of(root), message)
     }
@@ -158,15 +158,29 @@ fn text(error: &DataFusionError) -> String {
         DataFusionError::ResourcesExhausted(said) => {
             format!("{said}; raise --memory-limit, or use fewer --threads, of which each needs its own")
         }
-        other => other.strip_backtrace(),
+        other => without_appeal(other.strip_backtrace()),
+    }
+}
+
+/// Returns the text of an error without DataFusion's request to report a bug. Behind the request stands what is wrong
+/// with the statement, if anything is.
+fn without_appeal(said: String) -> String {
+    let Some((before, appeal)) = said.split_once("\nThis issue was likely caused by a bug in DataFusion's code.")
+    else {
+        return said;
+    };
+    match appeal.split_once("/issues. ") {
+        Some((_, behind)) => behind.to_string(),
+        None => format!("{} (this is a bug in DataFusion)", before.trim_end_matches('.')),
     }
 }
 
 fn parquet(said: &str) -> String {
-    format!(
-        "Parquet error: {}",
-        said.strip_prefix("Parquet error: ").unwrap_or(said)
-    )
+    let said = said.strip_prefix("Parquet error: ").unwrap_or(said);
+    match said.starts_with("Invalid Parquet file") {
+        true => format!("Parquet error: {said}; the file is cut short, or is not Parquet"),
+        false => format!("Parquet error: {said}"),
+    }
 }
 
 #[cfg(test)]
@@ -260,6 +274,23 @@ mod tests {
             assert_eq!((shared.kind(), shared.message()), (ErrorKind::Data, said));
         }
         assert_eq!(Error::from(general()).message(), "Parquet error: Corrupt footer");
+    }
+
+    #[tokio::test]
+    async fn nobody_is_asked_to_report_a_wrong_statement() {
+        let session = datafusion::prelude::SessionContext::new();
+        let error = Error::from(session.sql("SELECT avg('a')").await.unwrap_err());
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        let said = error.message();
+        assert!(
+            said.starts_with("No function matches the given name and argument types 'avg(Utf8)'"),
+            "{said}"
+        );
+        let error = Error::from(DataFusionError::Internal("a hash has two sizes".into()));
+        assert_eq!(
+            error.message(),
+            "Internal error: a hash has two sizes (this is a bug in DataFusion)"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::ground;
 use super::lookup::Lookup;
 use super::named::Hierarchy;
 use crate::error::{Error, Result};
+use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
 /// The distinct values and rows of a column, by whether a hierarchy maps them.
@@ -70,11 +71,12 @@ impl Hierarchy {
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(
-                "hierarchy {} does not map {} values ({} rows) of column {column}; add them, or say ON UNMAPPED \
-                 SUPPRESS or ON UNMAPPED TOP when creating it",
+                "hierarchy {0} does not map {1} values ({2} rows) of column {column}; add them, or say ON UNMAPPED \
+                 SUPPRESS or ON UNMAPPED TOP when creating it; CHECK HIERARCHY {0} FOR table.{3} lists what is missing",
                 self.name(),
                 coverage.values_unmapped,
-                coverage.rows_unmapped
+                coverage.rows_unmapped,
+                ident(column)
             )));
         }
         if self.on_null() == OnNull::Error && coverage.rows_null > 0 {

@@ -102,8 +102,19 @@ impl fmt::Display for FileOptions {
     }
 }
 
+/// The endings of files that are tables and no CSV.
+const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
+
 /// Reads the hierarchy in the file at `path`.
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
+    let ending = path.rsplit('.').next().unwrap_or_default();
+    if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
+        return Err(Error::usage(format!(
+            "hierarchy file {path}: FROM reads CSV; of a table of another format, select the values and their labels: \
+             AS SELECT value, label FROM {}",
+            literal(path)
+        )));
+    }
     let bytes = location::read(path, &format!("hierarchy file {path}"))?;
     // The clause has the path from the root, so that it makes the hierarchy again from any folder.
     let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();

@@ -43,6 +43,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// Returns true if the target exists and is to be replaced.
+    pub(crate) fn replaces(&self) -> bool {
+        self.existing == Existing::Overwrite && self.path.is_dir()
+    }
+
     /// Returns true if the target exists and is to be kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.existing == Existing::Skip && self.path.is_dir()

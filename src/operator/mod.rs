@@ -6,9 +6,13 @@
 //! otherwise the optimizer removes a sort below it, or repartitions its rows.
 
 mod frame;
+mod rule;
+mod stopping;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use frame::{Input, Operator, OperatorExec, Rows};
+pub use rule::add_rule;
+pub use stopping::stop_joins;
 pub use table::{ComputedTable, project};

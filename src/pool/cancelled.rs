@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether somebody still waits for the result of a piece of work.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waiter(Arc<AtomicBool>);
+pub(crate) struct Waiter(Arc<AtomicBool>);
 
 thread_local! {
     /// The waiter of the work that this thread does.
@@ -19,8 +19,13 @@ thread_local! {
 
 impl Waiter {
     /// Records that nobody waits any more.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes this the waiter of all work of this thread that has no other.
+    pub(crate) fn adopt(self) {
+        CURRENT.set(Some(self));
     }
 
     /// Returns the waiter of the work that this thread does; `None` if the work cannot be cancelled.

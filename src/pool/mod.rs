@@ -21,6 +21,6 @@ mod parallel;
 mod threads;
 
 pub(crate) use blocking::blocking;
-pub(crate) use cancelled::{check_cancelled, is_cancelled};
+pub(crate) use cancelled::{Waiter, check_cancelled, is_cancelled};
 pub(crate) use parallel::{MANY, concat, join, map, pieces, sort_by, threads};
 pub(crate) use threads::{Pool, SessionPool};

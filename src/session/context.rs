@@ -11,6 +11,7 @@ use crate::sql::variable::Variables;
 use datafusion::common::config::Dialect;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -100,10 +101,15 @@ impl AnonContext {
     /// Plans the text of a statement that this crate's parser has accepted. The text is read in the same dialect as then,
     /// whatever the session's settings say, so that what runs is what was checked: in another dialect a quote may end
     /// elsewhere.
-    pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
+    pub(super) async fn plan(&self, sql: &str) -> DfResult<LogicalPlan> {
         let state = self.session.state();
         let statement = state.sql_to_statement(sql, &Dialect::Generic)?;
-        let plan = state.statement_to_plan(statement).await?;
+        state.statement_to_plan(statement).await
+    }
+
+    /// Plans a text like [`Self::plan`], and executes what is no query.
+    pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
+        let plan = self.plan(sql).await?;
         self.session.execute_logical_plan(plan).await
     }
 }

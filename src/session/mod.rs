@@ -4,6 +4,7 @@
 //! that the caller may supply. The catalogs, object stores, memory pool and settings of that session are used as they
 //! are. A statement that is not anonsql's own is passed on to DataFusion.
 
+mod advice;
 mod answer;
 mod bind;
 mod context;

@@ -8,6 +8,7 @@ use super::statements::entry::Statement;
 use super::statements::parse::expected;
 use crate::engine::{Course, Silent, answer_maxima_rightly};
 use crate::error::Result;
+use crate::operator::stop_joins;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
 use crate::source::guard_readers;
@@ -24,6 +25,7 @@ impl AnonContext {
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         guard_readers(&session);
+        stop_joins(&session);
         let registry = SharedRegistry::default();
         functions::register(&session, &hierarchies, &registry);
         Self::sharing(session, hierarchies, registry, Arc::new(Silent))

@@ -4,6 +4,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
+use crate::operator::add_rule;
 use crate::source::arrow_file;
 use crate::source::bounds::without_bounds_of_floats;
 use crate::source::csv::{CsvFiles, Dialect};
@@ -15,10 +16,9 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{CsvSource, FileScanConfig};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, TaskContext};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -49,15 +49,7 @@ pub(crate) const SOURCE: &str = "the source";
 
 /// Adds the guard to the session's optimizer rules, so that every later plan has a guard around each file reader.
 pub(crate) fn guard_readers(session: &SessionContext) {
-    let state = session.state();
-    let mut rules = state.physical_optimizers().to_vec();
-    if rules.iter().any(|rule| rule.name() == NAME) {
-        return;
-    }
-    rules.push(Arc::new(GuardReaders));
-    let mut builder = SessionStateBuilder::new_from_existing(state).with_session_id(session.session_id());
-    *builder.physical_optimizers() = Some(PhysicalOptimizer { rules });
-    *session.state_ref().write() = builder.build();
+    add_rule(session, Arc::new(GuardReaders));
 }
 
 /// Returns the plan with a guard around each of its readers.

@@ -2,10 +2,11 @@
 
 use super::cursor::Cursor;
 use super::dialect::Bounded;
+use super::hint::STARTS;
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::error::DataFusionError;
-use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
-use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, SetExpr, Statement, Visit, Visitor};
+use datafusion::sql::parser::{CopyToSource, DFParserBuilder, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{Expr, Query, SelectFlavor, SelectItem, SetExpr, Statement, Visit, Visitor};
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
@@ -32,8 +33,18 @@ impl Cursor<'_> {
         {
             return Err(self.expected("a query", ["SELECT", "WITH", "VALUES", "TABLE"]));
         }
-        self.datafusion(inner)?;
-        Ok(self.text(self.at..self.tokens.len()))
+        let statement = self.datafusion(inner)?;
+        self.selecting(&statement, self.text(self.at..self.tokens.len()))
+    }
+
+    /// Returns the text of a parsed statement. A query that is `FROM t` alone gets its `SELECT *`, without which
+    /// DataFusion answers rows without columns. Fails if a part of the statement is such a query.
+    pub(crate) fn selecting(&self, statement: &DfStatement, text: String) -> Result<String> {
+        match (without_select(statement), self.looks_at("FROM")) {
+            (0, _) => Ok(text),
+            (1, true) => Ok(format!("SELECT * {text}")),
+            _ => Err(self.error("a query that begins with FROM has no columns; write SELECT * before FROM")),
+        }
     }
 
     /// Parses all remaining tokens as one expression without columns and queries, and returns its text.
@@ -94,7 +105,8 @@ impl Cursor<'_> {
             (Some(i), Some((expected, _))) => {
                 let mut here = self.clone();
                 here.at = i;
-                let words = self.words().starts.iter().flat_map(|s| s.split(' '));
+                let starts = self.words().starts.iter().flat_map(|s| s.split(' '));
+                let words = starts.chain(if i == 0 { STARTS } else { &[] }.iter().copied());
                 here.expected(expected.trim_start_matches("Expected: "), words)
             }
             _ => Error::new(ErrorKind::Usage, text.clone()),
@@ -109,6 +121,40 @@ impl Cursor<'_> {
             None => Error::usage(text),
         }
     }
+}
+
+/// Returns how many queries of a statement are `FROM t` alone.
+fn without_select(statement: &DfStatement) -> usize {
+    struct Found(usize);
+    impl Visitor for Found {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            let mut open = vec![query.body.as_ref()];
+            while let Some(body) = open.pop() {
+                match body {
+                    SetExpr::Select(select) => {
+                        self.0 += usize::from(select.flavor == SelectFlavor::FromFirstNoSelect);
+                    }
+                    SetExpr::SetOperation { left, right, .. } => open.extend([left.as_ref(), right.as_ref()]),
+                    _ => {}
+                }
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut found = Found(0);
+    let parsed = match statement {
+        DfStatement::Statement(statement) => statement.visit(&mut found),
+        DfStatement::Explain(explain) => return without_select(&explain.statement),
+        DfStatement::CopyTo(copy) => match &copy.source {
+            CopyToSource::Query(query) => query.visit(&mut found),
+            CopyToSource::Relation(_) => ControlFlow::Continue(()),
+        },
+        _ => ControlFlow::Continue(()),
+    };
+    debug_assert!(parsed.is_continue());
+    found.0
 }
 
 /// Returns true for `SELECT expression` in which the expression has no column, no query and no name.

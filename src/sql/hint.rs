@@ -6,7 +6,7 @@ use crate::quoting::{ident, literal};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// First words of statements of DataFusion that people type most.
-const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
+pub(super) const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
 
 /// What an error says was expected where an item of a list in parentheses ends.
 pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
@@ -19,6 +19,13 @@ pub(super) struct Place<'a> {
     pub(super) script: &'a Script,
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
+}
+
+/// Returns true if a statement has the name without quotes, so that SQL subtracts its parts.
+pub(crate) fn hyphenated(statement: &str, name: &str) -> bool {
+    let (statement, name) = (statement.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut places = statement.match_indices(&name);
+    places.any(|(at, _)| !statement[..at].ends_with('"'))
 }
 
 /// Describes a token for an error. The content of a string is not repeated, because it may be a data value or a secret.
@@ -98,6 +105,10 @@ impl<'a> Place<'a> {
         let found = self.token(self.at)?;
         self.hyphen(found)
             .or_else(|| self.quote(found))
+            .or_else(|| self.of_the_prompt(found))
+            .or_else(|| self.path(found))
+            .or_else(|| self.foreign_variable(found))
+            .or_else(|| self.copy_options(found))
             .or_else(|| Some(format!("did you mean {}?", nearest(&self.word()?, words)?)))
             .or_else(|| self.separator(found, what))
             .or_else(|| self.next_statement(what))
@@ -137,6 +148,48 @@ impl<'a> Place<'a> {
             return Some("write 'path' with straight single quotes, and \"name\" with straight double ones".into());
         }
         None
+    }
+
+    /// A command of the prompt, or a word for help, in place of a statement.
+    fn of_the_prompt(&self, found: &Token) -> Option<String> {
+        let is_help = matches!(self.word().as_deref(), Some("HELP" | "MAN" | "QUIT" | "EXIT"));
+        match found {
+            _ if self.at > 0 => None,
+            Token::Backslash => {
+                Some("commands with a backslash are for the prompt: start anonsql without -c and a file".into())
+            }
+            _ if is_help => {
+                Some("at the prompt, \\? and \\? ANONYMIZE help, and \\q quits; in the shell, anonsql --help".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// A path without quotes where DataFusion reads a table.
+    fn path(&self, found: &Token) -> Option<String> {
+        if !matches!(found, Token::Div | Token::Tilde | Token::Period | Token::Mul) {
+            return None;
+        }
+        let first = (0..=self.at).rev().find(|at| *at == 0 || !self.joined(at - 1))?;
+        let before = self.token(first.checked_sub(1)?)?.to_string().to_ascii_uppercase();
+        matches!(before.as_str(), "FROM" | "JOIN" | "DESCRIBE" | "TO")
+            .then(|| format!("a path stands in single quotes: {}", literal(&self.together(first))))
+    }
+
+    /// A variable as a shell writes it.
+    fn foreign_variable(&self, found: &Token) -> Option<String> {
+        let is_one = *found == Token::LBrace && self.previous()?.to_string() == "$";
+        match (is_one, self.token(self.at + 1)) {
+            (true, Some(Token::Word(name))) => Some(format!("a variable is written ${}", name.value)),
+            _ => None,
+        }
+    }
+
+    /// The options of COPY as PostgreSQL has them.
+    fn copy_options(&self, found: &Token) -> Option<String> {
+        let is_copy = self.token(0)?.to_string().eq_ignore_ascii_case("COPY");
+        let options = "write OPTIONS (format.has_header true, format.delimiter ';')";
+        (is_copy && *found == Token::LParen && self.open() == 0).then(|| options.into())
     }
 
     /// A comma or a parenthesis that is missing, or that is one too many.

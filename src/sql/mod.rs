@@ -22,7 +22,7 @@ pub(crate) mod words;
 
 pub use depth::{ROOM, is_deep};
 pub use expectation::Expectation;
-pub(crate) use hint::nearest;
+pub(crate) use hint::{hyphenated, nearest};
 pub use name::TableName;
 
 pub(crate) use hidden::Hidden;

@@ -161,7 +161,9 @@ impl Variables {
     pub(crate) fn get(&self, name: &str) -> Result<&Variable> {
         let unknown = || {
             let error = Error::unknown("variable", name, self.named.keys().map(String::as_str));
-            Error::usage(format!("{error}; SET VARIABLE {name} = ... makes it"))
+            Error::usage(format!(
+                "{error}; SET VARIABLE {name} = ... makes it, and so does anonsql -v {name}=..."
+            ))
         };
         self.named.get(name).ok_or_else(unknown)
     }

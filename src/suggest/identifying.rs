@@ -49,7 +49,7 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
         return Some(Identifying::FreeText);
     }
     let is_code = match facts.kind {
-        Kind::Text => true,
+        Kind::Text => !matches!(form, Some(Pattern::Amount)),
         Kind::Integer => !matches!(meaning, Some(Meaning::Sensitive(_))),
         _ => false,
     };

@@ -162,16 +162,26 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         _ => {}
     }
     match pattern {
-        Some(Pattern::Postcode(_)) => return formed(QuasiIdentifier, "postal codes (Safe Harbor 2)"),
-        Some(Pattern::Sensitive(what)) => return formed(Sensitive, what),
         Some(Pattern::FreeText) => return because(Identifier, "free text, which may name anybody"),
+        Some(Pattern::Amount) => {
+            return because(
+                Sensitive,
+                "amounts written as text, which others seldom know exactly: make numbers of them in a query",
+            );
+        }
         _ => {}
     }
+    // Before the form of a code: a case number may look like a diagnosis or a postal code, and is one row's alone.
     if facts.is_unique() && matches!(facts.kind, Kind::Text | Kind::Integer) {
         return because(
             Identifier,
             "nearly every row has a value of its own: a unique code (Safe Harbor 18)",
         );
+    }
+    match pattern {
+        Some(Pattern::Postcode(_)) => return formed(QuasiIdentifier, "postal codes (Safe Harbor 2)"),
+        Some(Pattern::Sensitive(what)) => return formed(Sensitive, what),
+        _ => {}
     }
     if facts.kind == Kind::Number && facts.distinct > 20 {
         return because(Sensitive, "a measured amount, which others seldom know exactly");

@@ -1,7 +1,8 @@
 //! Finds the meaning of a column's name in the vocabulary.
 //!
 //! A name is split into words at every character that is no letter or digit and at `camelCase` humps. Letters are
-//! written as in the vocabulary: in lower case and without accents.
+//! written as in the vocabulary: in lower case and without accents. Every word for a number (`nr`, `no`, `nummer`) is
+//! `number`, also at the end of a longer word: `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
 
 use super::vocabulary::{Meaning, PEOPLE, VOCABULARY};
 
@@ -26,7 +27,10 @@ fn fits(rule: &str, words: &[String]) -> bool {
     if let Some(whole) = rule.strip_prefix('=') {
         return words == [whole];
     }
-    let rule: Vec<&str> = rule.split(' ').collect();
+    if let Some(last) = rule.strip_prefix('+') {
+        return words.len() > 1 && words.last().is_some_and(|word| word == last);
+    }
+    let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
         None => word == rule,
@@ -36,6 +40,32 @@ fn fits(rule: &str, words: &[String]) -> bool {
         .any(|w| w.iter().zip(&rule).all(|(word, rule)| is(word, rule)));
     // A name may also be written without a gap, as in `firstname`.
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
+}
+
+/// The word for every word that says that a code follows.
+const NUMBER: &str = "number";
+
+/// Returns the words with [`NUMBER`] for each word for it; a longer word that ends in one is divided.
+fn numbered(words: Vec<String>) -> Vec<String> {
+    let mut read = vec![];
+    for (place, word) in words.into_iter().enumerate() {
+        let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_number = match letters {
+            "nr" | "num" | "nummer" | "nbr" | NUMBER => true,
+            // A name that begins with it says what is not there.
+            "no" => place > 0,
+            _ => false,
+        };
+        let stem = ["nummer", NUMBER, "nr"]
+            .iter()
+            .find_map(|end| letters.strip_suffix(end));
+        match stem.filter(|stem| !stem.is_empty()) {
+            _ if is_number => read.push(NUMBER.to_string()),
+            Some(stem) => read.extend([stem.to_string(), NUMBER.to_string()]),
+            None => read.push(word),
+        }
+    }
+    read
 }
 
 /// Returns the words of a name, in lower case and without accents.
@@ -55,7 +85,7 @@ fn words(name: &str) -> Vec<String> {
         before = c;
     }
     words.retain(|w| !w.is_empty());
-    words
+    numbered(words)
 }
 
 fn is_accent(c: char) -> bool {
@@ -98,7 +128,13 @@ mod tests {
             ("Staatsangeho\u{308}rigkeit", "staatsangehoerigkeit"),
             ("CÓDIGO postal", "codigo postal"),
             ("pre\u{301}nom", "prenom"),
-            ("Straße_Nr", "strasse nr"),
+            ("Straße_Nr", "strasse number"),
+            ("Fall-Nr2", "fall number"),
+            ("Pat.-Nr", "pat number"),
+            ("PatNr", "pat number"),
+            ("Fallnummer", "fall number"),
+            ("case_no", "case number"),
+            ("no_show", "no show"),
             ("größe", "groesse"),
             ("año", "ano"),
             (" \"!", ""),
@@ -111,7 +147,7 @@ mod tests {
     fn every_rule_of_the_vocabulary_fits_its_own_name() {
         let known = VOCABULARY.iter().flat_map(|(_, languages)| languages.iter());
         for rule in known.chain(PEOPLE).flat_map(|rules| rules.split(", ")) {
-            let name = rule.trim_start_matches('=').replace('*', "");
+            let name = rule.trim_start_matches('=').replace('*', "").replace('+', "a ");
             assert!(!name.is_empty() && fits(rule, &words(&name)), "{rule}");
         }
     }

@@ -4,6 +4,7 @@ use super::dates::{self, Spelling};
 use super::facts::{Facts, Kind};
 use super::{national, postcodes};
 use regex::Regex;
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
@@ -16,6 +17,8 @@ pub(super) enum Pattern {
     Sensitive(&'static str),
     /// Postal codes, with the characters that PREFIX keeps of them.
     Postcode(&'static [u8]),
+    /// Amounts written as text, with a decimal comma or groups of digits.
+    Amount,
     /// Dates written as text or as whole numbers.
     Date(Spelling),
     /// Dates with a time, written as text: the date first.
@@ -24,7 +27,7 @@ pub(super) enum Pattern {
     FreeText,
 }
 
-use Pattern::{Date, DateTime, FreeText, Identifier, Postcode, Sensitive};
+use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postcode, Sensitive};
 
 /// Forms as regular expressions; the first that fits counts.
 const FORMS: &[(&str, Pattern)] = &[
@@ -70,10 +73,19 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
         Sensitive("codes of medicines, as the ATC has them (GDPR article 9)"),
     ),
     (
-        r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$",
+        ICD,
         Sensitive("codes of diagnoses, as the ICD has them (GDPR article 9)"),
     ),
+    (
+        r"^[+-]?(\p{Sc} ?)?(\d{1,3}(\.\d{3})*,\d{1,2}|\d+,\d{1,2}|\d{1,3}(,\d{3})+(\.\d{1,2})?)( ?\p{Sc})?$",
+        Amount,
+    ),
 ];
+
+/// The form of a code of a diagnosis, which case numbers and wards have too: see [`is_spread`].
+const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
+/// The least number of first letters, which are chapters of the ICD, and of codes, of diagnoses without a dot.
+const SPREAD: (usize, usize) = (8, 30);
 
 /// A predicate that returns true if a value has a form.
 type Form<'a> = &'a dyn Fn(&str) -> bool;
@@ -135,11 +147,26 @@ impl Pattern {
                 })
                 .or_else(|| postcodes::kept(has).map(Postcode))
                 .or_else(|| has(&is_phone).then_some(Identifier("telephone numbers (Safe Harbor 4)")))
-                .or_else(|| found(&WEAK))
+                .or_else(|| {
+                    let weak = WEAK
+                        .iter()
+                        .filter(|(form, _)| form.as_str() != ICD || is_spread(&values));
+                    let mut fitting = weak.filter(|(form, _)| has(&|v| form.is_match(v)));
+                    fitting.next().map(|(_, pattern)| *pattern)
+                })
                 .or_else(|| sentences(facts, &values, &has)),
             _ => None,
         }
     }
+}
+
+/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do. A letter and digits
+/// alone are as well a case number or a ward.
+fn is_spread(values: &[&str]) -> bool {
+    let dotted = values.iter().filter(|v| v.contains('.')).count();
+    let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();
+    let codes: HashSet<_> = values.iter().collect();
+    10 * dotted >= values.len() || (chapters.len() >= SPREAD.0 && codes.len() >= SPREAD.1)
 }
 
 /// Returns the form of texts of several words: names of people, or sentences.

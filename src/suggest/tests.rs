@@ -190,6 +190,78 @@ fn names_of_other_languages_are_known() {
 }
 
 #[test]
+fn a_case_number_is_an_identifier_whatever_its_form() {
+    let of = |name: &str, kind, distinct, sample: &[&str]| {
+        let facts = Facts {
+            distinct,
+            ..facts(name, kind, sample)
+        };
+        (propose(&facts).role, identifying(&facts).is_some())
+    };
+    let codes = ["F100082", "F100083", "F100417"];
+    for name in ["Fall-Nr", "x", "code"] {
+        assert_eq!(of(name, Kind::Text, 990, &codes), (Role::Identifier, true), "{name}");
+    }
+    for name in
+        "Fall-Nr, Fall-Nr2, FALL_NR, Pat.-Nr, PatNr, pat_no, Vorgang, Vorgangsnummer, Rechnungs-Nr., order num, Case No"
+            .split(", ")
+    {
+        for kind in [Kind::Text, Kind::Integer] {
+            assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
+        }
+    }
+    // What is numbered counts where it is known.
+    let education = propose(&facts("education-num", Kind::Integer, &[]));
+    assert!(
+        education.reason.starts_with("named as something that others can know"),
+        "{}",
+        education.reason
+    );
+    // A few numbers of rooms are no codes of people, and a number of something is none at all.
+    assert_eq!(of("Zimmer-Nr", Kind::Integer, 30, &[]), (Role::QuasiIdentifier, false));
+    assert_eq!(
+        of("num_children", Kind::Integer, 300, &[]),
+        (Role::QuasiIdentifier, false)
+    );
+}
+
+#[test]
+fn a_ward_is_no_diagnosis() {
+    let of = |sample: &[&str]| {
+        propose(&Facts {
+            distinct: 30,
+            ..facts("Station", Kind::Text, sample)
+        })
+        .role
+    };
+    assert_eq!(of(&["A12", "B03", "C01", "A11"]), Role::QuasiIdentifier);
+    // Diagnoses without a dot are known by their chapters.
+    let codes: Vec<String> = ('A'..'K')
+        .flat_map(|c| (10..15).map(move |n| format!("{c}{n}")))
+        .collect();
+    assert_eq!(
+        of(&codes.iter().map(String::as_str).collect::<Vec<_>>()),
+        Role::Sensitive
+    );
+}
+
+#[test]
+fn an_amount_written_as_text_is_no_code() {
+    for sample in [
+        ["7.213,99", "2.581,88", "85,60"],
+        ["1,024.50", "3,055", "12,000.00"],
+        ["7.213,99 €", "€ 5,00", "1,5"],
+    ] {
+        let facts = Facts {
+            distinct: 996,
+            ..facts("x", Kind::Text, &sample)
+        };
+        assert_eq!(propose(&facts).role, Role::Sensitive, "{sample:?}");
+        assert_eq!(identifying(&facts), None);
+    }
+}
+
+#[test]
 fn texts_are_known_by_their_form() {
     for (sample, role, said) in [
         (["E11.9", "I10", "C50.9"], Role::Sensitive, "ICD"),

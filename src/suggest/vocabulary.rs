@@ -2,7 +2,7 @@
 //!
 //! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and `ss`. A rule is one
 //! or more consecutive words. A word that ends in `*` is the beginning of a word, and a rule that begins with `=` is the
-//! whole name. The first row with a rule that fits counts.
+//! whole name; one that begins with `+` is the last word of a longer name. The first row with a rule that fits counts.
 
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +74,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         &[
             "ssn, social security, social insurance, national id, national insurance, nino, nhs number, bsn, tax id, \
              tax number, tin, pesel, cpf, aadhaar, personnummer",
-            "sozialversicherung*, svnr, sv nummer, sv nr, rvnr, rentenversicherungsnummer, steuer id, steuerid, \
-             steuernummer, steueridentifikation*, ahv, ahvnr, ahv nummer, personenkennzeichen",
+            "sozialversicherung*, svnr, rvnr, rentenversicherungsnummer, steuer id, steuerid, \
+             steuernummer, steueridentifikation*, ahv, personenkennzeichen",
             "nss, nir, securite sociale, numero insee, insee, numero fiscal",
             "dni, nie, nif, seguridad social, nuss, curp, rfc, cedula, rut, identificacion fiscal",
         ],
@@ -85,8 +85,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         &[
             "mrn, medical record, health record, chart number, record number, patient id, patient no, patient number, \
              =patient, subject id, hadm id, case number, encounter id, visit id, admission id",
-            "patientennummer, patientennr, patienten id, patienten nr, patientid, fallnummer, fallnr, fall id, \
-             aktenzeichen, aufnahmenummer",
+            "patientennummer, patienten id, patientid, pat nummer, pat id, fallnummer, fall id, aktenzeichen, \
+             aufnahmenummer",
             "numero patient, id patient, ipp, numero dossier, dossier medical",
             "id paciente, =paciente, numero paciente, historia clinica, expediente",
         ],
@@ -96,7 +96,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         &[
             "beneficiary, member id, member number, policy number, policy no, policy id, insured id, insurance number, \
              insurance id, plan number, medicare, medicaid, health plan",
-            "versichertennummer, versichertennr, versicherten id, versicherungsnummer, kvnr, krankenversicherungsnummer, \
+            "versichertennummer, versicherten id, versicherungsnummer, kvnr, krankenversicherungsnummer, \
              policennummer, mitgliedsnummer",
             "numero assure, numero adherent, numero police, carte vitale",
             "numero poliza, poliza, numero asegurado, tarjeta sanitaria, numero afiliado",
@@ -107,7 +107,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         &[
             "account number, account no, account id, account, acct, iban, card number, credit card, customer id, \
              customer number, client id, client number",
-            "kontonummer, kontonr, konto, kreditkarte*, kartennummer, kundennummer, kundennr, kunden id, kunden nr",
+            "kontonummer, konto, kreditkarte*, kartennummer, kundennummer, kunden id",
             "numero compte, compte bancaire, rib, carte bancaire, numero client, id client",
             "cuenta bancaria, numero cuenta, numero de cuenta, tarjeta credito, tarjeta de credito, id cliente, \
              numero cliente",
@@ -180,14 +180,14 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         Identifier("a place finer than a town (Safe Harbor 2)"),
         &[
             "address, addr, street, house number, latitude, longitude, lat, lon, lng, gps, geo, geolocation, coordinates",
-            "adresse, anschrift, strasse, str, hausnummer, hausnr, wohnadresse, breitengrad, laengengrad, koordinaten",
+            "adresse, anschrift, strasse, str, hausnummer, wohnadresse, breitengrad, laengengrad, koordinaten",
             "rue, voie, domicile, coordonnees",
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
     (
         Code,
-        &["id, uuid, guid, identifier", "kennung, lfd nr, laufende nummer"],
+        &["id, uuid, guid, identifier", "kennung, vorgang*, geschaeftszeichen"],
     ),
     (
         FreeText,
@@ -203,7 +203,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         &[
             "salary*, income, wage*, earning*, payment, debt*, loan*, credit*, balance, capital, asset*, wealth, cost*, \
              charge*, amount, price, expens*, spend*, limit amt, bill amt*, pay amt*",
-            "gehalt*, einkommen*, lohn*, verdienst, schulden, kredit*, vermoegen, kosten, betrag, kontostand, preis, miete",
+            "gehalt*, einkommen*, lohn*, verdienst, schulden, kredit*, vermoegen, kosten, betrag*, rechnungsbetrag*, gesamtbetrag*, kontostand, preis, miete",
             "salaire*, revenu*, remuneration, dette*, pret, solde, montant, cout*, patrimoine, loyer",
             "salario*, sueldo, ingreso*, renta, deuda*, prestamo*, saldo, importe, coste*, costo*, patrimonio, alquiler",
         ],
@@ -216,7 +216,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
              allerg*, blood*, glucose, insulin, cholesterol, bmi, hba1c, pressure, heart rate, pulse, skin thickness, \
              pregnan*, diabet*, outcome*, mortality, disabil*, mental, psych*, smok*, alcohol*, genetic*, gene, abuse, \
              addict*, vaccin*",
-            "krank*, erkrankung*, befund*, beschwerde*, medikament*, behandlung*, eingriff*, operation*, labor*, krebs*, \
+            "hauptdiagnos*, nebendiagnos*, krank*, erkrankung*, befund*, beschwerde*, medikament*, behandlung*, eingriff*, operation*, labor*, krebs*, \
              blut*, puls, herzfrequenz, schwanger*, behinderung*, raucher*, rauchen, impf*, pflegegrad, todesursache",
             "maladie*, pathologie*, symptome*, medicament*, traitement*, chirurgi*, ordonnance*, tabac, tabagisme, \
              fumeur*, grossesse*, handicap*, sang, tension, glycemie, resultat*",
@@ -302,13 +302,15 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
+    // The number of something that no row above knows.
+    (Code, &["+number"]),
 ];
 
 /// Words for people, whose codes may occur once for each event of a person.
 pub(super) const PEOPLE: &[&str] = &[
     "patient, person, people, customer, client, user, member, employee, worker, student, subject, ssn, mrn, citizen, \
      individual, beneficiary, email, pupil, resident, household",
-    "patienten, patientennummer, patientennr, kunde, kunden, kundennummer, mitarbeiter, schueler, versicherten, \
+    "patienten, pat nummer, pat id, kunde, kunden, mitarbeiter, schueler, versicherten, \
      versichertennummer, kvnr, personalnummer, haushalt",
     "patiente, personne, salarie, eleve, assure, nss, nir",
     "paciente, persona, cliente, empleado, alumno, dni, asegurado",

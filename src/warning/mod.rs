@@ -8,6 +8,7 @@
 //! A new kind of warning is one file with one line in [`KINDS`].
 
 mod constant;
+mod empty;
 mod entity;
 mod evidence;
 mod identifier;
@@ -33,13 +34,16 @@ const KINDS: &[Find] = &[
     linked::warnings,
     entity::warnings,
     constant::warnings,
+    empty::warnings,
 ];
 
-/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are in `accepted`.
+/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are in `accepted`; one
+/// about no column cannot be.
 pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = KINDS.iter().flat_map(|find| find(evidence)).collect();
     for warning in &mut warnings {
-        warning.accepted = warning.columns.iter().all(|column| accepted.contains(column));
+        let is_accepted = |column| accepted.contains(column);
+        warning.accepted = !warning.columns.is_empty() && warning.columns.iter().all(is_accepted);
     }
     warnings
 }

@@ -138,3 +138,15 @@ fn estimates_say_no_more_than_they_know() {
         ("1 row".into(), "0 rows".into())
     );
 }
+
+#[test]
+fn an_empty_source_is_warned_of_and_nobody_accepts_it() {
+    let empty = Evidence::default();
+    let found = warnings(&empty, &["age".into()]);
+    assert_eq!(
+        found.iter().map(|w| (w.kind, w.accepted)).collect::<Vec<_>>(),
+        [(WarningKind::Empty, false)]
+    );
+    let refused = refusal(&found).unwrap().to_string();
+    assert!(refused.ends_with("check what was delivered"), "{refused}");
+}

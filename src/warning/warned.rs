@@ -49,6 +49,8 @@ pub enum WarningKind {
     Entity,
     /// A quasi-identifier has the same value in every row.
     Constant,
+    /// The source has no rows.
+    Empty,
 }
 
 impl WarningKind {
@@ -60,6 +62,7 @@ impl WarningKind {
             Self::Linked => "linked",
             Self::Entity => "entity",
             Self::Constant => "constant",
+            Self::Empty => "empty",
         }
     }
 }
@@ -101,10 +104,12 @@ pub fn refusal(warnings: &[Warning]) -> Option<Error> {
         1 => "a warning is".to_string(),
         n => format!("{n} warnings are"),
     };
+    let advice = match columns.join(", ") {
+        none if none.is_empty() => String::new(),
+        columns => format!(". Change the roles, or add ACCEPTING WARNINGS ON ({columns}) if you know better"),
+    };
     Some(Error::usage(format!(
-        "strict: {what} open, and nothing was written. {}. Change the roles, or add ACCEPTING WARNINGS ON ({}) if you \
-         know better",
-        texts.join(". "),
-        columns.join(", ")
+        "strict: {what} open, and nothing was written. {}{advice}",
+        texts.join(". ")
     )))
 }

@@ -120,7 +120,7 @@ fn a_script_stops_at_its_first_error() {
     assert_eq!((output.status.code(), stdout(&output)), (Some(1), "a\n1\n"));
     let error = stderr(&output);
     assert!(
-        error.starts_with("error: a.sql: statement 2: no field named"),
+        error.starts_with("error: a.sql: statement 2: there is no column"),
         "{error}"
     );
     assert_eq!(error.lines().count(), 1, "{error}");

@@ -233,10 +233,8 @@ new", value % 3 AS "select""#,
         let suggest = format!("{make} SUGGEST ROLES FOR {source} TO 'release.sql'");
         succeeded(&desk.anonsql(&["-c", &suggest]), what);
         let script = std::fs::read_to_string(desk.path("release.sql")).unwrap();
-        succeeded(
-            &desk.anonsql(&["-c", &format!("{make} SELECT 1"), "-f", "release.sql"]),
-            &format!("{what}\n{script}"),
-        );
+        // The script makes a view of the session again.
+        succeeded(&desk.anonsql(&["release.sql"]), &format!("{what}\n{script}"));
         assert!(desk.path("out/t_k5/_manifest.json").exists());
     }
     for (what, rows, columns, said) in [
@@ -314,4 +312,62 @@ fn the_quickstart_keeps_what_people_study() {
         assert!(values.len() > 1, "{column} is {values:?} in every row");
     }
     assert!(desk.path("out/census_k5.html").exists());
+}
+
+#[test]
+fn a_script_makes_the_views_that_it_reads_and_names_the_tables() {
+    let desk = Desk::new();
+    let people = "SELECT value % 50 AS age, 'k' || value % 4 AS town FROM generate_series(1, 200)";
+    let make = format!(
+        "SET VARIABLE town = 'k1'; CREATE VIEW people AS {people}; CREATE VIEW v AS SELECT age, town FROM people WHERE town <> getenv('TOWN');"
+    );
+    let mut suggest = crate::common::anonsql(desk.0.path());
+    suggest.env("TOWN", "secret-town");
+    let told = suggest
+        .args(["-c", &format!("{make} SUGGEST ROLES FOR v TO 'v.sql'")])
+        .output()
+        .unwrap();
+    succeeded(&told, "views");
+    let script = std::fs::read_to_string(desk.path("v.sql")).unwrap();
+    assert!(!script.contains("secret-town"), "{script}");
+    let (first, second) = (script.find("VIEW people").unwrap(), script.find("VIEW v ").unwrap());
+    assert!(first < second, "{script}");
+    let mut alone = crate::common::anonsql(desk.0.path());
+    succeeded(&alone.env("TOWN", "k0").arg("v.sql").output().unwrap(), &script);
+    assert!(desk.path("out/v_k5/_manifest.json").exists());
+    // Nobody knows the statement that made a table.
+    let make = format!("CREATE TABLE t AS {people};");
+    let told = desk.anonsql(&[
+        "-c",
+        &format!("{make} SUGGEST ROLES FOR (SELECT age, town FROM t) TO 't.sql'"),
+    ]);
+    succeeded(&told, "a table");
+    assert!(String::from_utf8_lossy(&told.stdout).contains("anonsql prepare.sql t.sql, where prepare.sql"));
+    assert!(
+        std::fs::read_to_string(desk.path("t.sql"))
+            .unwrap()
+            .contains("-- It needs t: put")
+    );
+    std::fs::write(desk.path("prepare.sql"), make).unwrap();
+    succeeded(&desk.anonsql(&["prepare.sql", "t.sql"]), "both");
+}
+
+#[test]
+fn a_case_number_is_not_released() {
+    let desk = Desk::new();
+    let rows: String = (0..200)
+        .map(|i| format!("F{};{};A{};7.{i:03},99\n", 100_000 + i, i % 50, 10 + i % 3))
+        .collect();
+    let source = desk.file("cases.csv", &format!("Fall-Nr;Alter;Station;Betrag\n{rows}"));
+    let roles: Vec<(String, String)> = desk
+        .first_hour("", &source)
+        .iter()
+        .filter_map(|row| Some((row["column"].as_str()?.into(), row["role"].as_str()?.into())))
+        .collect();
+    let of = |column: &str| roles.iter().find(|(c, _)| c == column).unwrap().1.as_str();
+    assert_eq!(of("Fall-Nr"), "identifier");
+    assert_eq!(of("Station"), "quasi-identifier");
+    assert_eq!(of("Betrag"), "sensitive");
+    let released = desk.released("out/cases_k5");
+    assert!(released.iter().all(|(column, _)| column != "Fall-Nr"), "{released:?}");
 }

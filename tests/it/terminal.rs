@@ -379,3 +379,18 @@ fn results_and_statements_go_where_they_are_sent() {
     let shown = terminal.waits_for("something | 'NULL'");
     assert!(shown.contains("nothing   | NULL"), "{shown}");
 }
+
+#[test]
+#[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
+fn a_join_that_does_not_stop_leaves_the_prompt_alive() {
+    let terminal = Terminal::new();
+    terminal.enters("CREATE TABLE n AS SELECT value AS x FROM generate_series(1, 400000);");
+    terminal.enters("SELECT 'it is ' || 'made' AS state FROM n LIMIT 1;");
+    terminal.waits_for("it is made");
+    terminal.enters("SELECT count(*) FROM n a, n b WHERE a.x + b.x > 799999;");
+    std::thread::sleep(Duration::from_secs(1));
+    terminal.press("C-c");
+    terminal.waits_for("interrupted");
+    terminal.enters("SELECT 40 + 2 AS answer FROM n LIMIT 1;");
+    terminal.waits_for("|     42 |");
+}

@@ -17,6 +17,7 @@ pub use command::described as described_commands;
 use super::message::report;
 use super::panic;
 use super::runner::Runner;
+use super::workers::Workers;
 use crate::error::{Error, Result};
 use assistant::Assistant;
 use command::{COMMANDS, Flow, Shell};
@@ -28,10 +29,12 @@ use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyEvent,
     RepeatCount,
 };
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 const PROMPT: &str = "anonsql> ";
 /// The prompt of the second and every further line of a statement.
@@ -39,7 +42,15 @@ const CONTINUED: &str = "    ...> ";
 
 /// Reads and runs statements until the end of the input.
 pub fn run(runner: &mut Runner) -> Result<()> {
-    let mut session = Session::new(runner)?;
+    // Completion has a thread of its own: those of a statement may still be computing.
+    let lookups = Workers::start(NonZeroUsize::MIN)?;
+    let done = converse(runner, &lookups);
+    lookups.shutdown(Duration::ZERO);
+    done
+}
+
+fn converse(runner: &mut Runner, lookups: &Workers) -> Result<()> {
+    let mut session = Session::new(runner, &lookups.handle())?;
     loop {
         let before = session.shell.draft.text();
         let prompt = if before.is_empty() { PROMPT } else { CONTINUED };
@@ -85,12 +96,12 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(runner: &'a mut Runner) -> Result<Self> {
+    fn new(runner: &'a mut Runner, lookups: &Handle) -> Result<Self> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
             .history_ignore_space(true)
             .build();
-        let names = || Names::new(runner.context().clone(), runner.handle().clone());
+        let names = || Names::new(runner.context().clone(), lookups.clone());
         let (names, for_completion) = (names(), names());
         let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(unusable)?;
         editor.set_helper(Some(Assistant::new(for_completion)));

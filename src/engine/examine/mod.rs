@@ -13,7 +13,8 @@ pub use columns::named_warnings;
 
 use super::decide::{Decision, advice};
 use super::observe::{Observer, Phase};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::folder::Manifest;
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
@@ -32,12 +33,34 @@ pub struct Findings {
 /// strict and a warning is open.
 pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let findings = findings(job, decision, observer).await?;
+    if decision.evaluator.sets().base().rows == 0 {
+        let own = Arc::clone(job);
+        blocking("looking at the target", move || check_replaced(&own)).await?;
+    }
     if let Some(refusal) = warning::refusal(&findings.warnings).filter(|_| job.strict) {
         return Err(refusal);
     }
     warning::open(&findings.warnings).for_each(|w| observer.warned(w));
     findings.advice.iter().for_each(|advice| observer.advised(advice));
     Ok(findings)
+}
+
+/// Fails with `ErrorKind::Data` if the release would replace one with rows, although the source has none. A delivery that
+/// failed is the usual reason, and the last release is then the better one.
+fn check_replaced(job: &Job) -> Result<()> {
+    let Some(target) = job.target.as_ref().filter(|target| target.replaces()) else {
+        return Ok(());
+    };
+    // What is no release is refused where it would be replaced.
+    match Manifest::read(&target.path)? {
+        Some(last) if last.rows_out > 0 => Err(Error::data(format!(
+            "the source has no rows, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
+             write to another folder if no rows are what you mean to release",
+            last.rows_out,
+            target.path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Examines the source of a job.

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use crate::quoting::literal;
+use crate::session::advice::advised;
 use crate::session::context::AnonContext;
 use crate::sql::TableName;
 use datafusion::dataframe::DataFrame;
@@ -30,15 +31,16 @@ impl AnonContext {
     pub(in crate::session) async fn query(&self, query: &str) -> Result<DataFrame> {
         match self.frame(query).await {
             Ok(frame) => Ok(frame),
-            Err(refused) => Err(self.unknown_table(&refused).await?.unwrap_or_else(|| refused.into())),
+            Err(refused) => Err(self.unknown(&refused, query).await?.unwrap_or_else(|| refused.into())),
         }
     }
 
-    /// Returns the error for an unknown table if this is what DataFusion refused.
-    pub(in crate::session) async fn unknown_table(&self, refused: &DataFusionError) -> Result<Option<Error>> {
+    /// Returns the error for what DataFusion refused in the statement `written`, if it is a table or another name that is
+    /// not there, or written in the words of another database.
+    pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
             Some(name) => self.no_table(&name).await.map(Some),
-            None => Ok(None),
+            None => Ok(advised(refused, written)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::listing::Listing;
 use crate::error::{Error, Result};
-use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig};
@@ -32,13 +32,32 @@ pub(super) fn table(
     Ok(session.read_table(Arc::new(table))?)
 }
 
-/// Returns the schema that all files have together. The error names a file that cannot be read, or the column and the
-/// files that do not go together.
+/// Returns the schema that all files have together; a column that a file lacks is NULL there. The error names a file that
+/// cannot be read, or the column and the files that do not go together.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
-    match format.infer_schema(state, &listing.store, &listing.files).await {
-        Ok(schema) => Ok(schema),
-        Err(e) => Err(blamed(state, listing, format, e).await),
+    let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
+        Ok(schema) => schema,
+        Err(e) => return Err(blamed(state, listing, format, e).await),
+    };
+    if listing.files.len() < 2 || merged.fields().iter().all(|field| field.is_nullable()) {
+        return Ok(merged);
     }
+    let mut is_lacked = vec![false; merged.fields().len()];
+    for file in &listing.files {
+        let own = format
+            .infer_schema(state, &listing.store, std::slice::from_ref(file))
+            .await?;
+        for (is_lacked, field) in is_lacked.iter_mut().zip(merged.fields()) {
+            *is_lacked |= own.column_with_name(field.name()).is_none();
+        }
+    }
+    let fields = merged.fields().iter().zip(is_lacked);
+    let fields = fields.map(|(field, is_lacked)| {
+        let is_nullable = is_lacked || field.is_nullable();
+        field.as_ref().clone().with_nullable(is_nullable)
+    });
+    let fields: Vec<Field> = fields.collect();
+    Ok(Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone())))
 }
 
 /// Returns the error of a schema that could not be inferred, with the file, or with the column and two files.

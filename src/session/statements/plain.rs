@@ -2,17 +2,19 @@
 
 use super::entry::{Run, Statement};
 use super::wrapped;
-use super::wrapped::output::written;
+use super::wrapped::output::{check_folder, written};
 use crate::engine::keep_files_unnamed;
 use crate::error::{Error, Result};
 use crate::location::expanded;
+use crate::pool::blocking;
+use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
 use async_trait::async_trait;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use std::fmt;
@@ -34,8 +36,8 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
         Ok(statement) => {
             return Ok(Statement::new(Plain {
+                text: c.selecting(&statement, c.text(0..c.tokens().len()))?,
                 statement,
-                text: c.text(0..c.tokens().len()),
                 written: c.written(),
                 meant: c.looks_at("SHOW").then(|| nearest_start(c)).flatten(),
             }));
@@ -52,9 +54,13 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     wrapped::read(c)?.ok_or(refused)
 }
 
-/// Returns the start of a statement of ours that is spelled almost like the tokens before the end.
+/// Returns the start of a SHOW statement that is spelled almost like the tokens before the end.
 fn nearest_start(c: &Cursor) -> Option<&'static str> {
-    nearest(&c.written(), c.words().starts.iter().copied())
+    let of_datafusion = ["SHOW TABLES", "SHOW COLUMNS FROM", "SHOW FUNCTIONS", "SHOW ALL"];
+    nearest(
+        &c.written(),
+        of_datafusion.into_iter().chain(c.words().starts.iter().copied()),
+    )
 }
 
 impl fmt::Display for Plain {
@@ -80,6 +86,19 @@ impl Plain {
         }
         Ok(is_another.then_some(statement))
     }
+
+    /// Returns the plan; a view remembers the statement as the user wrote it, which has no value of the environment.
+    fn as_written(&self, plan: LogicalPlan) -> LogicalPlan {
+        match plan {
+            LogicalPlan::Ddl(DdlStatement::CreateView(view)) => {
+                LogicalPlan::Ddl(DdlStatement::CreateView(CreateView {
+                    definition: Some(self.written.clone()),
+                    ..view
+                }))
+            }
+            other => other,
+        }
+    }
 }
 
 #[async_trait]
@@ -98,17 +117,19 @@ impl Run for Plain {
         }
         let planned = async {
             let planned = match located {
-                Some(statement) => match context.session.state().statement_to_plan(statement).await {
-                    Ok(plan) => context.session.execute_logical_plan(plan).await,
-                    Err(e) => Err(e),
-                },
-                None => context.frame(&self.text).await,
+                Some(statement) => context.session.state().statement_to_plan(statement).await,
+                None => context.plan(&self.text).await,
             };
-            let refused = match planned {
+            let executed = match planned {
+                Ok(plan) if context.hidden.is_empty() => context.session.execute_logical_plan(plan).await,
+                Ok(plan) => context.session.execute_logical_plan(self.as_written(plan)).await,
+                Err(refused) => Err(refused),
+            };
+            let refused = match executed {
                 Ok(rows) => return Ok(rows),
                 Err(refused) => refused,
             };
-            if let Some(unknown) = context.unknown_table(&refused).await? {
+            if let Some(unknown) = context.unknown(&refused, &self.written).await? {
                 return Err(unknown);
             }
             Err(match is_query {
@@ -120,11 +141,18 @@ impl Run for Plain {
             Some(meant) => e.advised(format_args!("did you mean {meant}?")),
             None => e,
         })?;
+        if is_query {
+            check_variables(rows.logical_plan())?;
+        }
         keep_files_unnamed(&context.session)?;
         if context.settings().dry_run
             && let Some(output) = written(rows.logical_plan())?
         {
             return Answer::done(format!("dry run: nothing was written to {output}"));
+        }
+        if let LogicalPlan::Copy(copy) = rows.logical_plan() {
+            let target = copy.output_url.clone();
+            blocking("looking at the output", move || check_folder(&target)).await?;
         }
         let writes = matches!(rows.logical_plan(), LogicalPlan::Copy(_) | LogicalPlan::Dml(_));
         Ok(Answer::query(rows).await?.noted(writes))

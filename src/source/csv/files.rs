@@ -1,6 +1,7 @@
 //! The local files of a CSV table, read once more to say in which line one of them is wrong.
 
 use super::dialect::Dialect;
+use super::lines::line;
 use super::sniff::counted;
 use crate::error::Error;
 use crate::location::{not_decompressed, open};
@@ -64,7 +65,8 @@ impl CsvFiles {
                     Err(_) => return None,
                 }
                 if let Some(why) = why(&record, std::mem::take(&mut is_first)) {
-                    let line = record.position().map_or(0, csv::Position::line);
+                    let bytes = open(path.to_str()?, self.compression).ok()?;
+                    let line = line(&record, bytes, self.dialect.comment);
                     return Some(told(&format!("line {line} {why}")));
                 }
             }

@@ -3,6 +3,7 @@
 mod dialect;
 mod files;
 mod kind;
+mod lines;
 mod sniff;
 mod typed;
 

@@ -7,6 +7,7 @@
 
 use super::dialect::Dialect;
 use super::kind::{Kinds, fits, float, is_value};
+use super::lines::line;
 use crate::error::{Error, Result};
 use arrow::datatypes::DataType;
 use csv::ByteRecord;
@@ -49,13 +50,13 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
     } else {
         dialect.has_header = has_header(&records, asked)?;
     }
-    described(dialect, &records, asked)
+    described(dialect, &records, text, asked)
 }
 
 /// Reads the beginning of another file of the same table.
 pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
-    described(dialect, &records(text, whole, usize::MAX, &dialect), asked)
+    described(dialect, &records(text, whole, usize::MAX, &dialect), text, asked)
 }
 
 /// Returns the sample without its mark of UTF-8. Fails if it is written in another encoding.
@@ -65,6 +66,13 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
         return Err(Error::data(format!("the file is UTF-16; {}", convert("UTF-16"))));
     }
     let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
+    if sample.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep="))
+        && matches!(sample.get(5), Some(b'\r' | b'\n'))
+    {
+        return Err(Error::data(
+            "the first line, sep=, is for Excel and no row; write the file without it: tail -n +2 FILE > NEW",
+        ));
+    }
     match std::str::from_utf8(sample) {
         // A sample may end within a character.
         Err(e) if whole || e.error_len().is_some() => {
@@ -146,7 +154,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
         ragged = ragged.or(best);
     }
     Err(match ragged {
-        Some((dialect, records)) => uneven(&dialect, &records),
+        Some((dialect, records)) => uneven(&dialect, &records, text),
         None => Error::internal("no delimiter is tried"),
     })
 }
@@ -189,10 +197,10 @@ fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], who
 }
 
 /// Returns the error for the first record that has another number of fields than the first.
-fn uneven(dialect: &Dialect, records: &[ByteRecord]) -> Error {
+fn uneven(dialect: &Dialect, records: &[ByteRecord], text: &[u8]) -> Error {
     let first = records.first().map_or(0, ByteRecord::len);
     let other = records.iter().find(|r| r.len() != first);
-    let (line, fields) = other.map_or((0, 0), |r| (r.position().map_or(0, csv::Position::line), r.len()));
+    let (line, fields) = other.map_or((0, 0), |r| (line(r, text, dialect.comment), r.len()));
     Error::data(format!(
         "with {} between fields, line {line} has {} and the first line {}; put a field that contains the \
          delimiter in quotes, name the delimiter: OPTIONS (delimiter ';'), or what begins a line to skip: OPTIONS (comment '#')",
@@ -242,10 +250,11 @@ fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     Ok(values == 0)
 }
 
-fn described(dialect: Dialect, records: &[ByteRecord], asked: &Asked) -> Result<Sniffed> {
+/// Describes a sample, whose records were read from `text`.
+fn described(dialect: Dialect, records: &[ByteRecord], text: &[u8], asked: &Asked) -> Result<Sniffed> {
     let fields = records.first().map_or(0, ByteRecord::len);
     if let Some(()) = records.iter().find(|r| r.len() != fields).map(drop) {
-        return Err(uneven(&dialect, records));
+        return Err(uneven(&dialect, records, text));
     }
     let (header, rows) = match dialect.has_header {
         true => (records.first(), records.get(1..).unwrap_or_default()),

@@ -52,6 +52,10 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
         if c.looks_at_token(&Token::Comma) {
             return Err(c.expected_so("AND", Some("models are joined by AND".into())));
         }
+        if c.looks_at("OR") {
+            let advice = "a release holds every model that it names: join them by AND, or release twice";
+            return Err(c.expected_so("AND", Some(advice.into())));
+        }
         if !c.take("AND") {
             return Ok(all);
         }

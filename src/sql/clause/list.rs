@@ -138,6 +138,9 @@ clauses! {
         |c, s| { c.need("WARNINGS ON")?; s.accepting = c.columns()?; Ok(()) };
     REPORT: "REPORT", "REPORT TO 'report.html'",
         "writes a report for whoever has to approve the release; the name says the form: .html, .md or .json", "REPORT TO 'report.html'", |c, s| {
+        if c.looks_at_string() {
+            return Err(c.expected_so("TO", Some("write REPORT TO 'report.html'".into())));
+        }
         c.need("TO")?;
         s.report = Some(c.string("a path in quotes")?);
         Ok(())
@@ -205,6 +208,10 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
     }
     if let Some(place) = told(OF_TARGET).filter(|_| is_allowed(TO.start)) {
         return c.expected_so("a clause", Some(format!("{word} stands after the target: {place}")));
+    }
+    if word == "FORMAT" {
+        let advice = "FORMAT JSON stands after EXPLAIN, and STORED AS CSV after the target";
+        return c.expected_so("a clause", Some(advice.into()));
     }
     let starts = || allowed.iter().map(|a| a.start);
     let what = match required.iter().find(|r| !seen.contains(&r.start)) {

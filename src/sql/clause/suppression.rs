@@ -35,6 +35,21 @@ impl Percent {
 }
 
 impl Percent {
+    /// Returns the percentage that is meant by a number below 1, if it is a share: 1 percent for 0.01.
+    fn of_share(self) -> Option<Self> {
+        match self.scale {
+            _ if self.digits == 0 || self.digits >= 10u64.pow(self.scale) => None,
+            1 => Some(Self {
+                digits: 10 * self.digits,
+                scale: 0,
+            }),
+            scale => Some(Self {
+                scale: scale - 2,
+                ..self
+            }),
+        }
+    }
+
     /// Returns the share as a fraction: numerator and denominator.
     pub fn fraction(self) -> (u64, u64) {
         (self.digits, 100 * 10u64.pow(self.scale))
@@ -55,6 +70,11 @@ pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
     }
     if c.looks_at_token(&Token::Mod) {
         return Err(c.expected_so("PERCENT or ROWS", Some(format!("write {number} PERCENT"))));
+    }
+    let share = Percent::parse(&number).and_then(Percent::of_share);
+    if let Some(percent) = share.filter(|_| !c.looks_at("ROWS")) {
+        let meant = LimitClause::Percent(percent);
+        return Err(c.expected_so("PERCENT or ROWS", Some(format!("write {meant}"))));
     }
     if !c.take("ROWS") {
         return Err(c.expected("PERCENT or ROWS", ["PERCENT", "ROWS"]));

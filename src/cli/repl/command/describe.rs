@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "\\d",
     words: &[],
     usage: "[NAME]",
-    summary: "list tables and hierarchies, or describe one",
+    summary: "list tables and hierarchies, or describe one, or a file in quotes",
     argument: Argument::Name,
     run,
 };
@@ -44,6 +44,9 @@ fn describe(shell: &Shell, name: &str) -> Result<()> {
         Some(inner) => inner.replace("\"\"", "\""),
         None => name.to_lowercase(),
     };
+    if name.starts_with('\'') {
+        return runner.run_text(&format!("DESCRIBE {name}"));
+    }
     let hierarchies = runner.context().hierarchies();
     let is_hierarchy = hierarchies.contains(&meant);
     if is_hierarchy {

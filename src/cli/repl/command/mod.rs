@@ -73,7 +73,11 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     let found = COMMANDS.iter().find(|e| e.name == name);
     // A backslash would be doubled in the quoted names of the message.
     let plain = |name| str::trim_start_matches(name, '\\');
-    found.ok_or_else(|| Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))))
+    found.ok_or_else(|| match name {
+        // psql's help.
+        "\\h" | "\\help" => Error::usage("there is no command \"h\"; \\? helps, and \\? ANONYMIZE on a statement"),
+        _ => Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))),
+    })
 }
 
 /// Returns the topics of help.
@@ -101,6 +105,8 @@ mod tests {
             assert_eq!(find(entry.name).unwrap().summary, entry.summary);
             assert!(COMMANDS[..i].iter().all(|e| e.name != entry.name), "{}", entry.name);
         }
+        let error = find("\\h").err().unwrap();
+        assert!(error.to_string().contains("\\? helps"), "{error}");
         let error = find("\\timin").err().unwrap();
         assert!(error.to_string().contains("\"timing\""), "{error}");
     }

@@ -1,5 +1,7 @@
 //! The statements that SUGGEST ROLES proposes, before they are tried.
 
+use super::needed::Needed;
+use super::place;
 use super::survey::Survey;
 use crate::catalogue::{Argument, Call, Value};
 use crate::quoting::ident;
@@ -43,7 +45,13 @@ pub(super) fn is_diverse(facts: &Facts) -> bool {
 
 impl Draft {
     /// Returns the statements for these proposals.
-    pub(super) fn of(context: &AnonContext, named: &SourceClause, survey: &Survey, proposals: &[Proposal]) -> Self {
+    pub(super) fn of(
+        context: &AnonContext,
+        named: &SourceClause,
+        needed: &Needed,
+        survey: &Survey,
+        proposals: &[Proposal],
+    ) -> Self {
         let taken = context.hierarchies();
         let (mut hierarchies, mut quasi_identifiers) = (vec![], vec![]);
         for (facts, proposal) in survey.facts.iter().zip(proposals) {
@@ -71,7 +79,13 @@ impl Draft {
         }
         Self {
             hierarchies,
-            anonymize: anonymize(named, &survey.facts, proposals, quasi_identifiers),
+            anonymize: anonymize(
+                named,
+                place::folder(named, needed, K),
+                &survey.facts,
+                proposals,
+                quasi_identifiers,
+            ),
         }
     }
 
@@ -137,6 +151,7 @@ fn free(column: &str, taken: &[String]) -> String {
 /// Returns the ANONYMIZE, without a search.
 fn anonymize(
     named: &SourceClause,
+    folder: String,
     facts: &[Facts],
     proposals: &[Proposal],
     quasi_identifiers: Vec<QuasiIdentifierClause>,
@@ -166,7 +181,7 @@ fn anonymize(
     AnonymizeSpec {
         source: named.clone(),
         target: Some(TargetClause {
-            path: format!("out/{}_k{K}/", stem(named)),
+            path: folder,
             format: None,
             partitioned_by: vec![],
             exists: ExistsClause::Overwrite,
@@ -201,56 +216,5 @@ fn anonymize(
         options: vec![("time_limit".into(), Value::Text(TIME_LIMIT.into()))],
         accepting: vec![],
         report: None,
-    }
-}
-
-/// Returns the name of a source as a part of a path: the table, or the file without its extensions.
-fn stem(named: &SourceClause) -> String {
-    let name = match named {
-        SourceClause::Table(name) => name.0.last().cloned().unwrap_or_default(),
-        SourceClause::Path(named) => {
-            let mut parts = named
-                .path
-                .rsplit('/')
-                .filter(|part| !part.is_empty() && !part.contains(['*', '?', '[']));
-            let last = parts.next().unwrap_or_default();
-            last.split('.')
-                .find(|part| !part.is_empty())
-                .unwrap_or_default()
-                .to_string()
-        }
-        SourceClause::Query(_) => String::new(),
-    };
-    let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
-    match name.chars().map(plain).collect::<String>() {
-        stem if stem.is_empty() => "release".into(),
-        stem => stem,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sql::name::TableName;
-
-    #[test]
-    fn a_target_is_named_after_its_source() {
-        let path = |path: &str| stem(&SourceClause::path(path));
-        for (given, named) in [
-            ("data/census.parquet", "census"),
-            ("my people.csv.gz", "my_people"),
-            ("lake/patients/*.parquet", "patients"),
-            ("s3://lake/p/", "p"),
-            ("Größe.csv", "Größe"),
-            ("/", "release"),
-            (".hidden.csv", "hidden"),
-        ] {
-            assert_eq!(path(given), named, "{given}");
-        }
-        assert_eq!(stem(&SourceClause::Query("SELECT 1".into())), "release");
-        assert_eq!(
-            stem(&SourceClause::Table(TableName(vec!["s".into(), "Tä b".into()]))),
-            "Tä_b"
-        );
     }
 }

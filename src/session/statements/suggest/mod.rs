@@ -2,6 +2,8 @@
 //! sample of its rows.
 
 mod draft;
+mod needed;
+mod place;
 mod row;
 mod script;
 mod spec;
@@ -20,6 +22,7 @@ use crate::suggest::{Proposal, Role, propose};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use async_trait::async_trait;
 use draft::{Draft, is_diverse};
+use needed::Needed;
 use row::{Row, WARNING};
 pub(super) use spec::{ScriptFile, SuggestRoles};
 use std::sync::Arc;
@@ -61,7 +64,8 @@ impl Run for SuggestRoles {
         let repeatable = check_repeatable(&source.name, &source.rows);
         let survey = Survey::of(source, context.observer.as_ref()).await?;
         let proposals: Vec<Proposal> = survey.facts.iter().map(propose).collect();
-        let mut draft = Draft::of(context, &self.source, &survey, &proposals);
+        let needed = Needed::by(context, &self.source).await?;
+        let mut draft = Draft::of(context, &self.source, &needed, &survey, &proposals);
         let outcome = match repeatable {
             Ok(()) => trial::choose(context, &survey, &mut draft).await,
             Err(refused) => Err(Error::infeasible(refused.message())),
@@ -87,12 +91,12 @@ impl Run for SuggestRoles {
                 });
                 if let Some(file) = self.script.clone() {
                     let told = outcome.told(survey.rows);
-                    let text = script::written(self, &draft, &rows[..columns], &told);
+                    let text = script::written(self, &draft, &needed, &rows[..columns], &told);
                     let path = &file.path;
                     if context.settings().dry_run {
                         rows.push(Row::of("script", format!("dry run: nothing was written to {path}")));
                     } else {
-                        rows.push(Row::of("script", format!("written: anonsql {path}")));
+                        rows.push(Row::of("script", script::told(path, &needed)));
                         blocking("writing the script", move || file.write(&text)).await?;
                     }
                 }

@@ -1,17 +1,17 @@
 //! The script of SUGGEST ROLES, which runs as it stands.
 
 use super::draft::Draft;
+use super::needed::Needed;
 use super::row::{Row, WARNING};
 use super::spec::SuggestRoles;
 use crate::plain;
-use crate::sql::clause::SourceClause;
 use std::fmt::Write;
 
 /// The width of a line of the comment.
 const WIDTH: usize = 116;
 
 /// Returns the script: the roles as a comment, and the statements.
-pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, columns: &[Row], told: &str) -> String {
+pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, needed: &Needed, columns: &[Row], told: &str) -> String {
     let mut text = String::new();
     comment(&mut text, "", &format!("{suggest}: {WARNING}."));
     comment(&mut text, "", &format!("What it would lose: {told}."));
@@ -26,18 +26,29 @@ pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, columns: &[Row], to
         );
     }
     text.push('\n');
-    if let SourceClause::Table(name) = &suggest.source {
+    if let Some(them) = Some(needed.tables.join(", ")).filter(|them| !them.is_empty()) {
         comment(
             &mut text,
             "",
-            &format!("The table {name} must be there: put the statement that makes it here."),
+            &format!("It needs {them}: put the statement that makes it here, or in a script that is run before."),
         );
+    }
+    for view in &needed.views {
+        let _ = writeln!(text, "{view};");
     }
     for hierarchy in draft.hierarchies.iter().flatten() {
         let _ = writeln!(text, "{}", hierarchy.statement);
     }
     let _ = write!(text, "\n{:#};\n\n{};\n", draft.anonymize, draft.verify());
     text
+}
+
+/// Says how a script that was written to `path` is run.
+pub(super) fn told(path: &str, needed: &Needed) -> String {
+    match needed.tables.join(", ") {
+        none if none.is_empty() => format!("written: anonsql {path}"),
+        them => format!("written: anonsql prepare.sql {path}, where prepare.sql has the statement that makes {them}"),
+    }
 }
 
 /// Adds a text as comment lines of at most [`WIDTH`] characters; lines after the first begin with `indent`.

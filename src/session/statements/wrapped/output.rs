@@ -95,6 +95,25 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
+/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes it in a task whose error it drops.
+pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
+    let url = ListingTableUrl::parse(target)?;
+    let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
+        return Ok(());
+    };
+    let is_folder = url.is_collection() || output.extension().is_none();
+    let Some(folder) = (if is_folder {
+        Some(output.as_path())
+    } else {
+        output.parent()
+    }) else {
+        return Ok(());
+    };
+    let failed = |e| Error::io(format!("cannot write to {}", folder.display()), e);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    tempfile::tempfile_in(folder).map(drop).map_err(failed)
+}
+
 fn is_in_memory(table: &dyn TableProvider) -> bool {
     (table as &dyn Any).is::<MemTable>()
 }

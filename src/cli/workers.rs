@@ -1,0 +1,98 @@
+//! The threads that statements run on.
+
+use crate::error::{Error, Result};
+use crate::pool::Waiter;
+use parking_lot::Mutex;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
+
+/// The runtime of the statements. A cancelled task stops when it next waits for something, and the inner loop of a join
+/// may compute for minutes before it does. Its runtime is then left behind, and the next statement has a new one.
+pub struct Workers {
+    threads: NonZeroUsize,
+    /// The runtime, and who waits for its work.
+    running: Mutex<(Runtime, Waiter)>,
+}
+
+impl Workers {
+    /// Starts a runtime with so many threads. The session's pool, which is as large, computes while they wait.
+    pub fn start(threads: NonZeroUsize) -> Result<Self> {
+        Ok(Self {
+            threads,
+            running: Mutex::new(running(threads)?),
+        })
+    }
+
+    /// Starts a task.
+    pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.running.lock().0.spawn(task)
+    }
+
+    /// Returns the handle of the present runtime.
+    pub fn handle(&self) -> Handle {
+        self.running.lock().0.handle().clone()
+    }
+
+    /// Calls `work` where it may start tasks.
+    pub fn inside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let running = self.running.lock();
+        let _inside = running.0.enter();
+        work()
+    }
+
+    /// Leaves the runtime to itself: its work is cancelled, and its threads end when they have computed what they are at.
+    /// Later tasks run on a new one.
+    pub fn leave_behind(&self) -> Result<()> {
+        let new = running(self.threads)?;
+        let (runtime, waiter) = std::mem::replace(&mut *self.running.lock(), new);
+        waiter.leave();
+        runtime.shutdown_background();
+        Ok(())
+    }
+
+    /// Ends the runtime. Threads that still compute are waited for no longer than `patience`.
+    pub fn shutdown(self, patience: Duration) {
+        self.running.into_inner().0.shutdown_timeout(patience);
+    }
+}
+
+fn running(threads: NonZeroUsize) -> Result<(Runtime, Waiter)> {
+    let waiter = Waiter::default();
+    let of_threads = waiter.clone();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(threads.get())
+        .thread_name("anonsql")
+        .on_thread_start(move || of_threads.clone().adopt())
+        .enable_all()
+        .build()
+        .map_err(|e| Error::io("cannot start threads", e))?;
+    Ok((runtime, waiter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_task_that_does_not_stop_is_left_behind() {
+        let workers = Workers::start(NonZeroUsize::MIN).unwrap();
+        let (begun, begins) = channel();
+        let (end, ends) = channel::<()>();
+        let stuck = workers.spawn(async move {
+            begun.send(()).unwrap();
+            // Nobody sends: this returns when the test drops the sender.
+            ends.recv().is_err()
+        });
+        begins.recv().unwrap();
+        stuck.abort();
+        workers.leave_behind().unwrap();
+        let (answered, answers) = channel();
+        workers.spawn(async move { answered.send(42).unwrap() });
+        assert_eq!(answers.recv_timeout(Duration::from_secs(60)).unwrap(), 42);
+        drop(end);
+        workers.shutdown(Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,120 @@
+//! What to write instead, where DataFusion refuses a statement: its own words name its settings and its own forms.
+
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+use crate::sql::hyphenated;
+use datafusion::common::config::ExtensionOptions;
+use datafusion::common::{Column, SchemaError};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::LogicalPlan;
+
+/// Returns the error for a statement that DataFusion refused, in our words and with what to write instead; `None` if
+/// there is nothing to add to what DataFusion says. `written` is the statement.
+pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error> {
+    match refused.find_root() {
+        DataFusionError::SchemaError(error, _) => match error.as_ref() {
+            SchemaError::FieldNotFound { field, valid_fields } => no_column(field, valid_fields, written),
+            _ => None,
+        },
+        DataFusionError::Plan(said) => not_a_table(said),
+        DataFusionError::Configuration(said) => setting(said),
+        _ => None,
+    }
+}
+
+/// An unknown column. DataFusion names a file's columns with its path before each of them. `None` if the name is that of a
+/// column, and the table before it is wrong.
+fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
+    let name = field.name.as_str();
+    let names: Vec<&str> = valid.iter().map(Column::name).collect();
+    if names.contains(&name) {
+        return None;
+    }
+    let in_capitals = names.iter().find(|same| same.eq_ignore_ascii_case(name));
+    let is_cut =
+        |column: &str| column.split('-').any(|part| part.eq_ignore_ascii_case(name)) && hyphenated(written, column);
+    let with_a_hyphen = names.iter().find(|column| column.contains('-') && is_cut(column));
+    Some(match (in_capitals, with_a_hyphen) {
+        (Some(column), _) => Error::usage(format!(
+            "there is no column {name:?}; there is a column {column:?}: write it in double quotes, because names without \
+             them are read in lower case"
+        )),
+        (None, Some(column)) => Error::usage(format!(
+            "there is no column {name:?}; a name with a hyphen stands in double quotes: {column:?}"
+        )),
+        (None, None) => Error::unknown("column", name, names),
+    })
+}
+
+/// A function over a file, as other databases have it.
+fn not_a_table(said: &str) -> Option<Error> {
+    let name = said.to_lowercase();
+    let name = name.strip_prefix("table function '")?.strip_suffix("' not found")?;
+    let is_reader = name.starts_with("read_") || name.ends_with("_scan");
+    is_reader.then(|| {
+        Error::usage(format!(
+            "there is no table function {name:?}; a path in quotes is a table: SELECT * FROM 'file.csv'"
+        ))
+    })
+}
+
+/// Fails if a query has `:name`, which is a variable in psql.
+pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
+    let names = query.get_parameter_names()?;
+    match names.iter().filter_map(|name| name.strip_prefix(':')).min() {
+        None => Ok(()),
+        Some(name) => Err(Error::usage(format!(
+            ":{name} is no variable; write ${name}, and give it a value by SET VARIABLE {name} = ... or anonsql -v {name}=..."
+        ))),
+    }
+}
+
+/// An option of ours without its prefix.
+fn setting(said: &str) -> Option<Error> {
+    let name = said.strip_prefix("Could not find config namespace for key \"")?;
+    let name = name.strip_suffix('"')?;
+    let whole = format!("anonsql.{name}");
+    let is_ours = Settings::default().entries().iter().any(|entry| entry.key == whole);
+    Some(match is_ours {
+        true => Error::usage(format!("there is no setting {name:?}; write SET {whole} = ...")),
+        false => Error::usage(format!("there is no setting {name:?}; SHOW ALL lists them")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::AnonContext;
+    use datafusion::prelude::SessionContext;
+
+    #[tokio::test]
+    async fn what_datafusion_refuses_is_said_in_our_words() {
+        let anon = AnonContext::new(SessionContext::new());
+        let table = "CREATE TABLE w AS SELECT 1 AS \"Ort\", 2 AS \"education-num\", 3 AS age, 4 AS num";
+        anon.sql(table).await.unwrap();
+        for (statement, said) in [
+            (
+                "SELECT Ort FROM w",
+                "there is no column \"ort\"; there is a column \"Ort\": write it in double quotes",
+            ),
+            (
+                "SELECT agee FROM w",
+                "there is no column \"agee\"; did you mean \"age\"?",
+            ),
+            (
+                "SELECT education-num FROM w",
+                "a name with a hyphen stands in double quotes: \"education-num\"",
+            ),
+            ("SELECT * FROM read_csv('x.csv')", "a path in quotes is a table"),
+            ("SELECT :k", ":k is no variable; write $k"),
+            ("SET time_limit = '5s'", "write SET anonsql.time_limit = ..."),
+            ("SET tyme = '5s'", "there is no setting \"tyme\"; SHOW ALL lists them"),
+        ] {
+            let e = anon.sql(statement).await.unwrap_err().to_string();
+            assert!(e.contains(said) && !e.contains("datafusion."), "{statement}: {e}");
+        }
+        let nested = "RISK OF (SELECT agee FROM w) QUASI IDENTIFIERS (age)";
+        let e = anon.sql(nested).await.unwrap_err().to_string();
+        assert!(e.contains("did you mean \"age\"?"), "{e}");
+    }
+}
