@@ -1,6 +1,8 @@
 //! Text that is safe to display. A name or a value may contain characters that move the cursor of a terminal, colour
 //! it, or reverse the text beside them.
 
+use std::sync::Arc;
+
 /// Returns true for a character that acts on the text beside it instead of showing a sign: control characters
 /// including ESC, marks of the writing direction, and characters without width. The joiners that scripts and emoji
 /// need are not among them.
@@ -46,6 +48,50 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+/// Values that no text may show, each with what stands in its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Arc<Vec<(String, String)>>);
+
+impl Secrets {
+    /// Creates the secrets from values and what stands in their place, longest value first.
+    pub fn new(mut values: Vec<(String, String)>) -> Self {
+        values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        Self(Arc::new(values))
+    }
+
+    /// Returns the values, longest first.
+    pub fn iter(&self) -> impl Iterator<Item = &(String, String)> {
+        self.0.iter()
+    }
+
+    /// Returns true if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns a text with what stands in the place of the values, as they are, in quotes, or escaped for SQL, JSON or HTML.
+    pub fn hidden_in(&self, text: &str) -> String {
+        let mut text = text.to_string();
+        for (value, instead) in self.iter() {
+            let debugged = format!("{value:?}");
+            let html = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            let spellings = [
+                value,
+                debugged.trim_matches('"'),
+                &value.escape_debug().to_string(),
+                &value.replace('\'', "''"),
+                &value.replace('"', "\"\""),
+                &html.replace('"', "&quot;"),
+                &html,
+            ];
+            for spelled in spellings {
+                text = text.replace(spelled, instead);
+            }
+        }
+        text
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use arrow::datatypes::{DataType, Int64Type};
 use arrow::row::{RowConverter, SortField};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The largest number of pairs of a released row and a source row that a flow is computed over. Beyond it, each
@@ -175,8 +175,15 @@ impl Covered {
         let is_ordered = lookup.is_ordered();
         let cover = Cover::new(Arc::new(lookup), labels.clone())?;
         let is_read = |(i, label): (usize, Option<&str>)| label.is_none_or(|l| l == TOP) || cover.reads(i);
-        if known.hierarchy.is_none() && !(is_ordered && labels.iter().enumerate().all(is_read)) {
-            return Ok(None);
+        if known.hierarchy.is_none() {
+            // Labels that are values are taken for themselves: a hierarchy that says otherwise can be named.
+            let texts = cast(&values, &DataType::Utf8)?;
+            let own: HashSet<Option<&str>> = texts.as_string::<i32>().iter().collect();
+            let is_own = |label: Option<&str>| label.is_none_or(|l| l == TOP) || own.contains(&label);
+            let can_read = is_ordered && labels.iter().enumerate().all(is_read);
+            if !(can_read || labels.iter().all(is_own)) {
+                return Ok(None);
+            }
         }
         let proof = Proof::Labels(Proven::new(Arc::new(cover)));
         Self::new(proof, &labels, &values, alike, known).map(Some)

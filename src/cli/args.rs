@@ -26,6 +26,8 @@ Exit codes:
   3  no way to generalize satisfies the request
   4  a check of what was released failed
   5  the target exists already
+  129  ended by SIGHUP: the terminal is gone
+  143  ended by SIGTERM
 
 Environment:
   ANONSQL_HISTORY  the file that keeps what was typed; empty: keep nothing

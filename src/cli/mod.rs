@@ -1,6 +1,7 @@
 //! The command: arguments, an interactive session, printing and exit codes.
 
 mod args;
+mod ending;
 mod environment;
 mod generate;
 mod generated;
@@ -62,15 +63,16 @@ pub fn main() -> ExitCode {
     };
     memory::restart_with_fewer_arenas(&args);
     let log = Log::new(args.log.is_some());
-    match panic::caught(|| run(&args, inputs, &log)) {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match panic::caught(|| run(&args, inputs, &log)) {
+        Ok(()) => 0,
         // Like a program that SIGPIPE ends: nobody reads the rest, which is no error of the statement.
-        Err(_) if output::reader_gone() => READER_GONE.into(),
+        Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
             report(&e, &log);
-            e.exit_code().into()
+            e.exit_code()
         }
-    }
+    };
+    ending::code().unwrap_or(code).into()
 }
 
 fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
@@ -80,6 +82,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
         Some(Job::Man) => return generated::manual(),
         None => {}
     }
+    ending::watch()?;
     let interactive = inputs.is_empty() && std::io::stdin().is_terminal();
     if inputs.is_empty() && !interactive {
         inputs.push(Input::Standard);

@@ -1,5 +1,6 @@
-//! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C.
+//! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C and signals.
 
+use super::ending::Running;
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
@@ -187,6 +188,7 @@ impl Runner {
         let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
         let mut task = self.workers.spawn(job);
+        let _running = Running::mark(task.abort_handle());
         let done = self.supervisor.block_on(async {
             let (mut first, mut told) = (true, false);
             let mut exceeded = std::pin::pin!(self.guard.exceeded());

@@ -1,6 +1,6 @@
 //! Errors of other crates as errors of this one, without the data that they may quote.
 
-use super::redact::{redact, without_numbers};
+use super::redact::{in_known_words, redact};
 use super::{Error, ErrorKind};
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
@@ -8,8 +8,8 @@ use tokio::task::JoinError;
 
 impl Error {
     /// Converts an error that DataFusion raised while it read data, and withholds everything that may be a value of a
-    /// person: quoted text, and, unless the error is about memory or files, numbers and all lines after the first.
-    /// The original error is dropped too, so that no log can print it.
+    /// person: quoted text, and, unless the error is about memory or files, all words but those that such errors are made
+    /// of, and all lines after the first. The original error is dropped too, so that no log can print it.
     pub(crate) fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
@@ -20,12 +20,29 @@ impl Error {
         if let Some(own) = own(&error) {
             return own;
         }
-        let said = text(root);
+        // A value can have a line break, so the line ends after the quotes are found.
+        let said = redact(&text(root), typed);
         let said = match may_tell_values(root) {
-            true => without_numbers(&redact(said.lines().next().unwrap_or_default(), typed), typed),
-            false => redact(&said, typed),
+            true => in_known_words(said.lines().next().unwrap_or_default(), typed),
+            false => said,
         };
-        Self::new(kind_of(root), said)
+        Self::foreign(kind_of(root), said)
+    }
+
+    fn foreign(kind: ErrorKind, message: String) -> Self {
+        Self {
+            is_foreign: true,
+            ..Self::new(kind, message)
+        }
+    }
+
+    /// Returns the same error without anything that may be a value if another crate raised it, also one that was typed.
+    pub(crate) fn without_foreign_values(mut self) -> Self {
+        if self.is_foreign {
+            let said = redact(&self.message, "");
+            self.message = in_known_words(said.lines().next().unwrap_or_default(), "");
+        }
+        self
     }
 
     /// Converts an error of a DataFusion statement that may have read data before it failed, such as CREATE TABLE AS.
@@ -69,7 +86,7 @@ impl From<DataFusionError> for Error {
             true => text(root),
             false => without_appeal(error.strip_backtrace()),
         };
-        Self::new(kind_of(root), message)
+        Self::foreign(kind_of(root), message)
     }
 }
 
@@ -95,9 +112,10 @@ impl From<Error> for DataFusionError {
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
-        DataFusionError::External(inner) => inner
-            .downcast_ref::<Error>()
-            .map(|e| Error::new(e.kind, e.message.clone())),
+        DataFusionError::External(inner) => inner.downcast_ref::<Error>().map(|e| Error {
+            is_foreign: e.is_foreign,
+            ..Error::new(e.kind, e.message.clone())
+        }),
         _ => None,
     }
 }

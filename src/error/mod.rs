@@ -6,6 +6,7 @@
 
 mod foreign;
 mod redact;
+mod vocabulary;
 
 use std::fmt;
 
@@ -66,6 +67,8 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     (3, "no way to generalize satisfies the request"),
     (4, "a check of what was released failed"),
     (5, "the target exists already"),
+    (129, "ended by SIGHUP: the terminal is gone"),
+    (143, "ended by SIGTERM"),
 ];
 
 /// An error with its kind, a message for people, and its cause.
@@ -79,6 +82,8 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    /// Whether the message is of another crate.
+    is_foreign: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -88,6 +93,7 @@ impl Error {
         Self {
             kind,
             message: message.into(),
+            is_foreign: false,
             source: None,
         }
     }

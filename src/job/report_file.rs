@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::location::expanded;
+use crate::plain::Secrets;
 use crate::report::Format;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct ReportFile {
     path: PathBuf,
     format: Format,
+    /// What the report may not show.
+    secrets: Secrets,
 }
 
 impl ReportFile {
@@ -24,7 +27,24 @@ impl ReportFile {
         }
         let path = PathBuf::from(path.as_ref());
         let format = Format::of(&path)?;
-        Ok(Self { path, format })
+        Ok(Self {
+            path,
+            format,
+            secrets: Secrets::default(),
+        })
+    }
+
+    /// Returns the file of a report that shows none of these.
+    pub fn hiding(self, secrets: &Secrets) -> Self {
+        Self {
+            secrets: secrets.clone(),
+            ..self
+        }
+    }
+
+    /// Returns what the report may not show.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Returns the path.

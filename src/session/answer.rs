@@ -4,12 +4,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
 use crate::sql::Hidden;
 use arrow::array::{ArrayRef, StringArray};
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 
 /// The answer to one statement.
@@ -80,15 +80,30 @@ impl Answer {
         })
     }
 
-    /// Returns the answer with errors that show none of these values.
+    /// Returns the answer with errors and names of columns that show none of these values.
     pub(super) fn hiding(self, hidden: &Hidden) -> Self {
         if hidden.is_empty() {
             return self;
         }
-        let hidden = hidden.clone();
-        let rows = self.rows.map_err(move |e| hidden.in_error(Error::from(e)).into());
+        let fields = self.schema.fields().iter().map(|field| {
+            let name = hidden.secrets().hidden_in(field.name());
+            field.as_ref().clone().with_name(name)
+        });
+        let fields: Vec<Field> = fields.collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        let (hidden, named) = (hidden.clone(), Arc::clone(&schema));
+        let rows = self.rows.map(move |batch| {
+            let batch = batch.map_err(|e| hidden.in_error(Error::from(e)))?;
+            if batch.schema_ref().fields() == named.fields() {
+                return Ok(batch);
+            }
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let batch = RecordBatch::try_new_with_options(Arc::clone(&named), batch.columns().to_vec(), &options);
+            Ok(batch.map_err(Error::from)?)
+        });
         Self {
-            rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows)),
+            rows: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows)),
+            schema,
             ..self
         }
     }

@@ -47,6 +47,8 @@ pub struct AnonContext {
     pub(super) variables: Arc<RwLock<Variables>>,
     /// The values of the running statement that nothing may show.
     pub(super) hidden: Hidden,
+    /// Those of all statements so far: a hierarchy may have them from its own.
+    pub(super) seen: Arc<RwLock<Hidden>>,
 }
 
 impl AnonContext {
@@ -67,6 +69,7 @@ impl AnonContext {
             last_front: Arc::default(),
             variables: Arc::default(),
             hidden: Hidden::default(),
+            seen: Arc::default(),
         }
     }
 
@@ -84,6 +87,11 @@ impl AnonContext {
     /// Returns the names of all hierarchies, in ascending order.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
+    }
+
+    /// Returns the values of all statements so far that nothing may show.
+    pub(super) fn seen(&self) -> Hidden {
+        self.seen.read().clone()
     }
 
     /// Returns the settings of the session.

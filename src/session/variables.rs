@@ -57,6 +57,10 @@ impl AnonContext {
 
     /// Returns a context for a statement with these hidden values.
     pub(super) fn hiding(&self, hidden: &Hidden) -> Self {
+        if !hidden.is_empty() {
+            let mut seen = self.seen.write();
+            *seen = seen.and(hidden);
+        }
         Self {
             hidden: hidden.clone(),
             ..self.clone()

@@ -9,6 +9,7 @@ use crate::source::arrow_file;
 use crate::source::bounds::without_bounds_of_floats;
 use crate::source::csv::{CsvFiles, Dialect};
 use crate::source::digits::with_checked_digits;
+use crate::source::text::with_checks;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -61,7 +62,7 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
         };
         Ok(match files {
             Some(files) => {
-                let reader = without_bounds_of_floats(plan);
+                let reader = with_checks(without_bounds_of_floats(plan));
                 Transformed::yes(Arc::new(Guarded { reader, files }) as _)
             }
             None => Transformed::no(plan),
@@ -114,13 +115,7 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
     paths.dedup();
     Some(CsvFiles {
         paths,
-        dialect: Dialect {
-            delimiter: source.delimiter(),
-            quote: source.quote(),
-            escape: source.escape(),
-            comment: source.comment(),
-            has_header: source.has_header(),
-        },
+        dialect: Dialect::of(source),
         compression: config.file_compression_type,
         columns: config.file_schema().fields().len(),
     })

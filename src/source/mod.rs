@@ -6,8 +6,10 @@ mod columns;
 pub(crate) mod csv;
 mod digits;
 mod guard;
+pub(crate) mod json;
 mod pins;
 mod stored;
+mod text;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};

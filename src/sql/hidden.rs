@@ -3,6 +3,7 @@
 use super::script::{Script, spliced};
 use super::words::Words;
 use crate::error::Error;
+use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
@@ -13,17 +14,16 @@ const LEAST: usize = 4;
 /// such as `getenv('NAME')`, in their place.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hidden {
-    /// Each value with what was written for it, longest value first.
-    values: Arc<Vec<(String, String)>>,
+    /// Each value with what was written for it.
+    values: Secrets,
 }
 
 impl Hidden {
     /// Creates the values from pairs of a value and what was written for it.
     pub(super) fn new(values: impl Iterator<Item = (String, String)>) -> Self {
-        let mut values: Vec<_> = values.filter(|(value, _)| value.chars().count() >= LEAST).collect();
-        values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        let values = values.filter(|(value, _)| value.chars().count() >= LEAST).collect();
         Self {
-            values: Arc::new(values),
+            values: Secrets::new(values),
         }
     }
 
@@ -32,13 +32,28 @@ impl Hidden {
         self.values.is_empty()
     }
 
+    /// Returns the values of both.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let mut values: Vec<_> = self.values.iter().chain(other.values.iter()).cloned().collect();
+        values.sort();
+        values.dedup();
+        Self {
+            values: Secrets::new(values),
+        }
+    }
+
+    /// Returns the values with what stands in their place.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.values
+    }
+
     /// Returns a printed statement with what was written in place of every literal that has such a value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
         }
         let Ok(script) = Script::new(&sql, Arc::new(Words::default())) else {
-            return self.in_text(&sql);
+            return self.values.hidden_in(&sql);
         };
         let tokens: Vec<_> = script.statements().flatten().cloned().collect();
         let written = |token: &Token| match token {
@@ -58,31 +73,21 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error whose message has what was written in place of such values.
-    pub(crate) fn in_error(&self, error: Error) -> Error {
+    /// Returns an error of the text of a statement, before it runs, with what was written in place of such values.
+    pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
-            false => Error::new(error.kind(), self.in_text(error.message())),
+            false => Error::new(error.kind(), self.values.hidden_in(error.message())),
         }
     }
 
-    /// Returns a text with what was written in place of such values, as they are, in quotes, or escaped.
-    fn in_text(&self, text: &str) -> String {
-        let mut text = text.to_string();
-        for (value, written) in self.values.iter() {
-            let debugged = format!("{value:?}");
-            let spellings = [
-                value,
-                debugged.trim_matches('"'),
-                &value.escape_debug().to_string(),
-                &value.replace('\'', "''"),
-                &value.replace('"', "\"\""),
-            ];
-            for spelled in spellings {
-                text = text.replace(spelled, written);
-            }
+    /// Returns an error whose message has what was written in place of such values. An error of another crate can show
+    /// what a function made of a value, so it keeps no value at all.
+    pub(crate) fn in_error(&self, error: Error) -> Error {
+        if self.is_empty() {
+            return error;
         }
-        text
+        self.in_message(error.without_foreign_values())
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn read<T: Send>(
     let hidden = binding.hidden();
     let depth = Depth::of(binding.tokens.iter().map(|t| &t.token));
     let read = depth.read(|| read(Cursor::new(script, &binding)));
-    Ok((read.map_err(|e| hidden.in_error(e))?, hidden))
+    Ok((read.map_err(|e| hidden.in_message(e))?, hidden))
 }
 
 /// Returns what `read` looks for at the end of the last statement of `text`; nothing if the text ends inside a string or a

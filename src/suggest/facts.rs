@@ -41,6 +41,14 @@ impl Kind {
                 Self::Binary
             }
             t if t.is_integer() => Self::Integer,
+            DataType::Decimal32(_, scale)
+            | DataType::Decimal64(_, scale)
+            | DataType::Decimal128(_, scale)
+            | DataType::Decimal256(_, scale)
+                if *scale <= 0 =>
+            {
+                Self::Integer
+            }
             t if t.is_numeric() => Self::Number,
             DataType::Boolean | DataType::Time32(_) | DataType::Time64(_) => Self::Other,
             _ => Self::Nested,

@@ -21,6 +21,8 @@ fn warning(column: &Examined) -> Option<Warning> {
     let name = &column.facts.name;
     let counts = match column.identifying {
         Some(Identifying::Unseen) => String::new(),
+        // An amount is warned of by its name alone, and was not counted.
+        _ if column.facts.rows == 0 => String::new(),
         _ => format!(" ({})", values(&column.facts)),
     };
     Some(Warning::new(

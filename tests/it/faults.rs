@@ -85,6 +85,39 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
+/// A signal that asks for an end is answered like Ctrl-C: nothing is left beside the target, and the code tells the signal.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_run_that_is_told_to_end_cleans_up() {
+    let scratch = tempfile::tempdir().unwrap();
+    let target = scratch.path().join("release");
+    let started = std::time::Instant::now();
+    assert!(command(&target, 5).status().unwrap().success());
+    let took = started.elapsed();
+    let mut ended = 0;
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129)] {
+        for share in [0.3, 0.5, 0.7, 0.85] {
+            let mut child = command(&target, 20).spawn().unwrap();
+            std::thread::sleep(took.mul_f64(share));
+            let mut kill = Command::new("kill");
+            kill.args([signal, &child.id().to_string()])
+                .stderr(Stdio::null())
+                .status()
+                .unwrap();
+            let found = child.wait().unwrap().code().unwrap();
+            assert!([0, code].contains(&found), "{signal}: {found}");
+            ended += u32::from(found == code);
+            assert!(whole(&target).await >= 5);
+            let left: Vec<_> = std::fs::read_dir(scratch.path())
+                .unwrap()
+                .map(|e| e.unwrap().file_name())
+                .collect();
+            assert_eq!(left, ["release"], "{signal} at {share}");
+        }
+    }
+    assert!(ended > 0, "every run ended before its signal");
+}
+
 /// Processes that write one target at once, and targets beside it whose names begin alike.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {

@@ -105,14 +105,41 @@ fn a_secret_of_the_environment_stays_there() {
         "ANONYMIZE 'people.csv' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(getenv('SALT'))",
         "SET VARIABLE s = getenv('SALT'); SELECT * FROM $s",
         "COPY (SELECT 1) TO getenv('SALT') STORED AS NOTHING",
+        "SELECT CAST(upper(getenv('SALT')) AS INT)",
+        "SELECT CAST(CAST(getenv('NUMBER') AS INT) AS TINYINT)",
+        "SELECT CAST(name || upper(getenv('SALT')) AS INT) FROM 'people.csv'",
+        "EXPLAIN SELECT upper(getenv('SALT'))",
     ] {
         let output = anonsql(folder.path())
             .env("SALT", secret)
+            .env("NUMBER", "987654321")
             .args(["-c", wrong])
             .output()
             .unwrap();
         let (code, _, said) = told(&output);
-        assert!(code == Some(1) && !said.contains("hunt"), "{wrong}: {said}");
+        let shows = said.to_lowercase().contains("hunt") || said.contains("987654321");
+        assert!(code == Some(1) && !shows, "{wrong}: {said}");
+    }
+    let shown = "CREATE HIERARCHY age AS INTERVALS (getenv('NUMBER')); SHOW HIERARCHIES; SAVE HIERARCHIES TO 'h.sql';
+        SELECT getenv('SALT') IS NULL; EXPLAIN ANONYMIZE 'people.csv' IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age)
+            KEEP (zip) SATISFYING k_anonymity(2);
+        ANONYMIZE 'people.csv' TO 'hidden' IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age) KEEP (zip)
+            SATISFYING k_anonymity(2) REPORT TO 'hidden.html'";
+    let output = anonsql(folder.path())
+        .env("SALT", secret)
+        .env("NUMBER", "987654321")
+        .args(["-c", shown])
+        .output()
+        .unwrap();
+    assert_eq!(told(&output).0, Some(0), "{output:?}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(
+        read("h.sql").contains("AS INTERVALS ( getenv('NUMBER') )"),
+        "{}",
+        read("h.sql")
+    );
+    for text in [told(&output).1, told(&output).2, &read("h.sql"), &read("hidden.html")] {
+        assert!(!text.contains("hunt") && !text.contains("987654321"), "{text}");
     }
     let output = run(&folder, &["-c", "SELECT getenv('ANONSQL_NOT_SET')"]);
     let (code, _, said) = told(&output);

@@ -14,6 +14,7 @@ mod sources;
 #[cfg(feature = "internal-api")]
 pub use command::described as described_commands;
 
+use super::ending;
 use super::message::report;
 use super::panic;
 use super::runner::Runner;
@@ -60,7 +61,7 @@ fn converse(runner: &mut Runner, lookups: &Workers) -> Result<()> {
         match session.editor.readline(prompt) {
             Ok(_) if session.discarded.swap(false, Ordering::Relaxed) => session.discard(),
             Ok(text) => {
-                if session.take(&text) == Flow::Quit {
+                if session.take(&text) == Flow::Quit || ending::code().is_some() {
                     return Ok(());
                 }
             }

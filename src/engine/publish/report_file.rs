@@ -22,7 +22,7 @@ impl StagedReport {
         report: &Report,
         release: Option<(PathBuf, PathBuf)>,
     ) -> Result<Self> {
-        let text = report.render(file.format())?;
+        let text = file.secrets().hidden_in(&report.render(file.format())?);
         let failed = |e| Error::io(format!("cannot write the report {}", file.path().display()), e);
         if let Some((target, folder)) = release
             && let Some(name) = file.name_in(&target)?

@@ -12,10 +12,10 @@
 //!
 //! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run discards it
 //!    (below);
-//! 2. creates a folder, holds it, and checks that the name still belongs to the folder that it holds. If another run
+//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still belongs to the folder that it holds. If another run
 //!    took the folder for abandoned before it was held, this step begins again;
 //! 3. writes and recounts;
-//! 4. syncs everything, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the
+//! 4. syncs everything, gives the folder the permissions that a new folder has, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the
 //!    target, which fails if the target exists. With OVERWRITE the run then checks whether the target may be replaced,
 //!    and exchanges the two names. If the target vanished in the meantime, this step begins again;
 //! 5. releases the lock on what is the target now, and discards the old target under the other name.
@@ -63,6 +63,8 @@ pub struct Stage {
     folder: PathBuf,
     /// The lock on the folder; `None` once the folder is the target.
     held: Option<File>,
+    /// The permissions of the folder once it is the target.
+    permissions: fs::Permissions,
 }
 
 impl Stage {
@@ -77,11 +79,16 @@ impl Stage {
         let failed = |e| Error::io(format!("cannot write beside {}", target.display()), e);
         for _ in 0..ATTEMPTS {
             let folder = names.another(STAGING);
-            fs::create_dir(&folder).map_err(failed)?;
+            create_private(&folder).map_err(failed)?;
             let Some(held) = hold(&folder).map_err(failed)? else {
                 continue;
             };
+            let permissions = usual_permissions(&folder).map_err(|e| {
+                let _ = fs::remove_dir_all(&folder);
+                failed(e)
+            })?;
             return Ok(Self {
+                permissions,
                 target: names.target(),
                 names,
                 folder,
@@ -131,6 +138,7 @@ impl Stage {
     pub fn publish(mut self, overwrite: bool) -> Result<()> {
         let failed = |e| Error::io("cannot sync the staged release", e);
         sync_all(&self.folder).map_err(failed)?;
+        fs::set_permissions(&self.folder, self.permissions.clone()).map_err(failed)?;
         self.call(SWAPPING).map_err(failed)?;
         let replaced = self.swap(overwrite)?;
         self.held = None;
@@ -323,6 +331,23 @@ fn split(target: &Path) -> Result<(PathBuf, String)> {
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     Ok((parent.to_path_buf(), name.to_string()))
+}
+
+/// Creates a folder that only its owner can look into: what is in it was not recounted yet.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Returns the permissions that a folder in this one gets by default.
+fn usual_permissions(folder: &Path) -> io::Result<fs::Permissions> {
+    let probe = folder.join(".permissions");
+    fs::create_dir(&probe)?;
+    let permissions = fs::metadata(&probe)?.permissions();
+    fs::remove_dir(&probe)?;
+    Ok(permissions)
 }
 
 fn sync(path: &Path) -> io::Result<()> {

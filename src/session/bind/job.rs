@@ -56,6 +56,7 @@ impl AnonContext {
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         self.observer.begin(Phase::Prepare);
         let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
+        let report = report.map(|file| file.hiding(self.seen().secrets()));
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();

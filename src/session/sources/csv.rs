@@ -26,7 +26,9 @@ pub(super) async fn read_csv(
     partitions: Vec<(String, DataType)>,
     options: &PathOptions,
 ) -> Result<DataFrame> {
-    let Sniffed { dialect, names, kinds } = sniffed(listing, options).await?;
+    let Sniffed {
+        dialect, names, kinds, ..
+    } = sniffed(listing, options).await?;
     let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let format = CsvFormat::default()
@@ -81,15 +83,23 @@ async fn sniffed(listing: &Listing, options: &PathOptions) -> Result<Sniffed> {
         let sample = listing.sample(file, MOST_ROWS_OF_OTHERS, MOST_BYTES_OF_OTHERS).await;
         let other = sample.and_then(|sample| continued(&sample.bytes, sample.whole, dialect, &asked));
         let other = other.map_err(named(file))?;
-        if let Some(i) = (0..found.names.len()).find(|i| found.names.get(*i) != other.names.get(*i)) {
-            // The first line of the other file may be a row, so its texts are not repeated here.
+        if other.has_another_header {
             return Err(Error::data(format!(
-                "column {} is called {:?} in {:?}, and not in {:?}; files of one table have the same columns in the same \
-                 order: read them apart, and put them together with UNION ALL BY NAME",
+                "the first line of {:?} names the columns, and that of {:?} does not; take the line out or put one in, or, if \
+                 it is a row, write OPTIONS (has_header false)",
+                listing.name(file),
+                listing.name(first)
+            )));
+        }
+        if let Some(i) = (0..found.names.len()).find(|i| found.names.get(*i) != other.names.get(*i)) {
+            // The first line of either file may be a row, so its texts are not repeated here.
+            return Err(Error::data(format!(
+                "column {} has another name in {:?} than in {:?}; files of one table have the same columns in the same order: \
+                 read them apart, and put them together with UNION ALL BY NAME, or, if the first lines are rows, write OPTIONS \
+                 (has_header false)",
                 i + 1,
-                found.names[i],
-                listing.name(first),
-                listing.name(file)
+                listing.name(file),
+                listing.name(first)
             )));
         }
         if other.names.len() != found.names.len() {

@@ -2,6 +2,7 @@
 
 mod csv;
 mod format;
+mod json;
 mod listing;
 mod named;
 mod options;

@@ -53,22 +53,21 @@ pub(in crate::session) const OPTIONS: Info = Info {
             "the text that is NULL in CSV, besides the empty text",
             Kind::Name,
         ),
-        word("types", "whether CSV has types, or all is text", &["infer", "text"]),
+        word(
+            "types",
+            "whether CSV and JSON have numbers, or all is text",
+            &["infer", "text"],
+        ),
     ],
     example: "OPTIONS (delimiter ';', has_header false)",
     reference: "",
 };
 
 /// The options that are for CSV alone.
-const OF_CSV: &[&str] = &[
-    "delimiter",
-    "quote",
-    "escape",
-    "comment",
-    "has_header",
-    "null_value",
-    "types",
-];
+const OF_CSV: &[&str] = &["delimiter", "quote", "escape", "comment", "has_header", "null_value"];
+
+/// The options that are for texts alone.
+const OF_TEXTS: &[&str] = &["schema_infer_max_rec", "types"];
 
 /// How many rows are looked at for types.
 const ROWS: usize = 10_000;
@@ -80,12 +79,11 @@ pub(super) struct PathOptions {
     pub(super) compression: Option<FileCompressionType>,
     /// How many rows are looked at for types.
     pub(super) rows: usize,
-    /// True if `rows` is given.
-    pub(super) asks_for_rows: bool,
     pub(super) csv: Asked,
     pub(super) all_text: bool,
-    /// The first option that is for CSV alone.
+    /// The first option that is for CSV alone, and the first that is for texts alone.
     of_csv: Option<&'static str>,
+    of_texts: Option<&'static str>,
 }
 
 impl PathOptions {
@@ -98,6 +96,8 @@ impl PathOptions {
         let options: Vec<(String, Value)> = options.iter().map(|(name, v)| (plain(name), v.clone())).collect();
         let given = Arguments::of_options(&OPTIONS, &options)?;
         let byte = |name: &str| given.given(name, Arguments::character);
+        let is_given = |name: &&&str| options.iter().any(|(given, _)| given == **name);
+        let first_of = |names: &[&'static str]| names.iter().find(is_given).copied();
         let format = given.given("format", Arguments::word)?.and_then(Format::called);
         let compression = given.given("compression", Arguments::word)?;
         let rows = given.given("schema_infer_max_rec", Arguments::count)?;
@@ -110,7 +110,6 @@ impl PathOptions {
                 "xz" => FileCompressionType::XZ,
                 _ => FileCompressionType::UNCOMPRESSED,
             }),
-            asks_for_rows: rows.is_some(),
             rows: rows.map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(usize::MAX)),
             csv: Asked {
                 delimiter: byte("delimiter")?,
@@ -121,20 +120,15 @@ impl PathOptions {
                 null: given.given("null_value", Arguments::word)?.map(String::from),
             },
             all_text: given.given("types", Arguments::word)? == Some("text"),
-            of_csv: OF_CSV
-                .iter()
-                .copied()
-                .find(|name| options.iter().any(|(given, _)| given == name)),
+            of_csv: first_of(OF_CSV),
+            of_texts: first_of(OF_TEXTS),
         })
     }
 
     /// Fails with `ErrorKind::Usage` if an option has no effect on files of this format.
     pub(super) fn check(&self, format: Format) -> Result<()> {
-        let without_effect = match self.of_csv {
-            Some(name) if !format.is_csv() => Some(name),
-            _ if self.asks_for_rows && !format.is_text() => Some("schema_infer_max_rec"),
-            _ => None,
-        };
+        let of_csv = self.of_csv.filter(|_| !format.is_csv());
+        let without_effect = of_csv.or(self.of_texts.filter(|_| !format.is_text()));
         match without_effect {
             Some(name) => Err(Error::usage(format!(
                 "option {name} has no effect on {format}; leave it out"

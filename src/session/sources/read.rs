@@ -2,6 +2,7 @@
 
 use super::csv::read_csv;
 use super::format::Format;
+use super::json::numbers_as_written;
 use super::listing::Listing;
 use super::options::PathOptions;
 use super::partitions::partitions;
@@ -95,7 +96,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
             Arc::new(ArrowFormat)
         }
     };
-    let schema = schema(&state, &listing, &format).await?;
+    let schema = match listing.format {
+        Format::Json => numbers_as_written(schema(&state, &listing, &format).await?, &listing, &asked).await?,
+        _ => schema(&state, &listing, &format).await?,
+    };
     table(session, &listing, format, schema, partitions)
 }
 

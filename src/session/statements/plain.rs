@@ -109,6 +109,16 @@ impl Run for Plain {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let is_query = matches!(&self.statement, DfStatement::Statement(s) if matches!(**s, ast::Statement::Query(_)));
+        let is_explain = match &self.statement {
+            DfStatement::Explain(_) => true,
+            DfStatement::Statement(s) => matches!(**s, ast::Statement::Explain { .. }),
+            _ => false,
+        };
+        if is_explain && !context.hidden.is_empty() {
+            return Err(Error::usage(
+                "EXPLAIN would show what the plan made of a value of getenv; write a value of your own in its place",
+            ));
+        }
         let located = self.located()?;
         if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
             && table.file_type.eq_ignore_ascii_case("arrow")

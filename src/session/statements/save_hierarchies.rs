@@ -59,9 +59,14 @@ impl Run for SaveHierarchies {
                 folder.display()
             )));
         }
-        let statements = hierarchies
-            .iter()
-            .map(|h| format!("CREATE OR REPLACE HIERARCHY {} {};\n", ident(h.name()), h.definition()));
+        let seen = context.seen();
+        let statements = hierarchies.iter().map(|h| {
+            seen.in_statement(format!(
+                "CREATE OR REPLACE HIERARCHY {} {};\n",
+                ident(h.name()),
+                h.definition()
+            ))
+        });
         let script: String = statements.collect();
         if context.settings().dry_run {
             return Answer::done(format!("dry run: nothing was written to {}", self.path));

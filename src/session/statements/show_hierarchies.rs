@@ -38,13 +38,14 @@ impl Run for ShowHierarchies {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let hierarchies = context.hierarchies.read();
+        let (hierarchies, seen) = (context.hierarchies.read(), context.seen());
         let names: StringArray = hierarchies.keys().map(Some).collect();
         let kinds: StringArray = hierarchies.values().map(|h| Some(h.kind())).collect();
         let heights: UInt8Array = hierarchies.values().map(|h| Some(h.height())).collect();
         let statements: StringArray = hierarchies
             .values()
-            .map(|h| Some(format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition())))
+            .map(|h| format!("CREATE HIERARCHY {} {};", ident(h.name()), h.definition()))
+            .map(|statement| Some(seen.in_statement(statement)))
             .collect();
         Answer::of(RecordBatch::try_from_iter([
             ("name", Arc::new(names) as ArrayRef),

@@ -1,6 +1,7 @@
 //! How the fields of a CSV file are separated and quoted.
 
 use csv::{Reader, ReaderBuilder};
+use datafusion::datasource::physical_plan::CsvSource;
 use std::io::Read;
 
 /// How the fields of a CSV file are separated and quoted, and whether its first line names the columns.
@@ -16,6 +17,17 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
+    /// Returns how DataFusion is told to read a file.
+    pub(crate) fn of(source: &CsvSource) -> Self {
+        Self {
+            delimiter: source.delimiter(),
+            quote: source.quote(),
+            escape: source.escape(),
+            comment: source.comment(),
+            has_header: source.has_header(),
+        }
+    }
+
     /// Returns a reader of all records. The header, if there is one, is the first of them.
     pub(super) fn records<R: Read>(&self, from: R) -> Reader<R> {
         ReaderBuilder::new()

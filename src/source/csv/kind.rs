@@ -1,7 +1,8 @@
 //! The kind of a text in a CSV file, and the type of a column from the kinds of its texts.
 //!
-//! A text is a number only if the number says all of it: `007`, `+7` and a number beyond 64 bits are texts, because a
-//! postcode or an identifier would lose its zeros and digits otherwise.
+//! A text is a number only if the number says all of it: `007`, `+7`, a number beyond 64 bits and one with more digits than a
+//! 64-bit float holds are texts, because a postcode or an identifier would lose its zeros and digits otherwise. For the same
+//! reason a time with a zone is a time only if the zone is UTC, for all times of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
 
@@ -10,6 +11,8 @@ use arrow::datatypes::{DataType, TimeUnit};
 enum Kind {
     Boolean,
     Integer,
+    /// A whole number that no 64-bit float holds.
+    Long,
     Float,
     Date,
     Second,
@@ -19,19 +22,37 @@ enum Kind {
     Text,
 }
 
+/// What a column has besides kinds: times without a zone, and times in UTC.
+const LOCAL: u16 = 1 << 14;
+const IN_UTC: u16 = 1 << 15;
+/// The zone of columns in UTC, as Arrow writes it.
+const UTC: &str = "+00:00";
+
 /// The kinds of the texts of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u16);
 
 impl Kinds {
     const TIMES: u16 = bit(Kind::Second) | bit(Kind::Millisecond) | bit(Kind::Microsecond) | bit(Kind::Nanosecond);
+    const INTEGERS: u16 = bit(Kind::Integer) | bit(Kind::Long);
     const NUMBERS: u16 = bit(Kind::Integer) | bit(Kind::Float);
 
     /// Adds the kind of a text. An empty text is NULL, which is of every type.
     pub(crate) fn add(&mut self, text: &str) {
         if !text.is_empty() {
-            self.0 |= bit(kind(text));
+            let kind = kind(text);
+            let zone = match Self::TIMES & bit(kind) != 0 {
+                true if is_in_utc(text) => IN_UTC,
+                true => LOCAL,
+                false => 0,
+            };
+            self.0 |= bit(kind) | zone;
         }
+    }
+
+    /// Returns true if there was no text.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     /// Returns the kinds of both.
@@ -42,13 +63,14 @@ impl Kinds {
     /// Returns the type that every text fits; text if there is none.
     pub(crate) fn data_type(self) -> DataType {
         let only = |kinds: u16| self.0 != 0 && self.0 & !kinds == 0;
-        let time = |unit| DataType::Timestamp(unit, None);
+        let is_in_utc = only(Self::TIMES | IN_UTC);
+        let time = |unit| DataType::Timestamp(unit, is_in_utc.then(|| UTC.into()));
         match () {
             () if only(bit(Kind::Boolean)) => DataType::Boolean,
-            () if only(bit(Kind::Integer)) => DataType::Int64,
+            () if only(Self::INTEGERS) => DataType::Int64,
             () if only(Self::NUMBERS) => DataType::Float64,
             () if only(bit(Kind::Date)) => DataType::Date32,
-            () if only(bit(Kind::Date) | Self::TIMES) => match () {
+            () if is_in_utc || only(bit(Kind::Date) | Self::TIMES | LOCAL) => match () {
                 () if self.0 & bit(Kind::Nanosecond) != 0 => time(TimeUnit::Nanosecond),
                 () if self.0 & bit(Kind::Microsecond) != 0 => time(TimeUnit::Microsecond),
                 () if self.0 & bit(Kind::Millisecond) != 0 => time(TimeUnit::Millisecond),
@@ -71,14 +93,15 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
         DataType::Int64 => integer(text).is_some(),
         DataType::Float64 => float(text).is_some(),
         DataType::Date32 => kind() == Kind::Date,
-        DataType::Timestamp(unit, _) => {
+        DataType::Timestamp(unit, zone) => {
             let most = match unit {
                 TimeUnit::Second => Kind::Second,
                 TimeUnit::Millisecond => Kind::Millisecond,
                 TimeUnit::Microsecond => Kind::Microsecond,
                 TimeUnit::Nanosecond => Kind::Nanosecond,
             };
-            (Kind::Date..=most).contains(&kind())
+            let least = if zone.is_some() { Kind::Second } else { Kind::Date };
+            (least..=most).contains(&kind()) && is_in_utc(text) == zone.is_some()
         }
         _ => true,
     }
@@ -90,7 +113,7 @@ pub(super) fn is_value(text: &str) -> bool {
 }
 
 /// Returns the whole number that a text says, if it says nothing else.
-pub(super) fn integer(text: &str) -> Option<i64> {
+pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_plain = match digits {
         [b'0'] => text == "0",
@@ -100,8 +123,20 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns the number that a text says. Fractions end where a 64-bit float ends.
-pub(super) fn float(text: &str) -> Option<f64> {
+/// Returns what a text of this type says, for an error.
+pub(crate) fn wanted(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Boolean => "true or false",
+        DataType::Date32 => "a date",
+        DataType::Float32 | DataType::Float64 => "a number without leading zeros that a 64-bit float holds",
+        DataType::Timestamp(_, None) => "a time of the same precision without a zone",
+        DataType::Timestamp(_, Some(_)) => "a time of the same precision in UTC",
+        _ => "a whole number of 64 bits without leading zeros",
+    }
+}
+
+/// Returns the number that a text says, if a 64-bit float holds it: written again with as many digits, it is the same.
+pub(crate) fn float(text: &str) -> Option<f64> {
     match text {
         "NaN" | "nan" => return Some(f64::NAN),
         "inf" => return Some(f64::INFINITY),
@@ -117,13 +152,32 @@ pub(super) fn float(text: &str) -> Option<f64> {
     };
     let is_whole = digits.iter().all(u8::is_ascii_digit);
     let has_room = !is_whole || integer(text).is_some();
-    (is_number && has_room).then(|| text.parse().ok()).flatten()
+    let number: Option<f64> = (is_number && has_room).then(|| text.parse().ok()).flatten();
+    number.filter(|number| holds(*number, text))
+}
+
+/// The digits that every 64-bit float keeps.
+const KEPT_DIGITS: usize = 15;
+
+/// Returns true if a number has all significant digits of the text that it was read from.
+fn holds(number: f64, text: &str) -> bool {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits = || mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0');
+    let count = digits().count();
+    let is_normal = number.is_normal() && count <= KEPT_DIGITS;
+    if is_normal || count == 0 {
+        return number.is_finite();
+    }
+    let again = format!("{:.*e}", count - 1, number);
+    let again = again.split('e').next().unwrap_or_default();
+    number.is_finite() && again.bytes().filter(u8::is_ascii_digit).eq(digits())
 }
 
 fn kind(text: &str) -> Kind {
     match text.as_bytes().first() {
         Some(b'0'..=b'9' | b'-' | b'.') => match () {
-            () if integer(text).is_some() => Kind::Integer,
+            () if integer(text).is_some() && float(text).is_some() => Kind::Integer,
+            () if integer(text).is_some() => Kind::Long,
             () if float(text).is_some() => Kind::Float,
             () => time(text).unwrap_or(Kind::Text),
         },
@@ -135,7 +189,19 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T` and with a time zone.
+/// The zones of times in UTC.
+const IN_UTC_ZONES: [&str; 5] = ["Z", "z", "+00:00", "+0000", "+00"];
+
+/// Returns true if a time ends with the zone UTC.
+fn is_in_utc(text: &str) -> bool {
+    text.len() > DAY + CLOCK && IN_UTC_ZONES.iter().any(|zone| text.ends_with(zone))
+}
+
+/// The lengths of `2020-01-31` and ` 10:20:30`.
+const DAY: usize = 10;
+const CLOCK: usize = 9;
+
+/// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T`, and in the zone UTC.
 fn time(text: &str) -> Option<Kind> {
     use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
     let looks_like = |text: &str, form: &str| {
@@ -148,17 +214,18 @@ fn time(text: &str) -> Option<Kind> {
     if looks_like(text, "9999-99-99") {
         return arrow::datatypes::Date32Type::parse(text).map(|_| Kind::Date);
     }
-    let (day, rest) = text.split_at_checked(10)?;
-    let (clock, after) = rest.split_at_checked(9)?;
+    let (day, rest) = text.split_at_checked(DAY)?;
+    let (clock, after) = rest.split_at_checked(CLOCK)?;
     let is_time = looks_like(day, "9999-99-99") && (looks_like(clock, " 99:99:99") || looks_like(clock, "T99:99:99"));
     if !is_time || string_to_datetime(&chrono::Utc, text).is_err() {
         return None;
     }
-    let fraction = after.strip_prefix('.').map_or(Some(0), |fraction| {
-        let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-        (digits > 0).then_some(digits)
-    });
-    Some(match fraction? {
+    let zone = after.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    let fraction = &after[..after.len() - zone.len()];
+    if !zone.is_empty() && !IN_UTC_ZONES.contains(&zone) || fraction == "." {
+        return None;
+    }
+    Some(match fraction.len().saturating_sub(1) {
         0 => Kind::Second,
         1..=3 => Kind::Millisecond,
         4..=6 => Kind::Microsecond,
@@ -214,6 +281,7 @@ mod tests {
     #[test]
     fn a_column_has_the_type_that_all_its_texts_fit() {
         let time = |unit| DataType::Timestamp(unit, None);
+        let utc = |unit| DataType::Timestamp(unit, Some(UTC.into()));
         for (texts, expected) in [
             (&["0", "-7", "9223372036854775807"][..], DataType::Int64),
             (&["", "31", ""], DataType::Int64),
@@ -225,9 +293,27 @@ mod tests {
             (&["2020-01-62"], DataType::Utf8),
             (&["2020-01-31", "2020"], DataType::Utf8),
             (&["2020-01-31 10:20:30"], time(TimeUnit::Second)),
-            (&["2020-01-31", "2020-01-31T10:20:30.5Z"], time(TimeUnit::Millisecond)),
+            (&["2020-01-31", "2020-01-31T10:20:30.5"], time(TimeUnit::Millisecond)),
+            (
+                &["2020-01-31T10:20:30.5Z", "2020-01-31 10:20:30+00:00"],
+                utc(TimeUnit::Millisecond),
+            ),
+            (&["2020-01-31T10:20:30+02:00"], DataType::Utf8),
+            (&["2020-01-31T10:20:30Z", "2020-01-31T10:20:30"], DataType::Utf8),
+            (&["2020-01-31T10:20:30Z", "2020-01-31"], DataType::Utf8),
+            (&["2020-01-31T10:20:30Z", "2020-01-31T10:20:30+02:00"], DataType::Utf8),
+            (&["9007199254740993", "7"], DataType::Int64),
+            (&["9007199254740993", "0.5"], DataType::Utf8),
+            (&["9007199254740992", "0.5"], DataType::Float64),
+            (&["0.5", "5E400"], DataType::Utf8),
+            (&["0.5", "1e-400"], DataType::Utf8),
+            (
+                &["0.10000000000000001", "3.141592653589793", "1e23", "5e-324"],
+                DataType::Float64,
+            ),
+            (&["0.1234567890123456789"], DataType::Utf8),
             (&["2020-01-31 10:20:30.123456"], time(TimeUnit::Microsecond)),
-            (&["2020-01-31 10:20:30.123456789+01:00"], time(TimeUnit::Nanosecond)),
+            (&["2020-01-31 10:20:30.123456789"], time(TimeUnit::Nanosecond)),
             (&["2020-01-31 25:20:30"], DataType::Utf8),
             (&["NA", "5"], DataType::Utf8),
             (&["", ""], DataType::Utf8),

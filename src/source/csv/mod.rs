@@ -4,11 +4,13 @@ mod dialect;
 mod files;
 mod kind;
 mod lines;
+mod quotes;
 mod sniff;
 mod typed;
 
 pub(crate) use dialect::Dialect;
 pub(crate) use files::CsvFiles;
-pub(crate) use kind::Kinds;
+pub(crate) use kind::{Kinds, float, integer, wanted};
+pub(crate) use quotes::Quotes;
 pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
 pub(crate) use typed::typed;

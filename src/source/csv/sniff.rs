@@ -1,13 +1,14 @@
 //! Finding out how a CSV file is written, from its first rows.
 //!
-//! A delimiter counts if every row has the same number of fields with it, and more than one; of two, the one counts with
-//! which more of the columns are numbers, dates or times. The first line names the
+//! A delimiter counts if every row has the same number of fields with it, and more than one, and all quotes stand where they
+//! may; of two, the one counts with which more of the columns are numbers, dates or times. The first line names the
 //! columns unless it has a number or date above others: with text above numbers it is a header, with numbers above
 //! numbers a row. What the rows leave open is an error that names the option, and not a guess.
 
 use super::dialect::Dialect;
 use super::kind::{Kinds, fits, float, is_value};
 use super::lines::line;
+use super::quotes::{Fault, Quotes};
 use crate::error::{Error, Result};
 use arrow::datatypes::DataType;
 use csv::ByteRecord;
@@ -33,6 +34,8 @@ pub(crate) struct Sniffed {
     pub(crate) names: Vec<String>,
     /// The kinds of texts of each column.
     pub(crate) kinds: Vec<Kinds>,
+    /// Whether the first line names the columns, unlike that of the first file of the table.
+    pub(crate) has_another_header: bool,
 }
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -56,7 +59,13 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
 /// Reads the beginning of another file of the same table.
 pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
-    described(dialect, &records(text, whole, usize::MAX, &dialect), text, asked)
+    let records = records(text, whole, usize::MAX, &dialect);
+    let is_guessed = asked.has_header.is_none() && !dialect.has_header;
+    let (names, _) = header_votes(&records, asked);
+    Ok(Sniffed {
+        has_another_header: is_guessed && records.len() > 1 && names > 0,
+        ..described(dialect, &records, text, asked)?
+    })
 }
 
 /// Returns the sample without its mark of UTF-8. Fails if it is written in another encoding.
@@ -109,6 +118,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
         quotes.push((b'\'', asked.escape));
     }
     let mut ragged = None;
+    let mut faulty = None;
     for (quote, escape) in quotes {
         let with = |delimiter| Dialect {
             delimiter,
@@ -117,14 +127,17 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             comment: asked.comment,
             has_header: true,
         };
-        let tried = delimiters.iter().map(|delimiter| {
-            let dialect = with(*delimiter);
-            let records = records(text, whole, most.saturating_add(1), &dialect);
-            (dialect, records)
-        });
-        let tried: Vec<(Dialect, Vec<ByteRecord>)> = tried.collect();
         let is_even = |records: &[ByteRecord]| records.iter().all(|r| r.len() == records[0].len());
         let fields = |records: &[ByteRecord]| records.first().map_or(0, ByteRecord::len);
+        let mut tried: Vec<(Dialect, Vec<ByteRecord>)> = vec![];
+        for delimiter in &delimiters {
+            let dialect = with(*delimiter);
+            let records = records(text, whole, most.saturating_add(1), &dialect);
+            match fault(text, whole, &dialect, fields(&records)) {
+                None => tried.push((dialect, records)),
+                Some(fault) => faulty = faulty.max(Some((fields(&records) > 1 && is_even(&records), Reverse(fault)))),
+            }
+        }
         let mut even: Vec<_> = tried.iter().filter(|(_, r)| is_even(r) && fields(r) > 1).collect();
         even.sort_by_key(|(_, records)| Reverse(share_of_values(records)));
         match even[..] {
@@ -140,7 +153,9 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             [(dialect, records), ..] => return Ok(with_single_quotes(*dialect, records, text, whole, asked)),
             [] => {}
         }
+        // A faulty table of several columns is not read as one column.
         if let Some((dialect, _)) = tried.first()
+            && faulty.is_none_or(|(is_table, _)| !is_table)
             && tried.iter().all(|(_, records)| is_even(records))
         {
             return Ok(*dialect);
@@ -153,10 +168,17 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
         let best = uneven.max_by_key(|(_, records)| share(records));
         ragged = ragged.or(best);
     }
-    Err(match ragged {
-        Some((dialect, records)) => uneven(&dialect, &records, text),
-        None => Error::internal("no delimiter is tried"),
+    Err(match (ragged, faulty) {
+        (_, Some((true, Reverse(fault)))) => Error::data(fault.to_string()),
+        (Some((dialect, records)), _) => uneven(&dialect, &records, text),
+        (None, Some((false, Reverse(fault)))) => Error::data(fault.to_string()),
+        (None, None) => Error::internal("no delimiter is tried"),
     })
+}
+
+/// Returns the first fault of the quotes in a sample.
+fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<Fault> {
+    Quotes::new(*dialect, None, fields).fault(text, whole)
 }
 
 /// Returns how many of 1000 columns are numbers, dates or times below the first record, numbers with a comma included.
@@ -192,7 +214,8 @@ fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], who
         && (0..fields).any(|i| is_column(i) && has_text(i))
         && self::records(text, whole, records.len(), &single)
             .iter()
-            .all(|r| r.len() == fields);
+            .all(|r| r.len() == fields)
+        && fault(text, whole, &single, fields).is_none();
     if is_single { single } else { dialect }
 }
 
@@ -219,12 +242,12 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Returns true if the first record names the columns.
-fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
-    let Some((first, rows)) = records.split_first() else {
-        return Ok(true);
-    };
+/// Returns how many columns take the first record for names, and how many for values.
+fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
+    let Some((first, rows)) = records.split_first() else {
+        return (names, values);
+    };
     for (i, cell) in first.iter().map(String::from_utf8_lossy).enumerate() {
         if is_missing(&cell, asked) {
             continue;
@@ -241,6 +264,12 @@ fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
             _ => names += 1,
         }
     }
+    (names, values)
+}
+
+/// Returns true if the first record names the columns.
+fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
+    let (names, values) = header_votes(records, asked);
     if names > 0 && values > 0 {
         return Err(Error::usage(
             "the first line may name the columns or be a row: it has text above numbers and numbers above numbers; say \
@@ -286,7 +315,12 @@ fn described(dialect: Dialect, records: &[ByteRecord], text: &[u8], asked: &Aske
             }
         }
     }
-    Ok(Sniffed { dialect, names, kinds })
+    Ok(Sniffed {
+        dialect,
+        names,
+        kinds,
+        has_another_header: false,
+    })
 }
 
 #[cfg(test)]
@@ -390,6 +424,9 @@ mod tests {
                 "a,b\n1\n2,Quixotica,3\n",
                 "with ',' between fields, line 2 has 1 field and the first line 2 fields",
             ),
+            ("a,b\n1,\"Quixotica\"y\n", "line 2 has a text after a closing quote"),
+            ("a,b\n1,\"Quixotica\n", "line 2 has a quote that never closes"),
+            ("a\n1\n\n", "line 3 is empty"),
             ("age\nQuixotica,1\n", "line 2 has 2 fields and the first line 1 field"),
             ("a,b;c\nQuixotica,x;y\n", "separated by ',' or by ';'"),
             ("name,2019\nQuixotica,5\n", "column_1"),

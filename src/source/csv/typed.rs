@@ -2,7 +2,7 @@
 //! had. A reader that is given a type takes `007` for 7, and nobody learns it.
 
 use super::files::CsvFiles;
-use super::kind::{fits, float, integer};
+use super::kind::{fits, float, integer, wanted};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
 use arrow::compute::cast;
@@ -108,13 +108,7 @@ impl Typed {
 
     /// Returns the error for a text that is no value of the type, with its file and line if the files are local.
     fn misfit(&self) -> Error {
-        let what = match &self.to {
-            DataType::Boolean => "true or false",
-            DataType::Int64 => "a whole number without leading zeros",
-            DataType::Float64 => "a number without leading zeros",
-            DataType::Date32 => "a date",
-            _ => "a time of the same precision",
-        };
+        let what = wanted(&self.to);
         let why = format!(
             "is not {what} in column {:?}, and the rows before are; read every column as text with OPTIONS (types 'text') \
              after the path, or look at more rows first with OPTIONS (schema_infer_max_rec 1000000)",

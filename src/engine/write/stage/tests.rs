@@ -11,6 +11,21 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+#[cfg(unix)]
+#[test]
+fn a_stage_is_for_its_owner_until_it_is_the_target() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let scratch = tempfile::tempdir().unwrap();
+    let usual = scratch.path().join("usual");
+    fs::create_dir(&usual).unwrap();
+    let target = scratch.path().join("release");
+    let stage = Stage::open(&target).unwrap();
+    assert_eq!((mode(stage.folder()), names(stage.folder())), (0o700, vec![]));
+    stage.publish(false).unwrap();
+    assert_eq!(mode(&target), mode(&usual));
+}
+
 #[test]
 fn a_stage_appears_whole_or_not_at_all() {
     let scratch = tempfile::tempdir().unwrap();

@@ -91,7 +91,8 @@ impl Run for Explain {
             if let Some((decision, found, times)) = &ran {
                 value["ran"] = json::ran(&job, decision, found, times);
             }
-            return Answer::of(RecordBatch::try_from_iter([column("plan", vec![value.to_string()])])?);
+            let plan = context.seen().secrets().hidden_in(&value.to_string());
+            return Answer::of(RecordBatch::try_from_iter([column("plan", vec![plan])])?);
         }
         let mut rows = plan::plan(&job);
         if let Some((decision, found, times)) = &ran {
@@ -105,7 +106,9 @@ impl Run for Explain {
             );
             rows.extend(found.advice.iter().map(|advice| ("advice".to_string(), advice.clone())));
         }
-        let (items, details) = rows.into_iter().unzip();
+        let seen = context.seen();
+        let shown = |(item, detail): (String, String)| (item, seen.secrets().hidden_in(&detail));
+        let (items, details) = rows.into_iter().map(shown).unzip();
         let rows = RecordBatch::try_from_iter([column("item", items), column("detail", details)])?;
         Answer::of(rows)
     }

@@ -1,0 +1,98 @@
+//! SIGTERM and SIGHUP: a statement that runs is cancelled and cleans up, as after Ctrl-C, and the command ends with 128
+//! and the number of the signal. Without a statement the command ends at once.
+
+use crate::error::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+use tokio::task::AbortHandle;
+
+/// The exit code of the signal that came; 0 before.
+static CODE: AtomicU8 = AtomicU8::new(0);
+/// The statement that runs.
+static RUNNING: Mutex<Option<AbortHandle>> = Mutex::new(None);
+
+/// The time that a cancelled statement and the threads that still compute have before the process ends.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Returns the exit code of the command if a signal ends it.
+pub fn code() -> Option<u8> {
+    Some(CODE.load(Ordering::Relaxed)).filter(|code| *code != 0)
+}
+
+/// A statement that a signal cancels, until this is dropped.
+#[must_use]
+pub struct Running(());
+
+impl Running {
+    /// Marks the statement of this task as the one that runs.
+    pub fn mark(task: AbortHandle) -> Self {
+        *RUNNING.lock() = Some(task);
+        Self(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *RUNNING.lock() = None;
+    }
+}
+
+/// Waits for signals on a thread of its own, because all others may compute. A signal that the process was told to ignore,
+/// such as SIGHUP by nohup, stays ignored.
+#[cfg(unix)]
+pub fn watch() -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let failed = |e| Error::io("cannot wait for signals", e);
+    let ignored = ignored();
+    let is_heard = |kind: &SignalKind| ignored >> (kind.as_raw_value() - 1) & 1 == 0;
+    let kinds = [SignalKind::terminate(), SignalKind::hangup()];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(failed)?;
+    let heard: std::io::Result<Vec<_>> = {
+        let _inside = runtime.enter();
+        let kinds = kinds.into_iter().filter(is_heard);
+        kinds.map(|kind| Ok((kind.as_raw_value(), signal(kind)?))).collect()
+    };
+    let heard = heard.map_err(failed)?;
+    let wait = move || {
+        let signals = heard.into_iter().map(|(number, mut signal)| {
+            Box::pin(async move {
+                signal.recv().await;
+                number
+            })
+        });
+        let signals: Vec<_> = signals.collect();
+        if !signals.is_empty() {
+            let (number, ..) = runtime.block_on(futures::future::select_all(signals));
+            end(u8::try_from(128 + number).unwrap_or(1));
+        }
+    };
+    let thread = std::thread::Builder::new().name("signals".into()).spawn(wait);
+    thread.map(drop).map_err(failed)
+}
+
+/// Other systems end the process themselves.
+#[cfg(not(unix))]
+pub fn watch() -> Result<()> {
+    Ok(())
+}
+
+/// Returns the signals that the process was told to ignore, a bit each; none if the system does not say.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+fn end(code: u8) {
+    CODE.store(code, Ordering::Relaxed);
+    let running = RUNNING.lock().clone();
+    if let Some(task) = running {
+        task.abort();
+        std::thread::sleep(PATIENCE);
+    }
+    std::process::exit(code.into());
+}

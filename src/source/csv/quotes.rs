@@ -1,0 +1,323 @@
+//! Whether the quotes of a CSV file stand where they may.
+//!
+//! A reader of CSV takes any bytes. A quote that never closes swallows all rows after it into one field, and what stands
+//! between a closing quote and the next delimiter becomes a part of the field. Both are values that nobody wrote, so both
+//! are faults here. The bytes are looked at while they stream; what stands between two quotes is passed over at once.
+
+use super::dialect::Dialect;
+use memchr::{memchr, memchr_iter, memchr2};
+use std::fmt;
+
+/// A line that cannot be read as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fault {
+    /// The line, counted from 1.
+    line: usize,
+    kind: FaultKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FaultKind {
+    /// A quote that opens and never closes.
+    Open,
+    /// A text after a closing quote.
+    Text,
+    /// An empty line in a file of one column, which readers pass over.
+    Empty,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line;
+        match self.kind {
+            FaultKind::Open => write!(f, "line {line} has a quote that never closes; close it"),
+            FaultKind::Text => write!(f, "line {line} has a text after a closing quote"),
+            FaultKind::Empty => {
+                return write!(
+                    f,
+                    "line {line} is empty, which is no row to a reader; write \"\" for a missing value, or take the line out"
+                );
+            }
+        }?;
+        f.write_str(
+            "; double a quote that belongs to a text, name what stands before it: OPTIONS (escape '\\'), or, if quotes \
+             mean nothing in this file, name a character that it does not have: OPTIONS (quote '~')",
+        )
+    }
+}
+
+/// Where in a file a reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Plain,
+    Comment,
+    Quoted,
+    /// Behind the escape of a quoted field.
+    Escaped,
+    /// Behind a quote in a quoted field: it closes the field, or the next one makes a quote of both.
+    Closed,
+}
+
+/// Follows the quotes of a file, chunk by chunk.
+#[derive(Debug)]
+pub(crate) struct Quotes {
+    dialect: Dialect,
+    /// What ends a line, if it is none of the usual.
+    terminator: Option<u8>,
+    /// Whether the file has one column, so that an empty line may be a row.
+    is_single: bool,
+    state: State,
+    /// The two bytes before the chunk.
+    last: [u8; 2],
+    /// The number of lines that ended before the chunk.
+    lines: usize,
+    /// The line of the last quote that opened in a chunk before.
+    opened: usize,
+    is_first: bool,
+}
+
+impl Quotes {
+    /// Starts at the beginning of a file with so many columns.
+    pub(crate) fn new(dialect: Dialect, terminator: Option<u8>, columns: usize) -> Self {
+        Self {
+            dialect,
+            terminator,
+            is_single: columns == 1,
+            state: State::Plain,
+            // A file begins like a line, and not like an empty one.
+            last: [0, terminator.unwrap_or(b'\n')],
+            lines: 0,
+            opened: 0,
+            is_first: true,
+        }
+    }
+
+    /// Returns the first fault of a file that is in memory, or of its beginning, if it is not the `whole` file.
+    pub(super) fn fault(mut self, text: &[u8], whole: bool) -> Option<Fault> {
+        self.read(text)
+            .and_then(|()| if whole { self.end() } else { Ok(()) })
+            .err()
+    }
+
+    /// Reads the next chunk.
+    pub(crate) fn read(&mut self, chunk: &[u8]) -> Result<(), Fault> {
+        let chunk = match std::mem::take(&mut self.is_first) {
+            true => chunk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(chunk),
+            false => chunk,
+        };
+        let Dialect { quote, escape, .. } = self.dialect;
+        let (mut at, mut opened) = (0, None);
+        while let Some(rest) = chunk.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.state {
+                State::Plain => match self.special(rest) {
+                    None => break,
+                    Some(found) => {
+                        at += found;
+                        self.pass(chunk, at)?;
+                        opened = (self.state == State::Quoted).then_some(at).or(opened);
+                        at += 1;
+                    }
+                },
+                State::Quoted => match memchr2(quote, escape.unwrap_or(quote), rest) {
+                    None => break,
+                    Some(found) => {
+                        at += found + 1;
+                        self.state = if rest[found] == quote {
+                            State::Closed
+                        } else {
+                            State::Escaped
+                        };
+                    }
+                },
+                State::Escaped => {
+                    self.state = State::Quoted;
+                    at += 1;
+                }
+                State::Closed => {
+                    self.state = match rest[0] {
+                        byte if byte == quote => State::Quoted,
+                        byte if byte == self.dialect.delimiter || self.ends_line(byte) => State::Plain,
+                        _ => return Err(self.at(FaultKind::Text, chunk, at)),
+                    };
+                    at += 1;
+                }
+                State::Comment => match rest.iter().position(|byte| self.ends_line(*byte)) {
+                    None => break,
+                    Some(found) => {
+                        self.state = State::Plain;
+                        at += found + 1;
+                    }
+                },
+            }
+        }
+        if let Some(opened) = opened {
+            self.opened = self.line(chunk, opened);
+        }
+        self.lines += memchr_iter(b'\n', chunk).count();
+        self.last = match chunk {
+            [.., a, b] => [*a, *b],
+            [b] => [self.last[1], *b],
+            [] => self.last,
+        };
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub(crate) fn end(&self) -> Result<(), Fault> {
+        match self.state {
+            State::Quoted | State::Escaped => Err(Fault {
+                line: self.opened,
+                kind: FaultKind::Open,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the place of the next byte outside quotes that may mean something.
+    fn special(&self, rest: &[u8]) -> Option<usize> {
+        let Dialect { quote, comment, .. } = self.dialect;
+        let marks = match comment {
+            Some(comment) => memchr2(quote, comment, rest),
+            None => memchr(quote, rest),
+        };
+        match self.is_single {
+            true => memchr(b'\n', &rest[..marks.unwrap_or(rest.len())]).or(marks),
+            false => marks,
+        }
+    }
+
+    /// Goes past a byte outside quotes that may mean something.
+    fn pass(&mut self, chunk: &[u8], at: usize) -> Result<(), Fault> {
+        let before = |n: usize| match at.checked_sub(n) {
+            Some(i) => chunk[i],
+            None => self.last[2 + at - n],
+        };
+        let (one, two) = (before(1), before(2));
+        let starts_line = self.ends_line(one);
+        let starts_field = starts_line || one == self.dialect.delimiter;
+        let byte = chunk[at];
+        if byte == self.dialect.quote && starts_field {
+            self.state = State::Quoted;
+        } else if Some(byte) == self.dialect.comment && starts_line {
+            self.state = State::Comment;
+        } else if byte == b'\n' && self.is_single && (one == b'\n' || (one == b'\r' && two == b'\n')) {
+            return Err(self.at(FaultKind::Empty, chunk, at));
+        }
+        Ok(())
+    }
+
+    fn ends_line(&self, byte: u8) -> bool {
+        match self.terminator {
+            Some(terminator) => byte == terminator,
+            None => matches!(byte, b'\n' | b'\r'),
+        }
+    }
+
+    fn line(&self, chunk: &[u8], at: usize) -> usize {
+        self.lines + memchr_iter(b'\n', &chunk[..at]).count() + 1
+    }
+
+    fn at(&self, kind: FaultKind, chunk: &[u8], at: usize) -> Fault {
+        Fault {
+            line: self.line(chunk, at),
+            kind,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dialect(escape: Option<u8>, comment: Option<u8>) -> Dialect {
+        Dialect {
+            delimiter: b',',
+            quote: b'"',
+            escape,
+            comment,
+            has_header: false,
+        }
+    }
+
+    #[test]
+    fn faults_are_told_by_their_lines() {
+        let told = |text: &str, columns| {
+            let fault = Quotes::new(dialect(None, None), None, columns).fault(text.as_bytes(), true);
+            fault.map(|f| (f.line, f.kind))
+        };
+        for (text, columns, fault) in [
+            ("a,b\n\"x\ny\",1\n", 2, None),
+            ("a,b\n\"x \"\"y\"\"\",1\r\n\"\",2", 2, None),
+            ("a,b\nx\"y,5\" 1\n", 2, None),
+            ("\u{feff}\"a\",b\n", 2, None),
+            ("a,b\n\"x,1\nAnn,2\n", 2, Some((2, FaultKind::Open))),
+            ("a,b\n1,\"", 2, Some((2, FaultKind::Open))),
+            ("a,b\n1,2\n3,\"x\"y\n", 2, Some((3, FaultKind::Text))),
+            ("a\n1\n\n2\n", 1, Some((3, FaultKind::Empty))),
+            ("a\r\n1\r\n\r\n", 1, Some((3, FaultKind::Empty))),
+            ("a\n1\n\"\"\n\"\n\n\"\n", 1, None),
+            ("a,b\n1,2\n\n", 2, None),
+        ] {
+            assert_eq!(told(text, columns), fault, "{text:?}");
+        }
+    }
+
+    /// The automaton of the csv crate, byte by byte.
+    fn by_bytes(text: &[u8], dialect: Dialect) -> bool {
+        #[derive(PartialEq, Clone, Copy)]
+        enum At {
+            Record,
+            Field,
+            InField,
+            Quoted,
+            Escaped,
+            Closed,
+            Comment,
+        }
+        let mut at = At::Record;
+        for byte in text {
+            let ends = matches!(byte, b'\n' | b'\r');
+            let unquoted = || match byte {
+                _ if ends => At::Record,
+                b',' => At::Field,
+                _ => At::InField,
+            };
+            at = match at {
+                At::Record if dialect.comment == Some(*byte) => At::Comment,
+                At::Record | At::Field if *byte == b'"' => At::Quoted,
+                At::Record | At::Field | At::InField => unquoted(),
+                At::Quoted if *byte == b'"' => At::Closed,
+                At::Quoted if dialect.escape == Some(*byte) => At::Escaped,
+                At::Quoted | At::Escaped => At::Quoted,
+                At::Closed if *byte == b'"' => At::Quoted,
+                At::Closed if unquoted() == At::InField => return false,
+                At::Closed => unquoted(),
+                At::Comment if ends => At::Record,
+                At::Comment => At::Comment,
+            };
+        }
+        at != At::Quoted && at != At::Escaped
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_in_any_chunks_is_judged_as_byte_by_byte(
+            text in "[\",#x\n\r\\\\]{0,14}",
+            cuts in proptest::collection::vec(0..14usize, 0..3),
+            escape: bool,
+            comment: bool,
+        ) {
+            let dialect = dialect(escape.then_some(b'\\'), comment.then_some(b'#'));
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort();
+            let mut quotes = Quotes::new(dialect, None, 2);
+            let read = cuts.windows(2).try_for_each(|w| quotes.read(&text.as_bytes()[w[0]..w[1]]));
+            let found = read.and_then(|()| quotes.end());
+            prop_assert_eq!(found.is_ok(), by_bytes(text.as_bytes(), dialect), "{:?}: {:?}", text, found);
+            let whole = Quotes::new(dialect, None, 2).fault(text.as_bytes(), true);
+            prop_assert_eq!(found.err(), whole, "the same fault and line, however it is cut");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The values of JSON, from the texts that are written.
+
+use crate::source::csv::{Kinds, float, integer, wanted};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
+    RecordBatch, RecordBatchOptions, StringArray, StructArray,
+};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, Float64Type, Int64Type, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::json::ReaderBuilder;
+use std::io::BufRead;
+use std::sync::Arc;
+
+/// A row, counted from 0, with a value that is none of its column's type.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    pub(crate) row: usize,
+    pub(crate) column: String,
+    /// What the value is not.
+    pub(crate) wanted: &'static str,
+}
+
+/// Returns the schema with a text in place of every number and truth value.
+pub(crate) fn text_schema(schema: &Schema) -> SchemaRef {
+    Arc::new(Schema::new(text_fields(schema.fields())))
+}
+
+fn text_fields(fields: &Fields) -> Fields {
+    fields.iter().map(|field| text_field(field)).collect()
+}
+
+fn text_field(field: &Field) -> Field {
+    field.clone().with_data_type(match field.data_type() {
+        t if is_number(t) || *t == DataType::Boolean => DataType::Utf8,
+        other => within(other, &mut |field| text_field(field)),
+    })
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+}
+
+/// Returns a nested type with other fields.
+fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataType {
+    match data_type {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|f| other(f)).collect()),
+        DataType::List(field) => DataType::List(Arc::new(other(field))),
+        DataType::LargeList(field) => DataType::LargeList(Arc::new(other(field))),
+        DataType::FixedSizeList(field, size) => DataType::FixedSizeList(Arc::new(other(field)), *size),
+        plain => plain.clone(),
+    }
+}
+
+/// Returns true if the schema has a number with a fraction, at any depth.
+pub(crate) fn has_numbers(schema: &Schema) -> bool {
+    let mut found = false;
+    for field in schema.fields() {
+        visit(field, &mut |t| found |= *t == DataType::Float64);
+    }
+    found
+}
+
+fn visit(field: &Field, see: &mut dyn FnMut(&DataType)) {
+    see(field.data_type());
+    within(field.data_type(), &mut |inner| {
+        visit(inner, see);
+        inner.clone()
+    });
+}
+
+/// Returns the schema with a text in place of every number with a fraction that a 64-bit float cannot hold, judged from
+/// the first rows of a file, which may be cut off.
+pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> Result<Schema, ArrowError> {
+    let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
+    let reader = ReaderBuilder::new(text_schema(schema))
+        .with_coerce_primitive(true)
+        .build(file)?;
+    let mut left = rows;
+    // The last row may be cut off, which is an error of this reader alone.
+    for batch in reader.map_while(Result::ok) {
+        let batch = batch.slice(0, left.min(batch.num_rows()));
+        left -= batch.num_rows();
+        for (field, texts) in exact.iter_mut().zip(batch.columns()) {
+            *field = exact_field(field, texts);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(Schema::new(exact))
+}
+
+fn exact_field(field: &Field, texts: &ArrayRef) -> Field {
+    let exact = match field.data_type() {
+        DataType::Float64 => {
+            let mut kinds = Kinds::default();
+            let texts = texts.as_string_opt::<i32>().into_iter().flatten().flatten();
+            texts.for_each(|text| kinds.add(text));
+            match kinds.data_type() {
+                DataType::Utf8 if !kinds.is_empty() => DataType::Utf8,
+                _ => DataType::Float64,
+            }
+        }
+        nested => {
+            let mut children = children(texts).into_iter();
+            within(nested, &mut |field| match children.next() {
+                Some(texts) => exact_field(field, &texts),
+                None => field.clone(),
+            })
+        }
+    };
+    field.clone().with_data_type(exact)
+}
+
+/// Returns the columns of a struct, or the values of a list.
+fn children(array: &ArrayRef) -> Vec<ArrayRef> {
+    match array.data_type() {
+        DataType::Struct(_) => array.as_struct().columns().to_vec(),
+        DataType::List(_) => vec![Arc::clone(array.as_list::<i32>().values())],
+        DataType::LargeList(_) => vec![Arc::clone(array.as_list::<i64>().values())],
+        DataType::FixedSizeList(..) => vec![Arc::clone(array.as_fixed_size_list().values())],
+        _ => vec![],
+    }
+}
+
+/// Returns rows with this schema, from rows with its [`text_schema`].
+pub(crate) fn typed(texts: &RecordBatch, schema: &SchemaRef) -> Result<Result<RecordBatch, Misfit>, ArrowError> {
+    let mut columns = Vec::with_capacity(texts.num_columns());
+    for (texts, field) in texts.columns().iter().zip(schema.fields()) {
+        match values(texts, field)? {
+            Some(values) => columns.push(values),
+            None => return Ok(Err(misfit(texts, field)?)),
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(texts.num_rows()));
+    Ok(Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?))
+}
+
+fn misfit(texts: &ArrayRef, field: &Field) -> Result<Misfit, ArrowError> {
+    let mut row = 0;
+    while row < texts.len() && values(&texts.slice(row, 1), field)?.is_some() {
+        row += 1;
+    }
+    let mut first = None;
+    visit(field, &mut |t| {
+        first = first
+            .take()
+            .or((is_number(t) || *t == DataType::Boolean).then(|| wanted(t)))
+    });
+    Ok(Misfit {
+        row,
+        column: field.name().clone(),
+        wanted: first
+            .filter(|_| !field.data_type().is_nested())
+            .unwrap_or("a value of the same kind"),
+    })
+}
+
+/// Returns the values of texts; `None` if a text is no value of the type.
+fn values(texts: &ArrayRef, field: &Field) -> Result<Option<ArrayRef>, ArrowError> {
+    let data_type = field.data_type();
+    Ok(match data_type {
+        DataType::Boolean => booleans(texts.as_string()),
+        DataType::Float64 => numbers::<Float64Type>(texts.as_string(), float),
+        DataType::Float32 => narrowed(numbers::<Float64Type>(texts.as_string(), float), data_type)?,
+        t if t.is_integer() => narrowed(numbers::<Int64Type>(texts.as_string(), integer), t)?,
+        DataType::Struct(fields) => {
+            let array = texts.as_struct();
+            let mut columns = Vec::with_capacity(fields.len());
+            for (texts, field) in array.columns().iter().zip(fields) {
+                match values(texts, field)? {
+                    Some(values) => columns.push(values),
+                    None => return Ok(None),
+                }
+            }
+            let made = StructArray::try_new_with_length(fields.clone(), columns, array.nulls().cloned(), array.len())?;
+            Some(Arc::new(made))
+        }
+        DataType::List(item) => list::<i32>(texts, item)?,
+        DataType::LargeList(item) => list::<i64>(texts, item)?,
+        DataType::FixedSizeList(item, size) => {
+            let array = texts.as_fixed_size_list();
+            let inner = values(array.values(), item)?;
+            let made = inner.map(|v| FixedSizeListArray::try_new(Arc::clone(item), *size, v, array.nulls().cloned()));
+            made.transpose()?.map(|made| Arc::new(made) as ArrayRef)
+        }
+        _ => Some(Arc::clone(texts)),
+    })
+}
+
+fn list<O: OffsetSizeTrait>(texts: &ArrayRef, item: &Arc<Field>) -> Result<Option<ArrayRef>, ArrowError> {
+    let array = texts.as_list::<O>();
+    // A slice of a list has the values of all its rows.
+    let (first, last) = (
+        array.value_offsets()[0].as_usize(),
+        array.value_offsets()[array.len()].as_usize(),
+    );
+    let Some(inner) = values(&array.values().slice(first, last - first), item)? else {
+        return Ok(None);
+    };
+    let offsets = arrow::buffer::OffsetBuffer::from_lengths(array.offsets().lengths());
+    let made = GenericListArray::<O>::try_new(Arc::clone(item), offsets, inner, array.nulls().cloned())?;
+    Ok(Some(Arc::new(made)))
+}
+
+fn booleans(texts: &StringArray) -> Option<ArrayRef> {
+    let value = |text: Option<&str>| match text {
+        None => Some(None),
+        Some("true") => Some(Some(true)),
+        Some("false") => Some(Some(false)),
+        Some(_) => None,
+    };
+    let values: Option<BooleanArray> = texts.iter().map(value).collect();
+    values.map(|values| Arc::new(values) as ArrayRef)
+}
+
+fn numbers<T: ArrowPrimitiveType>(texts: &StringArray, read: fn(&str) -> Option<T::Native>) -> Option<ArrayRef> {
+    let value = |text: Option<&str>| match text {
+        None => Some(None),
+        Some(text) => read(text).map(Some),
+    };
+    let values: Option<PrimitiveArray<T>> = texts.iter().map(value).collect();
+    values.map(|values| Arc::new(values) as ArrayRef)
+}
+
+/// Returns the numbers in a narrower type; `None` if one is out of its range.
+fn narrowed(numbers: Option<ArrayRef>, to: &DataType) -> Result<Option<ArrayRef>, ArrowError> {
+    let numbers = match numbers {
+        Some(numbers) if numbers.data_type() != to => numbers,
+        as_they_are => return Ok(as_they_are),
+    };
+    let narrow = cast_with_options(&numbers, to, &CastOptions::default())?;
+    Ok(Some(narrow).filter(|narrow| narrow.null_count() == numbers.null_count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(schema: &Schema, lines: &str) -> Result<RecordBatch, Misfit> {
+        let reader = ReaderBuilder::new(text_schema(schema)).with_coerce_primitive(true);
+        let texts = reader.build(lines.as_bytes()).unwrap().next().unwrap().unwrap();
+        typed(&texts, &Arc::new(schema.clone())).unwrap()
+    }
+
+    fn nested() -> Schema {
+        let item = Arc::new(Field::new("item", DataType::Int64, true));
+        let inner = Fields::from(vec![
+            Field::new("l", DataType::List(item), true),
+            Field::new("b", DataType::Boolean, true),
+        ]);
+        Schema::new(vec![
+            Field::new("n", DataType::Int64, true),
+            Field::new("x", DataType::Float64, true),
+            Field::new("i", DataType::Int8, true),
+            Field::new("s", DataType::Struct(inner), true),
+        ])
+    }
+
+    #[test]
+    fn values_are_those_that_are_written() {
+        let lines = "{\"n\":7,\"x\":0.5,\"i\":-3,\"s\":{\"l\":[1,null],\"b\":true}}\n{}\n{\"x\":2,\"s\":{\"l\":[]}}\n";
+        let mut plain = ReaderBuilder::new(Arc::new(nested())).build(lines.as_bytes()).unwrap();
+        assert_eq!(read(&nested(), lines).unwrap(), plain.next().unwrap().unwrap());
+    }
+
+    #[test]
+    fn a_value_that_would_change_is_told_by_its_row() {
+        for (line, column) in [
+            ("{\"n\":0.5}", "n"),
+            ("{\"n\":\"007\"}", "n"),
+            ("{\"n\":1e3}", "n"),
+            ("{\"n\":9223372036854775808}", "n"),
+            ("{\"x\":1e999}", "x"),
+            ("{\"x\":9007199254740993}", "x"),
+            ("{\"x\":\"x\"}", "x"),
+            ("{\"i\":128}", "i"),
+            ("{\"s\":{\"l\":[1,0.5]}}", "s"),
+            ("{\"s\":{\"b\":\"yes\"}}", "s"),
+        ] {
+            let e = read(&nested(), &format!("{{\"n\":1}}\n{line}\n")).unwrap_err();
+            assert_eq!((e.row, e.column.as_str()), (1, column), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_no_float_holds_is_a_text() {
+        let schema = Schema::new(vec![
+            Field::new("id", DataType::Float64, true),
+            Field::new("x", DataType::Float64, true),
+        ]);
+        let lines = "{\"id\":12345678901234567890,\"x\":0.5}\n{\"id\":1,\"x\":2}\n{\"id\":1, ";
+        let exact = exact_schema(&schema, lines.as_bytes(), 2).unwrap();
+        assert_eq!(exact.field(0).data_type(), &DataType::Utf8);
+        assert_eq!(exact.field(1).data_type(), &DataType::Float64);
+    }
+}
