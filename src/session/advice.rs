@@ -71,7 +71,9 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
 
 /// An option of ours without its prefix.
 fn setting(said: &str) -> Option<Error> {
-    let name = said.strip_prefix("Could not find config namespace for key \"")?;
+    let name = said
+        .trim_start_matches(['C', 'c'])
+        .strip_prefix("ould not find config namespace for key \"")?;
     let name = name.strip_suffix('"')?;
     let whole = format!("anonsql.{name}");
     let is_ours = Settings::default().entries().iter().any(|entry| entry.key == whole);
@@ -83,7 +85,6 @@ fn setting(said: &str) -> Option<Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::session::AnonContext;
     use datafusion::prelude::SessionContext;
 

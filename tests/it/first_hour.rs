@@ -190,7 +190,7 @@ fn a_table_of_the_session_is_released() {
                  OPTIONS ('format.delimiter' ';', 'format.has_header' 'true');";
     messy_is_released(&desk, table, "export");
     let script = std::fs::read_to_string(desk.path("release.sql")).unwrap();
-    assert!(script.contains("-- The table export must be there"), "{script}");
+    assert!(script.contains("-- It needs export: put"), "{script}");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn the_quickstart_keeps_what_people_study() {
 #[test]
 fn a_script_makes_the_views_that_it_reads_and_names_the_tables() {
     let desk = Desk::new();
-    let people = "SELECT value % 50 AS age, 'k' || value % 4 AS town FROM generate_series(1, 200)";
+    let people = "SELECT value % 50 AS age, 'k' || (value % 4) AS town FROM generate_series(1, 200)";
     let make = format!(
         "SET VARIABLE town = 'k1'; CREATE VIEW people AS {people}; CREATE VIEW v AS SELECT age, town FROM people WHERE town <> getenv('TOWN');"
     );

@@ -75,9 +75,10 @@ pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> 
     let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let reader = ReaderBuilder::new(text_schema(schema))
         .with_coerce_primitive(true)
+        // The last row may be cut off: a batch of all others ends before it.
+        .with_batch_size(rows.max(1))
         .build(file)?;
     let mut left = rows;
-    // The last row may be cut off, which is an error of this reader alone.
     for batch in reader.map_while(Result::ok) {
         let batch = batch.slice(0, left.min(batch.num_rows()));
         left -= batch.num_rows();
