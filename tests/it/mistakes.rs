@@ -16,7 +16,7 @@ const MISTAKES: &[(&str, &str)] = &[
     // Names.
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age, native-country) KEEP (sex) SATISFYING k_anonymity(2)",
-        "line 1, column 48: expected USING, LEVELS, WEIGHT, \",\" or \")\", found \"-\"; a name with a hyphen stands in double quotes: \"native-country\"",
+        "line 1, column 48: expected USING, LEVELS, WEIGHT, LABELS, \",\" or \")\", found \"-\"; a name with a hyphen stands in double quotes: \"native-country\"",
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age) KEEP (sex, native-country) SATISFYING k_anonymity(2)",
