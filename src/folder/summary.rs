@@ -283,6 +283,8 @@ pub struct Tried {
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.value, &self.skipped) {
+            // Of a small loss, four decimals would show nothing.
+            (Some(value), _) if value != 0.0 && value.abs() < 0.001 => write!(f, "{} {value:.2e}", self.search),
             (Some(value), _) => write!(f, "{} {value:.4}", self.search),
             (None, reason) => write!(
                 f,

@@ -15,7 +15,6 @@ use crate::hierarchy::{LabelForm, Lookup, Units, plain_type};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Float64Type};
-use std::sync::Arc;
 
 /// The number of rows of a class that have a ground code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,50 +34,52 @@ pub(super) fn class_values(
 ) -> Result<ArrayRef> {
     counted.sort_unstable();
     let values = lookup.values();
-    let runs = counted.chunk_by(|a, b| a.class == b.class);
     if form == LabelForm::Mode {
         let mut modes: Vec<Option<u32>> = vec![None; classes];
-        for run in runs {
+        for run in counted.chunk_by(|a, b| a.class == b.class) {
             modes[run[0].class as usize] = mode(run);
         }
         return Ok(take(values, &UInt32Array::from(modes), None)?);
     }
     let data_type = plain_type(values.data_type());
-    let is_value = |one: &Counted| values.is_valid(one.code as usize);
     match Units::of(data_type) {
         Some(units) => {
             let numbers = units.read(values)?;
-            let mut found: Vec<Option<i128>> = vec![None; classes];
-            for run in runs {
-                let weighted = run.iter().filter(|one| is_value(one));
-                let weighted: Vec<(i128, u64)> = weighted
-                    .map(|one| (numbers.value(one.code as usize), one.rows))
-                    .collect();
-                found[run[0].class as usize] = match form {
-                    LabelForm::Mean => whole_mean(&weighted)?,
-                    _ => whole_median(&weighted)?,
-                };
-            }
-            units.write(found)
+            let read = |code: u32| values.is_valid(code as usize).then(|| numbers.value(code as usize));
+            units.write(of_runs(&counted, classes, read, |weighted| match form {
+                LabelForm::Mean => whole_mean(weighted),
+                _ => whole_median(weighted),
+            })?)
         }
         None => {
             let numbers = cast(values, &DataType::Float64)?;
             let numbers = numbers.as_primitive::<Float64Type>();
-            let mut found: Vec<Option<f64>> = vec![None; classes];
-            for run in runs {
-                let weighted = run.iter().filter(|one| is_value(one));
-                let weighted: Vec<(f64, u64)> = weighted
-                    .map(|one| (numbers.value(one.code as usize), one.rows))
-                    .collect();
-                found[run[0].class as usize] = match form {
-                    LabelForm::Mean => mean(&weighted),
-                    _ => median(&weighted),
-                };
-            }
-            let found: ArrayRef = Arc::new(Float64Array::from(found));
-            Ok(cast(&found, data_type)?)
+            let read = |code: u32| values.is_valid(code as usize).then(|| numbers.value(code as usize));
+            let found = of_runs(&counted, classes, read, |weighted| {
+                Ok(match form {
+                    LabelForm::Mean => mean(weighted),
+                    _ => median(weighted),
+                })
+            })?;
+            Ok(cast(&Float64Array::from(found), data_type)?)
         }
     }
+}
+
+/// Returns a value for each class from the numbers in it, with their counts. `counted` is sorted, and `read` returns the
+/// number of a code; `None` for NULL.
+fn of_runs<T: Clone>(
+    counted: &[Counted],
+    classes: usize,
+    read: impl Fn(u32) -> Option<T>,
+    value: impl Fn(&[(T, u64)]) -> Result<Option<T>>,
+) -> Result<Vec<Option<T>>> {
+    let mut found = vec![None; classes];
+    for run in counted.chunk_by(|a, b| a.class == b.class) {
+        let weighted = run.iter().filter_map(|one| Some((read(one.code)?, one.rows)));
+        found[run[0].class as usize] = value(&weighted.collect::<Vec<_>>())?;
+    }
+    Ok(found)
 }
 
 /// Returns the most frequent code, the least of several. Codes ascend, and one code may stand several times.
@@ -163,6 +164,7 @@ mod tests {
     use arrow::array::{Date32Array, Decimal128Array, Int64Array};
     use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn lookup(values: ArrayRef) -> Lookup {
         Hierarchy::suppression_of("x").unwrap().bind(values).unwrap()

@@ -12,12 +12,12 @@
 //!
 //! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run discards it
 //!    (below);
-//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still belongs to the folder that it holds. If another run
-//!    took the folder for abandoned before it was held, this step begins again;
+//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still belongs to the folder
+//!    that it holds. If another run took the folder for abandoned before it was held, this step begins again;
 //! 3. writes and recounts;
-//! 4. syncs everything, gives the folder the permissions that a new folder has, renames the stage to a name that begins with `.anonsql-swapping-`, and from there to the
-//!    target, which fails if the target exists. With OVERWRITE the run then checks whether the target may be replaced,
-//!    and exchanges the two names. If the target vanished in the meantime, this step begins again;
+//! 4. syncs everything, gives the folder the permissions that a new folder has, renames the stage to a name that begins
+//!    with `.anonsql-swapping-`, and from there to the target, which fails if the target exists. With OVERWRITE the run
+//!    then checks whether the target may be replaced, and exchanges the two names. If the target vanished in the meantime, this step begins again;
 //! 5. releases the lock on what is the target now, and discards the old target under the other name.
 //!
 //! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-` folder belongs to

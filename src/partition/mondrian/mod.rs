@@ -32,7 +32,7 @@
 //!
 //! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its median row. Where most rows
 //! share a value, such a cut leaves one side as wide as before, and shares the rows out among the sides by chance. On such
-//! tables it loses up to a third more than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
+//! tables it loses up to 60 percent more than `strict`. The paper tries no cut but the median, and gives up a column if one child of the
 //! hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
