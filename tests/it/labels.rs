@@ -79,7 +79,7 @@ fn expected(rows: &[Row], form: &str, k: usize) -> Vec<Released> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn a_form_is_of_the_class(rows in prop::collection::vec((0i64..40, 0u8..3), 1..60), k in 2usize..4) {
+    fn a_form_is_of_the_class(rows in prop::collection::vec((0i64..40, 0u8..3), 4..60), k in 2usize..4) {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             for form in FORMS {
