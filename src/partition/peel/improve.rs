@@ -240,20 +240,9 @@ impl<'a> Improvement<'a> {
 /// Returns, by column and ground code, the place of the code where values under one label are side by side.
 fn ranks(space: &Space) -> Vec<Vec<u32>> {
     let columns = space.table.columns().iter().enumerate();
-    let ranks = columns.map(|(column, of)| {
-        let mut codes: Vec<u32> = (0..of.lookup.values().len() as u32).collect();
-        if !space.is_range(column) {
-            let levels = of.lookup.levels();
-            codes.sort_by_key(|code| -> Vec<u32> {
-                let labels = levels.iter().rev().map(|level| level.representatives[*code as usize]);
-                labels.collect()
-            });
-        }
-        let mut ranks = vec![0; codes.len()];
-        for (rank, code) in codes.iter().enumerate() {
-            ranks[*code as usize] = rank as u32;
-        }
-        ranks
+    let ranks = columns.map(|(column, of)| match space.is_range(column) {
+        true => (0..of.lookup.values().len() as u32).collect(),
+        false => of.places(),
     });
     ranks.collect()
 }
