@@ -54,6 +54,7 @@ pub(super) struct Groups<'a> {
     least_rows: u64,
     rows_suffice: bool,
     class_label: Option<usize>,
+    rows_have_limits: bool,
     scratch: RefCell<Scratch>,
 }
 
@@ -91,6 +92,7 @@ impl<'a> Groups<'a> {
             class_label: class_label_request(job)
                 .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
+            rows_have_limits: job.personal().is_some(),
             scratch: RefCell::default(),
         })
     }
@@ -185,6 +187,10 @@ impl Table for Groups<'_> {
 
     fn rows_suffice(&self) -> bool {
         self.rows_suffice
+    }
+
+    fn rows_have_limits(&self) -> bool {
+        self.rows_have_limits
     }
 
     fn suppressible(&self) -> u64 {

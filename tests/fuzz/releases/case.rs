@@ -172,6 +172,7 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     Default,
+    Local,
     Search(String),
     Node(Vec<(String, usize)>),
 }
@@ -269,7 +270,11 @@ impl Request {
                 .iter()
                 .any(|e| e.info.name == name)
         };
-        matches!(&self.choice, Choice::Search(call) if is(call.split([' ', '(']).next().unwrap_or(call)))
+        match &self.choice {
+            Choice::Local => true,
+            Choice::Search(call) => is(call.split([' ', '(']).next().unwrap_or(call)),
+            Choice::Default | Choice::Node(_) => false,
+        }
     }
 }
 
@@ -403,6 +408,7 @@ impl Request {
         }
         match &self.choice {
             Choice::Default => {}
+            Choice::Local => out.push_str(" RECODING LOCAL"),
             Choice::Search(call) => {
                 let _ = write!(out, " SEARCH USING {call}");
             }

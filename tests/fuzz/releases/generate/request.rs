@@ -203,11 +203,13 @@ fn choice(draw: &mut Draw, planned: &Planned, has_class: bool) -> Choice {
             let info = draw.pick(search::SEARCHES).info;
             Choice::Search(call(draw, &info))
         }
+        72..80 => Choice::Local,
         _ => {
             let info = draw.pick(partition::PARTITIONERS).info;
-            match info.name == "top_down" && !has_class {
+            let call = call(draw, &info);
+            match (info.name == "top_down" || call.contains("class")) && !has_class {
                 true => Choice::Default,
-                false => Choice::Search(call(draw, &info)),
+                false => Choice::Search(call),
             }
         }
     }
@@ -215,8 +217,11 @@ fn choice(draw: &mut Draw, planned: &Planned, has_class: bool) -> Choice {
 
 fn metrics(draw: &mut Draw, choice: &Choice, has_class: bool, has_sensitive: bool) -> Vec<(f64, String)> {
     let known = metric::METRICS.iter().map(|e| &e.info);
-    let is_local =
-        matches!(choice, Choice::Search(c) if partition::PARTITIONERS.iter().any(|e| c.starts_with(e.info.name)));
+    let is_local = match choice {
+        Choice::Local => true,
+        Choice::Search(c) => partition::PARTITIONERS.iter().any(|e| c.starts_with(e.info.name)),
+        Choice::Default | Choice::Node(_) => false,
+    };
     let fits = |i: &&Info| match i.name {
         "cm" => has_class,
         "s_l" => has_sensitive,
