@@ -22,7 +22,7 @@ pub(crate) fn may_divide(job: &Job, call: &Call, partitioner: &dyn Partitioner) 
 fn divided_by(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> Result<()> {
     let name = &call.name;
     let instead = "use a search over the lattice, such as SEARCH USING auto";
-    if let Some(c) = job.constraints.iter().find(|c| c.subset.is_some()) {
+    if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(
             "{name} judges whole equivalence classes, and {} is about the groups of some quasi-identifiers; {instead}",
             c.describe(&job.quasi_identifiers)
@@ -31,6 +31,12 @@ fn divided_by(job: &Job, call: &Call, partitioner: &dyn Partitioner) -> Result<(
     if let Some(c) = job.constraints.iter().find(|c| c.model.reads().population) {
         return Err(Error::usage(format!(
             "{} counts in a population table, whose rows are in no group of {name}; {instead}",
+            c.call
+        )));
+    }
+    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
+        return Err(Error::usage(format!(
+            "{} reads what the labels of a hierarchy's level stand for, which {name} mixes; {instead}",
             c.call
         )));
     }

@@ -29,7 +29,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w], ...)
   [SENSITIVE (c [USING hierarchy] [RANDOMIZED], ...)] [CLASS (c)] [KEEP (c, ...)] [ENTITY (c)] [POPULATION table]
-  SATISFYING model [ON column | ON (c, ...)] [AND ...]
+  SATISFYING model [ON column | ON (c, ...) | ON ANY m] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
   [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html']",

@@ -53,7 +53,9 @@ impl Judged<'_> {
     /// The k of c_avg, where one model of class sizes says it.
     fn least_size(&self) -> Option<f64> {
         match self.case.request.models.as_slice() {
-            [only] if only.name == "k_anonymity" && only.subset.is_empty() => only.arguments[0].parse().ok(),
+            [only] if only.name == "k_anonymity" && only.subset.is_empty() && only.any.is_none() => {
+                only.arguments[0].parse().ok()
+            }
             _ => None,
         }
     }
