@@ -12,6 +12,7 @@
 
 mod adaptive_clustering;
 mod groups;
+mod local_suppression;
 mod mondrian;
 mod partitioner;
 mod peel;
@@ -34,6 +35,7 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     peel::ENTRY,
     top_down::ENTRY,
     adaptive_clustering::ENTRY,
+    local_suppression::ENTRY,
 ];
 
 /// Builds the algorithm that `call` names. Fails if the name or an argument is unknown.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
-const SEARCHES: [&str; 12] = [
+const SEARCHES: [&str; 13] = [
     "peel",
     "peel(rounds => 0, ranges => exact)",
     "peel(numbers => hierarchy)",
@@ -20,6 +20,7 @@ const SEARCHES: [&str; 12] = [
     "top_down",
     "top_down(values)",
     "adaptive_clustering",
+    "local_suppression",
     "auto",
 ];
 
