@@ -12,6 +12,7 @@
 
 mod adaptive_clustering;
 mod groups;
+mod local_suppression;
 mod mdav;
 mod mondrian;
 mod partitioner;
@@ -36,6 +37,7 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     top_down::ENTRY,
     adaptive_clustering::ENTRY,
     mdav::ENTRY,
+    local_suppression::ENTRY,
 ];
 
 /// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. None is the best on every table: peel loses

@@ -10,11 +10,12 @@ mod read_back;
 mod recounted;
 mod released;
 mod session;
+mod spans;
 mod sql;
 
 pub(crate) use bounds::bounds_as_text;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
-pub use released::{Answers, Promise, ReleasedTable};
+pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
 pub(crate) use sql::{answer_maxima_rightly, count, with_one_zero};

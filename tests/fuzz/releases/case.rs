@@ -149,6 +149,13 @@ pub struct Model {
     pub arguments: Vec<String>,
     pub on: Option<String>,
     pub subset: Vec<String>,
+    /// ON ANY: the number of columns of every subset.
+    pub any: Option<usize>,
+}
+
+/// Whether a model counts in a population table.
+pub fn is_of_population(model: &str) -> bool {
+    ["k_map", "delta_presence"].contains(&model)
 }
 
 /// The most rows that may be suppressed.
@@ -300,6 +307,9 @@ impl Display for Model {
         }
         if let Some(on) = &self.on {
             write!(f, " ON {}", quote(on))?;
+        }
+        if let Some(columns) = self.any {
+            return write!(f, " ON ANY {columns}");
         }
         match self.subset.is_empty() {
             true => Ok(()),

@@ -55,7 +55,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         &quasi,
         personal.zip(limits.first()).map(|(a, l)| (a, l.as_str())),
     );
-    request.population = request.models.iter().any(|m| m.name == "k_map");
+    request.population = request.models.iter().any(|m| is_of_population(&m.name));
     let is_personal = request.personal().is_some();
     if is_personal {
         request.starred = false;
@@ -253,6 +253,7 @@ fn models(
         arguments: arguments.to_vec(),
         on: None,
         subset: vec![],
+        any: None,
     };
     if let Some((attribute, limit)) = personal {
         models.push(simple("k_anonymity", &[draw.between(2, 4).to_string()]));
@@ -273,7 +274,9 @@ fn models(
             .find(|i| i.name == name)
             .expect("a model");
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
-        let refused = name == "personal_privacy" || (is_local && name == "k_map");
+        // What counts a population or the values under a label is refused by local recoding.
+        let is_of_nodes = name == "profitability" || is_of_population(name);
+        let refused = name == "personal_privacy" || (is_local && is_of_nodes);
         if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
             continue;
         }
@@ -281,9 +284,11 @@ fn models(
         if reads_values {
             model.on = Some(draw.pick(sensitive).clone());
         }
-        if quasi.len() > 1 && !is_local && draw.chance(12) {
+        if quasi.len() > 1 && !is_local && name != "profitability" && draw.chance(12) {
             let kept: Vec<String> = quasi.iter().filter(|_| draw.chance(50)).cloned().collect();
             model.subset = kept;
+        } else if name == "k_anonymity" && !is_local && draw.chance(8) {
+            model.any = Some(draw.between(1, quasi.len()));
         }
         models.push(model);
     }
@@ -311,6 +316,25 @@ fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
         "beta_likeness" | "enhanced_beta_likeness" => &[&["1"], &["2"], &["0.5"], &["4"]],
         "alpha_k" => &[&["0.5", "2"], &["0.8", "3"], &["0.7", "2"]],
         "max_risk" => &[&["0.5"], &["0.34"], &["0.2"], &["0.09"]],
+        "delta_presence" => &[
+            &["0", "0.5"],
+            &["0", "0.8"],
+            &["0", "1"],
+            &["0.05", "0.9"],
+            &["0.3", "1"],
+        ],
+        "population_uniqueness" => &[
+            &["0", "0.05"],
+            &["0", "0.4"],
+            &["0.3", "0.2"],
+            &["0.1", "population => 100000"],
+        ],
+        "profitability" => &[
+            &["10", "30", "10", "2"],
+            &["20", "27", "10", "4"],
+            &["20", "0", "0", "0"],
+            &["100", "50", "10", "3", "attacks => none"],
+        ],
         "average_risk" => &[&["0.5"], &["0.3"], &["0.2"], &["0.7"]],
         other => unreachable!("no arguments for {other} are known to the generator: add them"),
     };
