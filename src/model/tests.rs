@@ -66,7 +66,8 @@ fn case() -> impl Strategy<Value = Case> {
             "alpha_k" => vec![positive, k],
             // (benefit, loss, gain, cost)
             "profitability" => vec![k * 10.0, 60.0, 30.0 * share, if coarse { 4.0 } else { 7.5 }],
-            "delta_presence" => vec![share.min(k / 8.0) * f64::from(u8::from(!coarse)), share.max(k / 6.0)],
+            // Eighths and fortieths are short decimals, which a class may reach exactly.
+            "delta_presence" => vec![share.min(k / 8.0) * f64::from(u8::from(!coarse)), share.max(k / 8.0)],
             "population_uniqueness" => vec![share, positive],
             "max_risk" | "average_risk" => vec![positive],
             other => panic!("no parameters for {other}"),

@@ -19,7 +19,7 @@ fn chosen(search: &str) -> String {
 }
 
 /// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
-const SEARCHES: [&str; 14] = [
+const SEARCHES: [&str; 15] = [
     LOCAL,
     "peel",
     "peel(rounds => 0, ranges => exact)",
@@ -28,6 +28,7 @@ const SEARCHES: [&str; 14] = [
     "mondrian(relaxed)",
     "mondrian(ranges => exact)",
     "mondrian(split => most_distinct)",
+    "mondrian(split => loss)",
     "mondrian(split => first, numbers => hierarchy)",
     "top_down",
     "top_down(values)",

@@ -123,12 +123,14 @@ impl<'a> Run<'a> {
         match self.mondrian.split {
             Split::Widest => columns.sort_by(|a, b| spans[*b].width.total_cmp(&spans[*a].width)),
             Split::MostDistinct => columns.sort_by_cached_key(|i| std::cmp::Reverse(self.distinct(*i, group.clone()))),
-            Split::First => {}
+            Split::Loss | Split::First => {}
         }
-        let divided = columns.iter().find_map(|column| match self.by_range(*column) {
-            true => self.cut(*column, group.clone(), rows, true),
-            false => self.children(*column, group.clone(), spans[*column].label),
-        });
+        let divided = match self.mondrian.split {
+            Split::Loss => self.least_loss(&columns, group.clone(), rows, &spans),
+            _ => columns
+                .iter()
+                .find_map(|column| self.divide_along(*column, group.clone(), rows, spans[*column].label)),
+        };
         if divided.is_some() || !self.mondrian.relaxed {
             return divided;
         }
@@ -136,6 +138,54 @@ impl<'a> Run<'a> {
         columns
             .into_iter()
             .find_map(|column| self.cut(column, group.clone(), rows, false))
+    }
+
+    /// Divides a group along one column, or returns `None` if it does not divide it.
+    fn divide_along(
+        &mut self,
+        column: usize,
+        group: Range<usize>,
+        rows: u64,
+        label: Label,
+    ) -> Option<Vec<Range<usize>>> {
+        match self.by_range(column) {
+            true => self.cut(column, group, rows, true),
+            false => self.children(column, group, label),
+        }
+    }
+
+    /// Divides a group along the column after which its parts lose least. Ties: the first named.
+    fn least_loss(
+        &mut self,
+        columns: &[usize],
+        group: Range<usize>,
+        rows: u64,
+        spans: &[Span],
+    ) -> Option<Vec<Range<usize>>> {
+        let mut best: Option<(f64, Vec<Range<usize>>, Vec<u32>)> = None;
+        for column in columns {
+            let Some(parts) = self.divide_along(*column, group.clone(), rows, spans[*column].label) else {
+                continue;
+            };
+            let loss = parts.iter().map(|part| self.loss(part.clone())).sum();
+            if best.as_ref().is_none_or(|(least, ..)| loss < *least) {
+                best = Some((loss, parts, self.combinations[group.clone()].to_vec()));
+            }
+        }
+        let (_, parts, order) = best?;
+        self.combinations[group].copy_from_slice(&order);
+        Some(parts)
+    }
+
+    /// Returns what a group loses: over its cells, the share of the leaves that the label stands for beside the value,
+    /// times WEIGHT.
+    fn loss(&self, group: Range<usize>) -> f64 {
+        let columns = self.table.columns().iter().enumerate().map(|(i, column)| {
+            let leaves = self.label(i, group.clone()).leaves(&column.lookup);
+            let others = column.lookup.total_leaves().saturating_sub(1).max(1);
+            column.weight * leaves.saturating_sub(1) as f64 / others as f64
+        });
+        columns.sum::<f64>() * self.rows(group.clone()) as f64
     }
 
     fn distinct(&self, column: usize, group: Range<usize>) -> usize {
@@ -236,8 +286,48 @@ mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     proptest! {
+        /// `split => loss` divides along the column after which the parts lose least, counted from their members.
+        #[test]
+        fn the_division_of_least_loss_is_taken(
+            rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool, heavy in 1u8..4
+        ) {
+            let mut columns = vec![column(&["a"; 6], true), column(&["a", "a", "b", "c"], false)];
+            columns[1].weight = f64::from(heavy);
+            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
+            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            let lost = |run: &Run, parts: Vec<Range<usize>>| {
+                let lost = |part: Range<usize>| {
+                    let members: Vec<&(Vec<u32>, Vec<u64>)> = run.combinations(part).iter().map(|c| &toy.combinations[*c as usize]).collect();
+                    let [numbers, names] = [0, 1].map(|i| members.iter().map(|m| m.0[i]).collect::<BTreeSet<u32>>());
+                    let range = numbers.last().unwrap() - numbers.first().unwrap();
+                    let under = if names.len() == 1 { 1 } else if names.iter().all(|n| *n < 2) { 2 } else { 4 };
+                    let share = f64::from(range) / 5.0 + f64::from(heavy) * f64::from(under - 1) / 3.0;
+                    share * members.iter().map(|m| m.1[0]).sum::<u64>() as f64
+                };
+                parts.into_iter().map(lost).sum::<f64>()
+            };
+            let by_loss = Mondrian { split: Split::Loss, ..mondrian(false) };
+            let (whole, all) = (0..toy.len(), rows.values().sum::<u64>());
+            let mut run = Run::new(&by_loss, &toy);
+            let taken = run.divide(whole.clone()).map(|parts| lost(&run, parts));
+            let alone = (0..2).filter_map(|i| {
+                let label = run.label(i, whole.clone());
+                let varies = toy.combinations.iter().any(|c| c.0[i] != toy.combinations[0].0[i]);
+                let parts = run.divide_along(i, whole.clone(), all, label).filter(|_| varies && all >= 2 * toy.least_rows());
+                parts.map(|parts| lost(&run, parts))
+            });
+            match (taken, alone.min_by(f64::total_cmp)) {
+                (Some(taken), Some(least)) => prop_assert!((taken - least).abs() < 1e-9, "{} is not {}", taken, least),
+                (taken, least) => prop_assert_eq!(taken, least),
+            }
+            if all >= k {
+                prop_assert!(toy.groups(&toy.run(&by_loss)).iter().all(|(_, rows)| *rows >= k));
+            }
+        }
+
         /// While a group has 2k + m - 1 rows or more and a column with an order varies, the relaxed mode divides it. In
         /// both modes the parts together are the group, each part holds, and cuts between values leave the parts side
         /// by side.

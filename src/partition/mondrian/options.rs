@@ -7,6 +7,8 @@ use crate::partition::ranges::Ranges;
 pub(super) enum Split {
     Widest,
     MostDistinct,
+    /// The column after whose division the parts lose least; every column is tried.
+    Loss,
     First,
 }
 

@@ -82,8 +82,8 @@ fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     }
     let before = c.clone();
     if c.take("ANY") {
-        if let Ok(columns) = c.whole("how many quasi-identifiers") {
-            return Ok(Some(ScopeClause::Any(columns)));
+        if c.looks_at_token(&Token::Minus) || c.clone().digits("").is_ok() {
+            return Ok(Some(ScopeClause::Any(c.whole("how many quasi-identifiers")?)));
         }
         *c = before;
     }

@@ -97,9 +97,9 @@ impl Judged<'_> {
         subsets.into_iter().flat_map(groups).collect()
     }
 
-    /// How many of the population a class has.
+    /// How many of the population a class has; `None` if the model does not ask.
     pub fn people(&self, model: &Model, labels: &[Seen], node: Option<&[usize]>, people: &Rows) -> Option<i128> {
-        let node = node?;
+        let node = node.filter(|_| is_of_population(&model.name))?;
         let is_asked = |name: &String| model.subset.is_empty() || model.subset.contains(name);
         let asked: Vec<usize> = (0..self.quasi.len())
             .filter(|i| is_asked(&self.quasi[*i].name))
