@@ -53,7 +53,7 @@ impl Coding {
     pub(super) fn coder(&self) -> Result<Coder> {
         match self {
             Coding::Number => Ok(Coder::Number),
-            Coding::Dictionary(shared) => Ok(Coder::Dictionary(Local::new(Arc::clone(shared), false)?)),
+            Coding::Dictionary(shared) => Ok(Coder::Dictionary(Box::new(Local::new(Arc::clone(shared), false)?))),
         }
     }
 
@@ -77,7 +77,7 @@ impl Coding {
 /// One partition's encoder of a column.
 pub(super) enum Coder {
     Number,
-    Dictionary(Local),
+    Dictionary(Box<Local>),
 }
 
 impl Coder {
@@ -182,10 +182,10 @@ macro_rules! with_native {
 }
 
 fn is_number(data_type: &DataType) -> bool {
-    fn yes<T>() -> bool {
-        true
+    fn width<T>() -> usize {
+        size_of::<T>()
     }
-    *data_type == DataType::Boolean || with_native!(data_type, yes()).is_some()
+    *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
 /// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL means nothing.

@@ -220,7 +220,7 @@ impl Scan {
         let held = self.work;
         held.try_resize(self.run + packing.bytes())
             .or_else(|_| held.try_resize(self.run))
-            .map_err(|e| Error::from_data(e))?;
+            .map_err(Error::from_data)?;
         Ok(Some(Sorted {
             merge: Merge::new(Arc::new(self.store), words, runs, self.run)?,
             packing: Arc::new(packing),
