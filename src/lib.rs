@@ -137,6 +137,18 @@
 //! Where a paper leaves something open, the file that implements it says under **Interpretation** how it is read here,
 //! and why.
 //!
+//! # The order of a release
+//!
+//! Rows are ordered by what is released of them: the columns of PARTITIONED BY first, then the quasi-identifiers in the
+//! order of the statement, then the other columns in the order of the source. Labels ascend by the bytes of their texts,
+//! other values by the order of their type, and NULL comes last. Only equal rows have no order, and nobody can tell them
+//! apart. The order is a function of the released rows alone: it reveals nothing beside them, and is the same for any
+//! order of the input, number of files, number of threads and memory limit.
+//!
+//! `recode::sort` makes the order. It packs each row into a few machine words that compare as the rows do, and sorts the
+//! words. `engine::apply::order` proves the order on the rows that leave: it compares the released values themselves, and
+//! knows neither words nor codes.
+//!
 //! # Threads
 //!
 //! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a statement is awaited on

@@ -1,6 +1,6 @@
 //! The frame: an [`Operator`] as an ExecutionPlan.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::Statistics;
@@ -8,7 +8,7 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{
     Boundedness, ChildrenPropertiesMode, EmissionType, ReplaceChildrenOptions, SchedulingType,
@@ -36,6 +36,8 @@ pub enum Input {
     /// As one partition, in the order of its rows, which the operator keeps. The optimizer may move a sort above the
     /// operator below it.
     Ordered,
+    /// All together: the operator executes its input itself ([`Operator::run_whole`]).
+    Whole,
 }
 
 /// A transformation of a stream of rows. `Display` is its description in a plan.
@@ -49,7 +51,16 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
 
     /// Returns the output rows, with the schema that the operator was created with. A source gets an empty input
     /// stream.
-    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows>;
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let _ = (input, schema, context);
+        Err(Error::internal(format!("{} reads no single partition", Self::NAME)))
+    }
+
+    /// Returns the output rows of an operator that reads its input as a whole ([`Input::Whole`]).
+    fn run_whole(&self, input: &Arc<dyn ExecutionPlan>, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let _ = (input, schema, context);
+        Err(Error::internal(format!("{} reads single partitions", Self::NAME)))
+    }
 
     /// Returns the same source with only these of its output columns; `None` if it makes every column anyway.
     fn narrowed(&self, columns: &[usize]) -> Option<Self>
@@ -71,7 +82,6 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
 pub struct OperatorExec<O> {
     input: Option<Arc<dyn ExecutionPlan>>,
     operator: Arc<O>,
-    order: Option<LexOrdering>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -85,25 +95,15 @@ impl<O: Operator> OperatorExec<O> {
 
     /// Creates an operator that computes rows of `schema` from those of `input`.
     pub fn over(input: Arc<dyn ExecutionPlan>, operator: O, schema: SchemaRef) -> Self {
-        Self::assemble(Some(input), Arc::new(operator), None, schema)
-    }
-
-    /// Creates an operator like [`Self::over`] that requires its input in this order.
-    pub fn ordered(input: Arc<dyn ExecutionPlan>, operator: O, order: LexOrdering, schema: SchemaRef) -> Self {
-        Self::assemble(Some(input), Arc::new(operator), Some(order), schema)
+        Self::assemble(Some(input), Arc::new(operator), schema)
     }
 
     /// Creates an operator without input that produces rows of `schema`.
     pub fn source(operator: Arc<O>, schema: SchemaRef) -> Self {
-        Self::assemble(None, operator, None, schema)
+        Self::assemble(None, operator, schema)
     }
 
-    fn assemble(
-        input: Option<Arc<dyn ExecutionPlan>>,
-        operator: Arc<O>,
-        order: Option<LexOrdering>,
-        schema: SchemaRef,
-    ) -> Self {
+    fn assemble(input: Option<Arc<dyn ExecutionPlan>>, operator: Arc<O>, schema: SchemaRef) -> Self {
         let new = |partitioning, emission, boundedness| {
             let equivalences = EquivalenceProperties::new(Arc::clone(&schema));
             PlanProperties::new(equivalences, partitioning, emission, boundedness)
@@ -114,7 +114,7 @@ impl<O: Operator> OperatorExec<O> {
             Some(input) => {
                 let partitioning = match O::INPUT {
                     Input::Each => input.output_partitioning().clone(),
-                    Input::Ordered => one,
+                    Input::Ordered | Input::Whole => one,
                 };
                 Arc::new(new(partitioning, input.pipeline_behavior(), input.boundedness()))
             }
@@ -126,7 +126,6 @@ impl<O: Operator> OperatorExec<O> {
         Self {
             input,
             operator,
-            order,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -150,15 +149,10 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
         let required = match O::INPUT {
-            Input::Each => Distribution::UnspecifiedDistribution,
+            Input::Each | Input::Whole => Distribution::UnspecifiedDistribution,
             Input::Ordered => Distribution::SinglePartition,
         };
         self.input.iter().map(|_| required.clone()).collect()
-    }
-
-    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        let required = || self.order.clone().map(OrderingRequirements::from);
-        self.input.iter().map(|_| required()).collect()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
@@ -184,8 +178,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         if children.len() != self.input.iter().len() {
             return Err(DataFusionError::Internal(format!("{} has one input at most", O::NAME)));
         }
-        let (operator, order) = (Arc::clone(&self.operator), self.order.clone());
-        let replaced = Self::assemble(children.pop(), operator, order, self.schema());
+        let replaced = Self::assemble(children.pop(), Arc::clone(&self.operator), self.schema());
         Ok(Arc::new(replaced))
     }
 
@@ -196,12 +189,18 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let below = Time::new();
-        let input = match &self.input {
-            Some(input) => timed(input.execute(partition, Arc::clone(&context))?, below.clone()),
-            None => Box::pin(EmptyRecordBatchStream::new(self.schema())),
-        };
         let timer = metrics.elapsed_compute().timer();
-        let rows = self.operator.run(input, self.schema(), &context)?;
+        let rows = match (&self.input, O::INPUT) {
+            (Some(input), Input::Whole) => self.operator.run_whole(input, self.schema(), &context)?,
+            (Some(input), _) => {
+                let input = timed(input.execute(partition, Arc::clone(&context))?, below.clone());
+                self.operator.run(input, self.schema(), &context)?
+            }
+            (None, _) => {
+                let nothing = Box::pin(EmptyRecordBatchStream::new(self.schema()));
+                self.operator.run(nothing, self.schema(), &context)?
+            }
+        };
         timer.done();
         let rows = measured(rows, metrics, below);
         Ok(match self.input {

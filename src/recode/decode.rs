@@ -12,7 +12,6 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Int32Type, SchemaRef, UInt64Type};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use std::fmt;
@@ -26,14 +25,9 @@ pub struct Decode(Arc<RecodingPlan>);
 pub type DecodeExec = OperatorExec<Decode>;
 
 impl DecodeExec {
-    /// Restores the columns of `schema` that `input` lacks from the order key. The output is declared to have `order`.
-    pub fn over_sorted(
-        input: Arc<dyn ExecutionPlan>,
-        recoding: Arc<RecodingPlan>,
-        order: LexOrdering,
-        schema: SchemaRef,
-    ) -> Self {
-        Self::ordered(input, Decode(recoding), order, schema)
+    /// Restores the columns of `schema` that `input` lacks from the order key.
+    pub fn over_ordered(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
+        Self::over(input, Decode(recoding), schema)
     }
 }
 

@@ -29,7 +29,7 @@ const TABLE: usize = 1 << 26;
 const PART: usize = 16;
 
 /// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
-fn table_bytes(pool: &dyn MemoryPool) -> usize {
+pub(super) fn table_bytes(pool: &dyn MemoryPool) -> usize {
     match pool.memory_limit() {
         MemoryLimit::Finite(limit) => TABLE.min(limit / PART),
         _ => TABLE,
@@ -37,7 +37,7 @@ fn table_bytes(pool: &dyn MemoryPool) -> usize {
 }
 
 /// Returns the memory in bytes that all folding in `plan` reserves in `pool` when it is executed.
-pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
+pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
     let own = match plan.is::<FoldExec>() {
         true => plan.output_partitioning().partition_count() * table_bytes(pool),
         false => 0,
@@ -48,27 +48,25 @@ pub fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
 
 /// Turns rows into distinct rows with their counts.
 #[derive(Debug)]
-pub struct Fold;
+pub struct Fold {
+    /// Whether equal rows can be found. If not, each row stands for itself.
+    folds: bool,
+}
 
 /// [`Fold`] as an operator.
 pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
-    /// Folds the rows of `input`, whose columns are all foldable ([`is_foldable`]). The output has the columns of
+    /// Folds the rows of `input`, if grouping returns the values of all columns unchanged. The output has the columns of
     /// `schema` and [`ROWS`]; a dictionary column of `input` may be plain in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
-        Self::over(input, Fold, with_rows(schema))
+        let folds = schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()));
+        Self::over(input, Fold { folds }, with_rows(schema))
     }
 }
 
-/// Returns true if rows of `schema` can be folded, which requires that grouping returns the values of all columns
-/// unchanged.
-pub fn is_foldable(schema: &Schema) -> bool {
-    schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()))
-}
-
 /// Returns `schema` with the column [`ROWS`] at the end.
-pub fn with_rows(schema: &Schema) -> SchemaRef {
+fn with_rows(schema: &Schema) -> SchemaRef {
     let rows = Arc::new(Field::new(ROWS, DataType::UInt64, false));
     let fields = schema.fields().iter().cloned().chain([rows]);
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
@@ -100,9 +98,9 @@ impl Operator for Fold {
             table_bytes(pool.as_ref()),
         );
         // Without this memory, rows are passed on unfolded.
-        let table = match held.try_grow(room) {
-            Ok(()) => Some(Table::new(Arc::clone(&schema), room)?),
-            Err(_) => None,
+        let table = match self.folds && held.try_grow(room).is_ok() {
+            true => Some(Table::new(Arc::clone(&schema), room)?),
+            false => None,
         };
         let size = context.session_config().batch_size();
         let folding = Folding {

@@ -20,13 +20,14 @@ mod plain_type;
 mod pseudonym;
 pub mod randomize;
 mod recoding_plan;
+mod sort;
 
 pub use classes::Classes;
 pub use decode::DecodeExec;
 pub(crate) use distinct_rows::DistinctRows;
 pub use exec::RecodeExec;
-pub use fold::{FoldExec, ROWS, RepeatExec, is_foldable, set_aside, with_rows};
 pub use labelling::Grouped;
 pub use order_key::{ORDER_PREFIX, SUPPRESSED};
 pub use pseudonym::Pseudonym;
 pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
+pub use sort::PackedSortExec;

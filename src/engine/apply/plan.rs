@@ -1,23 +1,14 @@
 //! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operator::{ComputedTable, Operator, Rows, project};
-use crate::recode::{
-    DecodeExec, FoldExec, ORDER_PREFIX, ROWS, RecodeExec, RecodingPlan, RepeatExec, SUPPRESSED, is_foldable, set_aside,
-    with_rows,
-};
+use crate::recode::{DecodeExec, ORDER_PREFIX, PackedSortExec, RecodeExec, RecodingPlan, SUPPRESSED};
 use crate::source::{select_columns, source_plan};
-use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::dataframe::DataFrame;
-use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::reset_plan_states;
-use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use std::fmt;
 use std::sync::Arc;
 
@@ -42,20 +33,8 @@ pub(in crate::engine) async fn plan(
     let carried: Vec<usize> = (0..released.fields().len())
         .filter(|i| !is_told(released.field(*i).name()))
         .collect();
-    let carried_schema = released.project(&carried)?;
-    let is_folded = is_foldable(&carried_schema);
-    let rows = match is_folded {
-        true => {
-            let recoded = project(source.recoded(Arc::clone(&recoding), Strings::AsRead), &carried)?;
-            Arc::new(FoldExec::over_rows(recoded, &carried_schema))
-        }
-        false => project(source.recoded(Arc::clone(&recoding), Strings::Plain), &carried)?,
-    };
-    let schema = rows.schema();
-    let ascending = SortOptions {
-        descending: false,
-        nulls_first: false,
-    };
+    let schema = Arc::new(released.project(&carried)?);
+    let rows = project(source.recoded(Arc::clone(&recoding)), &carried)?;
     let is_order =
         |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
     let places = |names: &[String]| {
@@ -63,11 +42,10 @@ pub(in crate::engine) async fn plan(
         places.collect::<Result<Vec<usize>>>()
     };
     let (partition, hidden) = (places(first)?, places(last)?);
-    let order = (0..schema.fields().len()).filter(is_order);
-    let is_other = |i: &usize| {
-        !is_order(i) && ![ROWS, SUPPRESSED].contains(&schema.field(*i).name().as_str()) && !hidden.contains(i)
-    };
-    let others = (0..schema.fields().len()).filter(is_other);
+    let all = 0..schema.fields().len();
+    let order = all.clone().filter(is_order);
+    let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != SUPPRESSED && !hidden.contains(i);
+    let others = all.filter(is_other);
     // A reader cannot distinguish rows that are released alike. Columns that are not released, and the mark of
     // suppressed rows, are therefore compared last, so that no order reveals them.
     let suppressed = schema.index_of(SUPPRESSED).ok();
@@ -83,36 +61,8 @@ pub(in crate::engine) async fn plan(
             sorted.push(i);
         }
     }
-    let exprs = sorted.into_iter().map(|i| {
-        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(schema.field(i).name(), i));
-        PhysicalSortExpr::new(column, ascending)
-    });
-    let ordering = LexOrdering::new(exprs).ok_or_else(|| Error::internal("a release without columns"))?;
-    let several = rows.output_partitioning().partition_count() > 1;
-    let sort = SortExec::new(ordering.clone(), rows).with_preserve_partitioning(several);
-    let ordered: Arc<dyn ExecutionPlan> = match several {
-        true => Arc::new(SortPreservingMergeExec::new(ordering.clone(), Arc::new(sort))),
-        false => Arc::new(sort),
-    };
-    if !is_folded {
-        return Ok(Arc::new(DecodeExec::over_sorted(ordered, recoding, ordering, released)));
-    }
-    let decoded = DecodeExec::over_sorted(ordered, recoding, ordering, with_rows(&released));
-    Ok(Arc::new(RepeatExec::over_ordered(Arc::new(decoded), released)))
-}
-
-/// Returns the context that the plan of a release is executed in. A sort holds rows up to its share of the memory
-/// limit, and then needs as much again, plus memory for the sort keys, to sort them. It fails for lack of that memory
-/// unless the context reserves it.
-pub(in crate::engine) fn sorting_context(state: &SessionState, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
-    let mut state = state.clone();
-    let pool = &state.runtime_env().memory_pool;
-    if let MemoryLimit::Finite(limit) = pool.memory_limit() {
-        let left = limit.saturating_sub(pool.reserved() + set_aside(plan, pool.as_ref()));
-        let sorts = state.config().target_partitions().max(1);
-        state.config_mut().options_mut().execution.sort_spill_reservation_bytes = left / 9 * 5 / sorts;
-    }
-    state.task_ctx()
+    let ordered = Arc::new(PackedSortExec::over_rows(rows, sorted, schema));
+    Ok(Arc::new(DecodeExec::over_ordered(ordered, recoding, released)))
 }
 
 /// Returns the rows of a release in no particular order, with the columns of the order key last. Strings that are
@@ -121,7 +71,7 @@ pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    Ok(read(rows, &recoding).await?.recoded(recoding, Strings::AsRead))
+    Ok(read(rows, &recoding).await?.recoded(recoding))
 }
 
 /// The second scan of the source.
@@ -146,22 +96,10 @@ async fn read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Read> {
 }
 
 impl Read {
-    fn recoded(self, recoding: Arc<RecodingPlan>, strings: Strings) -> Arc<dyn ExecutionPlan> {
-        let schema = match strings {
-            Strings::Plain => self.released,
-            Strings::AsRead => recoding.as_read(&self.released, &self.rows.schema()),
-        };
+    fn recoded(self, recoding: Arc<RecodingPlan>) -> Arc<dyn ExecutionPlan> {
+        let schema = recoding.as_read(&self.released, &self.rows.schema());
         Arc::new(RecodeExec::over_source(self.rows, recoding, schema))
     }
-}
-
-/// The Arrow type of strings that are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Strings {
-    /// The type that they are released with.
-    Plain,
-    /// Dictionaries where the source's files store the strings as dictionaries.
-    AsRead,
 }
 
 /// Returns the table over a plan of [`plan`], which is executed with the settings of `state`.
@@ -185,7 +123,7 @@ pub(in crate::engine) fn without_order_key(
     Ok(project(plan, &kept)?)
 }
 
-/// The rows of a plan, which is executed again for each read. The memory for its sorts is reserved first.
+/// The rows of a plan, which is executed again for each read.
 #[derive(Debug)]
 pub(in crate::engine) struct Made {
     plan: Arc<dyn ExecutionPlan>,
@@ -205,8 +143,7 @@ impl Operator for Made {
         // A plan keeps state of its execution: a file scan that has handed out all its files returns no rows the
         // second time. Every check is a query of its own, so the state is reset.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
-        let context = sorting_context(&self.state, plan.as_ref());
-        Ok(execute_stream(plan, context)?)
+        Ok(execute_stream(plan, self.state.task_ctx())?)
     }
 }
 

@@ -5,7 +5,7 @@ use super::settled::Settled;
 use super::spool::Spool;
 use super::stage::Stage;
 use crate::engine::apply::Rewrite;
-use crate::engine::apply::plan::{sorting_context, without_order_key};
+use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
@@ -121,7 +121,7 @@ pub(in crate::engine) async fn keep_rows(
 }
 
 fn execute(job: &Job, rewrite: &Rewrite) -> Result<SendableRecordBatchStream> {
-    let context = sorting_context(&job.source.state(), rewrite.plan.as_ref());
+    let context = job.source.state().task_ctx();
     execute_stream(Arc::clone(&rewrite.plan), context).map_err(Error::from_data)
 }
 

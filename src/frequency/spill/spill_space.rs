@@ -1,7 +1,7 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! The files contain codes of values, never a value. They have no name, and disappear with the process, however it
-//! ends.
+//! The files contain codes of values, never a text; the numbers of rows that are sorted are their own codes. The files
+//! have no name, and disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};

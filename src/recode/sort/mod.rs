@@ -1,0 +1,298 @@
+//! The operator that sorts the rows of a release.
+//!
+//! Most columns of a release have few values beside their rows. The operator therefore packs each row into a few
+//! machine words that compare as the rows do: numbers as they are, and other values by their rank among the values of
+//! their column. The words determine the row, so words alone are sorted, merged and written to spill files, and the
+//! columns are made from them again in the end. Ranks are known only when all rows were read. Until then rows are held
+//! in the codes of a dictionary, packed batch by batch.
+//!
+//! Rows that cannot be packed (nested columns, or too many values for the memory) are sorted by DataFusion instead,
+//! in the same order: see [`general`].
+
+mod codes;
+mod general;
+mod layout;
+mod packing;
+mod runs;
+
+use super::fold::table_bytes;
+use crate::error::{Error, Result};
+use crate::frequency::SpillSpace;
+use crate::operator::{Input, Operator, OperatorExec, Rows};
+use crate::pool::{Pool, blocking, check_cancelled, map, threads};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use codes::{Coder, Coding};
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryReservation};
+use datafusion::physical_plan::execution_plan::reset_plan_states;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream, execute_stream_partitioned};
+use futures::{StreamExt, TryStreamExt, stream};
+use packing::{Chunk, Packing};
+use parking_lot::Mutex;
+use runs::{Merge, Store, Words, sort};
+use std::fmt;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// The bytes of rows that are sorted at once if memory has no limit.
+const RUN: usize = 1 << 23;
+/// The divisor of the memory limit that gives the most bytes of rows that a thread sorts at once.
+const PART: usize = 64;
+
+/// Sorts rows by columns, ascending, with NULL last.
+#[derive(Debug)]
+pub struct PackedSort {
+    /// All columns, the most significant first.
+    columns: Vec<usize>,
+}
+
+/// [`PackedSort`] as an operator.
+pub type PackedSortExec = OperatorExec<PackedSort>;
+
+impl PackedSortExec {
+    /// Sorts the rows of all partitions of `input` by all their `columns`, the most significant first. The output has
+    /// `schema`; a dictionary column of `input` may be plain in `schema`.
+    pub fn over_rows(input: Arc<dyn ExecutionPlan>, columns: Vec<usize>, schema: SchemaRef) -> Self {
+        Self::over(input, PackedSort { columns }, schema)
+    }
+}
+
+impl fmt::Display for PackedSort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "columns={}", self.columns.len())
+    }
+}
+
+impl Operator for PackedSort {
+    const NAME: &'static str = "PackedSortExec";
+    const INPUT: Input = Input::Whole;
+
+    fn run_whole(&self, input: &Arc<dyn ExecutionPlan>, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let (input, context, columns) = (Arc::clone(input), Arc::clone(context), self.columns.clone());
+        let sorted = async move {
+            let scan = Arc::clone(&input);
+            if let Some(rows) = packed(scan, columns.clone(), &schema, &context).await? {
+                return Ok(rows);
+            }
+            let plan = general::sorted(reset_plan_states(input)?, &columns, &schema)?;
+            let context = general::sorting_context(&context, plan.as_ref());
+            Ok::<_, DataFusionError>(execute_stream(plan, context)?.boxed())
+        };
+        Ok(stream::once(sorted).try_flatten().boxed())
+    }
+
+    fn estimate(&self, input: Option<usize>) -> Option<usize> {
+        input
+    }
+}
+
+/// Returns the sorted rows; `None` if they cannot be packed.
+async fn packed(
+    input: Arc<dyn ExecutionPlan>,
+    columns: Vec<usize>,
+    schema: &SchemaRef,
+    context: &Arc<TaskContext>,
+) -> Result<Option<Rows>> {
+    let read = input.schema();
+    let (space, pool) = (SpillSpace::of(context), Pool::of(context.session_config()));
+    let Some(scan) = Scan::try_new(&columns, &read, &space, context)? else {
+        return Ok(None);
+    };
+    let scan = Arc::new(scan);
+    let mut tasks = JoinSet::new();
+    for mut rows in execute_stream_partitioned(input, Arc::clone(context))? {
+        let mut partition = Partition::new(&scan)?;
+        tasks.spawn(async move {
+            while let Some(batch) = rows.next().await {
+                let Some((chunk, words)) = partition.pack(&batch.map_err(Error::from_data)?)? else {
+                    return Ok(None);
+                };
+                partition.keep(chunk, words).await?;
+                tokio::task::consume_budget().await;
+            }
+            Ok::<_, Error>(Some(partition.held))
+        });
+    }
+    // The memory of the values is held until the values are in order.
+    let mut held = vec![];
+    while let Some(done) = tasks.join_next().await {
+        match done.map_err(|e| Error::from_task("a scan task", &e))?? {
+            Some(values) => held.push(values),
+            None => return Ok(None),
+        }
+    }
+    let Some(scan) = Arc::into_inner(scan) else {
+        return Err(Error::internal("a scan goes on after its end"));
+    };
+    let sorted = pool.compute("sorting rows", move || scan.sorted()).await?;
+    drop(held);
+    let Some(sorted) = sorted else {
+        return Ok(None);
+    };
+    let (size, schema) = (context.session_config().batch_size(), Arc::clone(schema));
+    let batches = stream::try_unfold(sorted, move |mut sorted| {
+        let (columns, schema) = (columns.clone(), Arc::clone(&schema));
+        let next = blocking("merging sorted rows", move || {
+            let rows = sorted.merge.next(size)?;
+            Ok(match rows.is_empty() {
+                true => None,
+                false => Some((sorted.packing.batch(&rows, &columns, &schema)?, sorted)),
+            })
+        });
+        async move { Ok(next.await?) }
+    });
+    Ok(Some(batches.boxed()))
+}
+
+/// The rows of all partitions, packed as they are read.
+struct Scan {
+    columns: Vec<usize>,
+    codings: Vec<Coding>,
+    chunks: Mutex<Vec<(Chunk, Words)>>,
+    store: Store,
+    space: SpillSpace,
+    /// The memory that sorting takes beside the rows, and the bytes of rows that each thread sorts at once.
+    work: MemoryReservation,
+    run: usize,
+}
+
+/// The rows in order.
+struct Sorted {
+    merge: Merge,
+    packing: Arc<Packing>,
+    _held: MemoryReservation,
+}
+
+impl Scan {
+    /// Returns `None` if rows of `schema` cannot be packed, or memory has no room for it.
+    fn try_new(columns: &[usize], schema: &Schema, space: &SpillSpace, context: &TaskContext) -> Result<Option<Self>> {
+        let fields: Vec<&Field> = columns.iter().map(|column| schema.field(*column)).collect();
+        let run = match context.memory_pool().memory_limit() {
+            MemoryLimit::Finite(limit) => RUN.min(limit / PART),
+            _ => RUN,
+        };
+        let work = space.reservation("anonsql sorting");
+        // The rows in the codes of the scan, and in those of the order.
+        let bytes = 2 * run * context.session_config().target_partitions();
+        if !fields.iter().all(|f| Coding::is_possible(f.data_type())) || work.try_grow(bytes).is_err() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            codings: fields.into_iter().map(Coding::of).collect::<Result<_>>()?,
+            columns: columns.to_vec(),
+            chunks: Mutex::default(),
+            store: Store::new(space),
+            space: space.clone(),
+            work,
+            run,
+        }))
+    }
+
+    /// Sorts the rows. Returns `None` if a column needs more than 64 bits.
+    fn sorted(self) -> Result<Option<Sorted>> {
+        let chunks = self.chunks.into_inner();
+        let Some(packing) = Packing::of(&self.codings, chunks.iter().map(|(chunk, _)| chunk))? else {
+            return Ok(None);
+        };
+        let words = packing.words();
+        let rows: usize = chunks.iter().map(|(chunk, _)| chunk.rows()).sum();
+        // As many runs for each thread, so that no thread waits for another.
+        let runs = (rows * words * 8).div_ceil(self.run).next_multiple_of(threads());
+        let groups: Vec<_> = divided(chunks, rows.div_ceil(runs.max(1)))
+            .into_iter()
+            .map(|group| Mutex::new(Some(group)))
+            .collect();
+        let runs = map(groups.len(), |i| {
+            let mut run = vec![];
+            for (chunk, own) in groups[i].lock().take().into_iter().flatten() {
+                check_cancelled()?;
+                packing.append(&chunk, &self.store.take(own)?, &mut run);
+            }
+            sort(&mut run, words);
+            match self.store.hold(run) {
+                Ok(held) => Ok(held),
+                Err(run) => self.store.write(&run),
+            }
+        });
+        let runs = runs.into_iter().collect::<Result<Vec<_>>>()?;
+        let held = self.work;
+        held.try_resize(self.run + packing.bytes())
+            .or_else(|_| held.try_resize(self.run))
+            .map_err(Error::from_data)?;
+        Ok(Some(Sorted {
+            merge: Merge::new(Arc::new(self.store), words, runs, self.run)?,
+            packing: Arc::new(packing),
+            _held: held,
+        }))
+    }
+}
+
+/// Divides chunks into groups of about `rows` rows.
+fn divided(chunks: Vec<(Chunk, Words)>, rows: usize) -> Vec<Vec<(Chunk, Words)>> {
+    let mut groups: Vec<Vec<_>> = vec![];
+    let mut left = 0;
+    for (chunk, words) in chunks {
+        if left == 0 {
+            groups.push(vec![]);
+            left = rows;
+        }
+        left = left.saturating_sub(chunk.rows());
+        if let Some(group) = groups.last_mut() {
+            group.push((chunk, words));
+        }
+    }
+    groups
+}
+
+/// One partition of the rows.
+struct Partition {
+    scan: Arc<Scan>,
+    coders: Vec<Coder>,
+    /// The memory of the values of its columns, and the most bytes that they may take.
+    held: MemoryReservation,
+    most: usize,
+}
+
+impl Partition {
+    fn new(scan: &Arc<Scan>) -> Result<Self> {
+        Ok(Self {
+            coders: scan.codings.iter().map(Coding::coder).collect::<Result<_>>()?,
+            held: scan.space.reservation("anonsql values of rows"),
+            most: table_bytes(scan.space.pool().as_ref()),
+            scan: Arc::clone(scan),
+        })
+    }
+
+    /// Packs a batch. Returns `None` if that is not possible.
+    fn pack(&mut self, batch: &RecordBatch) -> Result<Option<(Chunk, Vec<u64>)>> {
+        let mut codes = vec![];
+        for (column, coder) in self.scan.columns.iter().zip(&mut self.coders) {
+            match coder.encode(batch.column(*column))? {
+                Some(encoded) => codes.push(encoded),
+                None => return Ok(None),
+            }
+        }
+        let own: usize = self.coders.iter().map(Coder::bytes).sum();
+        let shared: usize = self.scan.codings.iter().map(Coding::bytes).sum();
+        let has_room = own.max(shared) <= self.most && self.held.try_resize(own + shared).is_ok();
+        Ok(if has_room { Chunk::pack(&codes) } else { None })
+    }
+
+    /// Keeps a packed batch.
+    async fn keep(&self, chunk: Chunk, words: Vec<u64>) -> Result<()> {
+        let words = match self.scan.store.hold(words) {
+            Ok(held) => held,
+            Err(words) => {
+                let scan = Arc::clone(&self.scan);
+                blocking("writing packed rows", move || scan.store.write(&words)).await?
+            }
+        };
+        self.scan.chunks.lock().push((chunk, words));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
