@@ -37,5 +37,6 @@ mod suggest;
 mod terminal;
 mod threads;
 mod typed;
+mod utility;
 mod verify;
 mod warnings;
