@@ -80,7 +80,7 @@ impl Known {
 }
 
 /// Returns the distinct values of a column of `table`, and the hierarchy bound to them.
-pub(super) async fn bind(
+pub(crate) async fn bind(
     session: &SessionContext,
     table: &str,
     column: &str,

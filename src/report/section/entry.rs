@@ -1,18 +1,18 @@
-//! The definition of a section.
+//! The definition of a section of a report on `T`.
 
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Answer, Block, Tone};
 
-/// A section of every report.
-pub(super) struct Entry {
+/// A section of every report on a `T`.
+pub(in crate::report) struct Entry<T = Report> {
     /// The name of the section for links, of letters and hyphens.
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
     /// Returns the short answer, if the heading is a question that this report answers.
-    pub(super) answer: Option<fn(&Report) -> Option<Answer>>,
+    pub(super) answer: Option<fn(&T) -> Option<Answer>>,
     /// Returns the content below the heading and the answer.
-    pub(super) blocks: fn(&Report) -> Result<Vec<Block>>,
+    pub(super) blocks: fn(&T) -> Result<Vec<Block>>,
 }
 
 /// Returns the answer to a question about released records if there are none.
