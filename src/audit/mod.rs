@@ -33,6 +33,5 @@ mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};
 pub(crate) use evidence::{Evidence, Stated};
-pub(crate) use known::bind;
 pub(crate) use run::audit;
 pub use verification::Verification;

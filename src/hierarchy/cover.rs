@@ -56,10 +56,15 @@ impl Cover {
     /// Returns the cover of released bounds, structs of `low` and `high`.
     pub fn of_bounds(lookup: Arc<Lookup>, bounds: &ArrayRef) -> Result<Self> {
         let ends = bounds.as_struct();
-        Ok(Self {
+        Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
+    }
+
+    /// Returns the cover in which a NULL label says nothing.
+    pub fn with_null_as_any(self) -> Self {
+        Self {
             null_is_any: true,
-            ..Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?
-        })
+            ..self
+        }
     }
 
     /// Returns true if label number `label` covers the value of ground code `code`.
@@ -93,7 +98,8 @@ impl Cover {
         }
         let covered = self.labels.iter().enumerate().map(|(label, text)| {
             let Some(text) = text else {
-                return (known as u32..values.len() as u32).collect();
+                let first = if self.null_is_any { 0 } else { known };
+                return (first as u32..values.len() as u32).collect();
             };
             let mut codes = by_text.get(text).cloned().unwrap_or_default();
             codes.extend(self.ends.as_ref().map_or(0..0, |ends| ends.between(label, known)));
@@ -172,8 +178,9 @@ impl Ends {
             }
             from as u32
         };
-        let from = first(&|value| (self.low)(label, value) == Ordering::Greater);
-        let to = first(&|value| (self.high)(value, label) != Ordering::Greater);
+        let (is_low_open, is_high_open) = self.is_open[label];
+        let from = first(&|value| !is_low_open && (self.low)(label, value) == Ordering::Greater);
+        let to = first(&|value| is_high_open || (self.high)(value, label) != Ordering::Greater);
         from..to.max(from)
     }
 
@@ -304,8 +311,9 @@ mod tests {
         #[test]
         fn the_codes_under_a_label_are_those_that_it_covers(
             numbers in proptest::collection::btree_set(-20i64..60, 1..12),
-            ranges in proptest::collection::vec((-25i64..65, -25i64..65), 0..6),
+            ranges in proptest::collection::vec((-25i64..65, -25i64..65, 0u8..4), 0..6),
             has_null in proptest::bool::ANY,
+            null_is_any in proptest::bool::ANY,
         ) {
             let rows: Vec<[String; 3]> = numbers
                 .iter()
@@ -314,10 +322,15 @@ mod tests {
             let rows: Vec<[&str; 3]> = rows.iter().map(|r| r.each_ref().map(String::as_str)).collect();
             let values = numbers.iter().map(|n| Some(*n)).chain(has_null.then_some(None));
             let values: ArrayRef = Arc::new(values.collect::<Int64Array>());
-            let ranges = ranges.iter().map(|(a, b)| format!("[{a}, {b}]"));
+            let ranges = ranges.iter().map(|(a, b, open)| match open {
+                0 => format!("[, {b}]"),
+                1 => format!("[{a}, ]"),
+                _ => format!("[{a}, {b}]"),
+            });
             let own = rows.iter().flat_map(|r| r.map(str::to_string));
             let texts: StringArray = own.chain(ranges).map(Some).chain([Some("x".into()), None]).collect();
             let cover = Cover::new(lookup(Arc::clone(&values), &rows), texts).unwrap();
+            let cover = if null_is_any { cover.with_null_as_any() } else { cover };
             for (label, codes) in cover.covered().iter().enumerate() {
                 let one_by_one: Vec<u32> = (0..values.len() as u32).filter(|c| cover.covers(*c, label as u32)).collect();
                 proptest::prop_assert_eq!(codes, &one_by_one, "{}", label);

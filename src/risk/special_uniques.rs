@@ -251,12 +251,12 @@ mod tests {
                 rows.iter().filter(|other| same(other)).count() == 1
             };
             let found = SpecialUniques::of(&columns, &sizes, largest);
-            for row in 0..rows.len() {
+            for (row, class) in class_of.iter().enumerate() {
                 let mut wanted: Vec<u32> = (1u32..16)
                     .filter(|set| set.count_ones() as usize <= largest && is_unique(row, *set))
                     .filter(|set| (1..*set).all(|less| less & set != less || !is_unique(row, less)))
                     .collect();
-                let mut minimal = found.minimal[class_of[row]].clone();
+                let mut minimal = found.minimal[*class].clone();
                 wanted.sort_unstable();
                 minimal.sort_unstable();
                 prop_assert_eq!(minimal, wanted);

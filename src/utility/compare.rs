@@ -3,7 +3,7 @@
 use super::correlation::pearson;
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
-use super::figure::{Figure, Measure};
+use super::figure::{Classifier, Figure, Measure};
 use super::information::mutual_information;
 use super::naive_bayes::NaiveBayes;
 use super::sample::{Column, Sample};
@@ -47,14 +47,15 @@ impl Comparison {
         let Column { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
         let mut q = self.release.distribution(column, *values);
-        // Values that only the tested rows have are no values of the source.
-        let is_there: Vec<bool> = p.iter().map(|share| *share > 0.0).collect();
+        // Values that only the tested rows have play no part.
+        let is_there: Vec<bool> = p.iter().zip(&q).map(|(p, q)| *p > 0.0 || *q > 0.0).collect();
         for shares in [&mut p, &mut q] {
             let mut is_there = is_there.iter();
             shares.retain(|_| is_there.next() == Some(&true));
         }
         let labels = Some(self.release.occurring(column) as f64);
-        let mut figures = vec![Figure::new(Measure::Labels, labels).beside(Some(p.len() as f64))];
+        let raw = self.source.occurring(column);
+        let mut figures = vec![Figure::new(Measure::Labels, labels).beside(Some(raw as f64))];
         let has_rows = self.release.rows() > 0 && self.source.rows() > 0;
         let measured = |distance: f64| has_rows.then_some(distance);
         figures.push(Figure::new(Measure::TotalVariation, measured(total_variation(&p, &q))));
@@ -152,27 +153,27 @@ impl Comparison {
             }
         };
         let both = |accuracy: &dyn Fn(&Sample) -> Option<f64>| [accuracy(&self.release), accuracy(&self.source)];
-        let of = |name, [released, raw]: [Option<f64>; 2]| {
-            let figure = Figure::new(Measure::Accuracy(name), released).beside(raw);
+        let of = |classifier, [released, raw]: [Option<f64>; 2]| {
+            let figure = Figure::new(Measure::Accuracy(classifier), released).beside(raw);
             figure.of(&self.columns[class].name).note(note)
         };
         vec![
             of(
-                "most frequent class",
+                Classifier::MostFrequentClass,
                 both(&|rows| {
                     let most = NaiveBayes::train(rows, &self.columns, &[], class);
                     accuracy(tested, class, |value| most.classify(value))
                 }),
             ),
             of(
-                "naive Bayes",
+                Classifier::NaiveBayes,
                 both(&|rows| {
                     let bayes = NaiveBayes::train(rows, &self.columns, &features, class);
                     accuracy(tested, class, |value| bayes.classify(value))
                 }),
             ),
             of(
-                "decision tree",
+                Classifier::DecisionTree,
                 both(&|rows| {
                     let tree = DecisionTree::train(rows, &self.columns, &features, class);
                     accuracy(tested, class, |value| tree.classify(value))

@@ -1,7 +1,7 @@
 //! A classification tree: each inner node asks whether a row's value of one column is in one of two sets.
 //!
 //! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all columns. A column of
-//! numbers, dates or timestamps is cut between two values. The values of any other column are put in the order of their
+//! numbers, dates or timestamps is cut in the middle between two values. The values of any other column are put in the order of their
 //! share of the node's most frequent class and cut there. With two classes this finds the purest two sets, unless one of
 //! them is too small for a leaf. A node
 //! is not cut at depth [`DEPTH`], if it has one class, or if a part would have fewer than [`LEAST`] rows. A leaf answers
@@ -200,7 +200,7 @@ impl Growth<'_> {
         let (before, after) = order.split_at(at + 1);
         let weight = |values: &[usize]| values.iter().map(|v| rows_of[*v]).sum::<f64>();
         let mut is_first = match is_ordered {
-            true => (0..rows_of.len()).map(|value| value <= order[at]).collect(),
+            true => self.below(feature, order[at], order[at + 1]),
             false => vec![weight(before) >= weight(after); rows_of.len()],
         };
         if !is_ordered {
@@ -212,6 +212,18 @@ impl Growth<'_> {
             is_first,
             purity,
         })
+    }
+
+    /// Returns which values are nearer to `low` than to `high`, or below both, of a feature with numbers. NULL is not.
+    fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
+        let column = &self.columns[self.features[feature]];
+        let numbers = column.numbers.as_deref().unwrap_or_default();
+        let middle = match (numbers[low], numbers[high]) {
+            (Some(low), Some(high)) => low / 2.0 + high / 2.0,
+            _ => f64::INFINITY,
+        };
+        let is_below = |(value, number): (usize, &Option<f64>)| value <= low || value < high && *number <= Some(middle);
+        numbers.iter().enumerate().map(is_below).collect()
     }
 
     /// Returns the weight of each value of a feature and each class in a part.

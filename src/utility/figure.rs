@@ -1,10 +1,11 @@
 //! The figures of a comparison: counts, shares and distances, with names of columns and no value of a row.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What a figure measures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// The rows in classes.
     Rows,
@@ -22,8 +23,30 @@ pub enum Measure {
     Correlation(String),
     /// The mean absolute difference of all correlations.
     Correlations,
-    /// The accuracy of the classifier of this name.
-    Accuracy(&'static str),
+    /// The accuracy of a classifier.
+    Accuracy(Classifier),
+}
+
+/// What finds the class of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Classifier {
+    /// The most frequent class, whatever the row.
+    MostFrequentClass,
+    /// Naive Bayes.
+    NaiveBayes,
+    /// A decision tree.
+    DecisionTree,
+}
+
+impl fmt::Display for Classifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MostFrequentClass => "most frequent class",
+            Self::NaiveBayes => "naive Bayes",
+            Self::DecisionTree => "decision tree",
+        })
+    }
 }
 
 impl fmt::Display for Measure {
@@ -42,14 +65,8 @@ impl fmt::Display for Measure {
     }
 }
 
-impl Serialize for Measure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// One figure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The column that is measured; `None` for the whole table.
     pub column: Option<String>,
@@ -98,7 +115,7 @@ impl Figure {
 }
 
 /// All figures of a release.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Utility {
     /// The program that measured.
     pub software: String,

@@ -1,6 +1,6 @@
 //! A table as its distinct rows of labels, each label with the values that it covers.
 
-/// The values of a column: those of the source, and of the rows to test on.
+/// The values of a column: those of the source, of the rows to test on, and released values that the source has not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name of the column.

@@ -62,9 +62,9 @@ fn what_halves_keep() {
     assert_eq!(age(Measure::EarthMover).value, Some(0.0));
     let information = age(Measure::Information);
     assert_eq!((information.value, information.of_source), (Some(1.0), Some(1.0)));
-    let tree = figure(&figures, "job", Measure::Accuracy("decision tree"));
+    let tree = figure(&figures, "job", Measure::Accuracy(Classifier::DecisionTree));
     assert_eq!((tree.value, tree.of_source), (Some(1.0), Some(1.0)));
-    let most = figure(&figures, "job", Measure::Accuracy("most frequent class"));
+    let most = figure(&figures, "job", Measure::Accuracy(Classifier::MostFrequentClass));
     assert_eq!((most.value, most.of_source), (Some(0.5), Some(0.5)));
 }
 

@@ -6,6 +6,7 @@
 mod choice;
 mod entry;
 mod inference;
+mod kept;
 mod linkability;
 mod loss;
 mod not_covered;
@@ -31,6 +32,7 @@ pub(super) const SECTIONS: &[Entry] = &[
     linkability::ENTRY,
     inference::ENTRY,
     loss::ENTRY,
+    kept::ENTRY,
     choice::ENTRY,
     not_covered::ENTRY,
     terms::ENTRY,

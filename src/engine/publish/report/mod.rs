@@ -4,6 +4,7 @@ mod columns;
 mod facts;
 mod promises;
 mod risk;
+mod utility;
 
 pub(super) use facts::{Facts, Staged};
 
@@ -74,6 +75,7 @@ impl Facts<'_> {
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
             disclosure: self.disclosure().await?,
             suppression: self.suppression(),
+            utility: self.utility(staged.map(|s| s.target)).await?,
             choice: self.choice(),
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),

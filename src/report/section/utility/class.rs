@@ -24,7 +24,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         Some(rows) => text.text(". Classifiers were tested on the rows of ").name(rows).text("."),
         None => text.text(
             ". Classifiers were tested on the rows of the source, which are those that they were trained on; both figures \
-             are too good. TESTING ON names rows that neither has seen.",
+             are too good. UTILITY OF ... TESTING ON names rows that neither has seen.",
         ),
     };
     let mut blocks = vec![Block::Paragraph(text)];

@@ -1,35 +1,24 @@
 //! Reads a release, its source and the rows to test on, and measures them.
 
-use super::labels::{column, covered};
 use super::spec::UtilitySpec;
-use super::tables::{Texts, expression};
-use crate::engine::{Phase, ReleasedTable, recounting_session};
+use crate::engine::{Phase, Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role, with_nulls};
-use crate::hierarchy::{Lookup, plain_type};
+use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::partitions::partition_columns;
 use crate::session::sources::source::released_folder;
-use crate::utility::{Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample, Utility};
+use crate::sql::clause::QuasiIdentifierClause;
+use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
-use datafusion::logical_expr::ident;
-use datafusion::prelude::SessionContext;
 
 /// The tables of the session that measures.
 const RELEASED: &str = "released";
 const SOURCE: &str = "source";
 const TESTING: &str = "testing";
-/// The values of the source, and of the rows to test on.
-const VALUES: &str = "values_of_both";
-
-/// A column that can be compared: its name, its values, and its type in each table.
-struct Compared {
-    name: String,
-    lookup: Lookup,
-}
 
 impl AnonContext {
     /// Measures what the statement asks for. `file` is the report that will be written.
@@ -53,46 +42,27 @@ impl AnonContext {
 
         let session = recounting_session(&self.session.state(), self.observer.begin(Phase::Measure));
         let register = |name: &str, rows: DataFrame| session.register_table(name, rows.into_view());
-        let mut all = source
-            .rows
-            .clone()
-            .select(names.iter().map(ident).collect::<Vec<_>>())?;
         if let Some(testing) = &testing {
             same_types(&source.rows, &testing.rows, &names)?;
-            let rows = testing
-                .rows
-                .clone()
-                .select(names.iter().map(ident).collect::<Vec<_>>())?;
-            register(TESTING, rows.clone())?;
-            all = all.union(rows)?;
+            register(TESTING, testing.rows.clone())?;
         }
-        register(VALUES, all)?;
         register(SOURCE, source.rows)?;
         register(RELEASED, with_nulls(release.rows, &folders)?)?;
-
-        let (mut compared, mut unread) = (vec![], vec![]);
-        for name in names {
-            let reading = self.reading(&name, &statement.quasi_identifiers, manifest.as_ref())?;
-            let lookup = match is_scalar(&type_of(&session, RELEASED, &name).await?) {
-                true => reading.bind(&session, VALUES, &name).await?,
-                false => Err("its labels in the release are no texts or numbers".into()),
-            };
-            match lookup {
-                Ok(lookup) => compared.push(Compared { name, lookup }),
-                Err(why) => unread.push((name, why)),
-            }
-        }
-        let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
-        let released = ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref());
-        let released = texts(&session, &compared, RELEASED, &released.released()).await?;
-        let raw = texts(&session, &compared, SOURCE, SOURCE).await?;
-        let tested = match &testing {
-            Some(_) => Some(texts(&session, &compared, TESTING, TESTING).await?),
-            None => None,
+        let schema = session.table(RELEASED).await?.schema().as_arrow().clone();
+        bounds_as_text(&session, RELEASED, &names).await?;
+        let reading = |name: &String| {
+            let is_bounds = is_bounds(schema.field_with_name(name)?.data_type());
+            self.reading(name, is_bounds, &statement.quasi_identifiers, manifest.as_ref())
         };
-        let class = statement.class.clone();
-        let measure = move || figures(compared, unread, &released, &raw, tested.as_ref(), class.as_deref());
-        let figures = blocking("measuring", measure).await?;
+        let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
+        let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let tables = Tables {
+            session: &session,
+            released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
+            source: SOURCE,
+            testing: testing.as_ref().map(|_| TESTING),
+        };
+        let figures = figures(&tables, readings, statement.class.as_deref()).await?;
         Ok(Utility {
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
             release: release.name,
@@ -100,6 +70,53 @@ impl AnonContext {
             testing: testing.map(|t| t.name),
             class: statement.class.clone(),
             figures,
+        })
+    }
+
+    /// Returns how a released column is read: by the hierarchy that the statement names, or by the one of this session
+    /// that the manifest names.
+    fn reading(
+        &self,
+        column: &str,
+        is_bounds: bool,
+        named: &[QuasiIdentifierClause],
+        manifest: Option<&Manifest>,
+    ) -> Result<Reading> {
+        let form = match manifest.and_then(|m| m.form_of(column)) {
+            _ if is_bounds => LabelForm::Bounds,
+            form => form.unwrap_or_default(),
+        };
+        let of_manifest = manifest.filter(|m| m.hierarchy_of(column).is_some());
+        let named = named.iter().find(|q| q.column == column);
+        let hierarchy = match named.and_then(|q| q.hierarchy.as_ref()) {
+            Some(_) if form != LabelForm::Text => {
+                return Err(Error::usage(format!(
+                    "column {column:?}: LABELS {form} are read as the values that they are, without a hierarchy; leave USING \
+                     out"
+                )));
+            }
+            Some(name) => {
+                let hierarchy = self.hierarchy(name)?;
+                of_manifest.map_or(Ok(()), |m| m.require_hierarchy(column, &hierarchy))?;
+                return Ok(Reading {
+                    column: column.into(),
+                    hierarchy: Some(hierarchy),
+                    form,
+                    must_fit: true,
+                });
+            }
+            None => of_manifest.and_then(|m| m.hierarchy_of(column)).map(|h| h.name.as_str()),
+        };
+        let known = hierarchy.and_then(|name| self.hierarchies.read().get(name).cloned());
+        let hierarchy = match (known, of_manifest) {
+            (Some(hierarchy), Some(manifest)) if manifest.used(column, &hierarchy)? => Some(hierarchy),
+            _ => None,
+        };
+        Ok(Reading {
+            column: column.into(),
+            hierarchy,
+            form,
+            must_fit: false,
         })
     }
 }
@@ -181,101 +198,4 @@ fn same_types(source: &DataFrame, testing: &DataFrame, names: &[String]) -> Resu
         }
     }
     Ok(())
-}
-
-fn is_scalar(data_type: &DataType) -> bool {
-    let plain = plain_type(data_type);
-    !plain.is_nested() && !plain.is_binary()
-}
-
-async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
-    let table = session.table(table).await?;
-    Ok(table.schema().field_with_unqualified_name(column)?.data_type().clone())
-}
-
-/// Reads the compared columns of the rows `from`, which have the types of `table`.
-async fn texts(session: &SessionContext, compared: &[Compared], table: &str, from: &str) -> Result<Texts> {
-    let mut expressions = vec![];
-    for Compared { name, .. } in compared {
-        expressions.push(expression(name, &type_of(session, table, name).await?));
-    }
-    Texts::read(session, &expressions, from).await
-}
-
-/// Codes the rows, and returns all figures. A column that was not compared has a figure that says why.
-fn figures(
-    compared: Vec<Compared>,
-    mut unread: Vec<(String, String)>,
-    released: &Texts,
-    raw: &Texts,
-    tested: Option<&Texts>,
-    class: Option<&str>,
-) -> Result<Vec<Figure>> {
-    let (mut columns, mut at, mut release) = (vec![], vec![], Sample::empty(&released.counts));
-    let mut source = Sample::empty(&raw.counts);
-    let mut testing = tested.map(|tested| Sample::empty(&tested.counts));
-    for (i, Compared { name, lookup }) in compared.into_iter().enumerate() {
-        let column = column(&name, &lookup);
-        let codes = raw.coded(i, lookup.values())?;
-        let mut is_in_source = vec![false; column.values];
-        codes.iter().for_each(|code| is_in_source[*code as usize] = true);
-        let values = lookup.values().clone();
-        match covered(&name, lookup, released.array(i), &is_in_source)? {
-            Err(why) => unread.push((name, why)),
-            Ok(covered) => {
-                let raw = || Labels::raw(column.values);
-                release.push(Labels(covered), released.rows[i].clone());
-                source.push(raw(), codes);
-                if let (Some(testing), Some(tested)) = (&mut testing, tested) {
-                    testing.push(raw(), tested.coded(i, &values)?);
-                }
-                columns.push(column);
-                at.push(name);
-            }
-        }
-    }
-    let class = match class {
-        Some(class) => Some(class_of(
-            class,
-            &at,
-            &release,
-            &columns.iter().map(|c| c.values).collect::<Vec<_>>(),
-        )?),
-        None => None,
-    };
-    let comparison = Comparison {
-        columns,
-        source,
-        release,
-        testing,
-        class,
-    };
-    let mut figures = comparison.figures();
-    let not_measured = |(name, why): (String, String)| {
-        let figure = Figure::new(Measure::TotalVariation, None).of(&name);
-        figure.note(format!("not measured: {why}"))
-    };
-    figures.extend(unread.into_iter().map(not_measured));
-    Ok(figures)
-}
-
-/// Returns the index of the class label. Fails if its values are generalized or too many.
-fn class_of(class: &str, columns: &[String], release: &Sample, values: &[usize]) -> Result<usize> {
-    let raw = || {
-        Error::usage(format!(
-            "CLASS ({class}): classifiers are trained to find the class as it is in the source, and the release has other \
-             labels; name a column that is released as it is"
-        ))
-    };
-    let at = columns.iter().position(|c| c == class).ok_or_else(raw)?;
-    if release.labels[at].0.iter().any(|covered| covered.len() != 1) {
-        return Err(raw());
-    }
-    match values[at] {
-        n if n > MOST_CLASSES => Err(Error::usage(format!(
-            "CLASS ({class}): a class label has at most {MOST_CLASSES} values, and this column has {n}; name another \
-             column, or group its values in a query"
-        ))),
-        _ => Ok(at),
-    }
 }

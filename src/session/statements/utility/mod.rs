@@ -1,9 +1,7 @@
 //! `UTILITY OF`: measures what a release still says of its source ([`crate::utility`]).
 
-mod labels;
 mod measure;
 mod spec;
-mod tables;
 
 use super::entry::{Entry, Run, Statement};
 use crate::engine::StagedReport;
