@@ -6,11 +6,12 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 
 /// The searches, by the name of their row.
-const SEARCHES: [(&str, &str); 4] = [
-    ("auto", "auto"),
-    ("mondrian", "mondrian"),
-    ("top_down", "top_down"),
-    ("peel", "peel"),
+const SEARCHES: [(&str, &str); 5] = [
+    ("auto", "SEARCH USING auto"),
+    ("mondrian", "SEARCH USING mondrian"),
+    ("top_down", "SEARCH USING top_down"),
+    ("peel", "SEARCH USING peel"),
+    ("RECODING LOCAL", "RECODING LOCAL"),
 ];
 
 /// The measures, by the name of their column.
@@ -90,7 +91,7 @@ async fn accuracy(
     let of = |sign: &str| format!("(SELECT {columns} FROM folds WHERE fold_{time} {sign} {fold})");
     let quasi: Vec<&str> = COLUMNS.iter().copied().filter(|c| *c != CLASS).collect();
     let statement = format!(
-        "ANONYMIZE {} TO '{target}' OVERWRITE {} CLASS (\"{CLASS}\") SATISFYING k_anonymity({k}) SEARCH USING {search}",
+        "ANONYMIZE {} TO '{target}' OVERWRITE {} CLASS (\"{CLASS}\") SATISFYING k_anonymity({k}) {search}",
         of("<>"),
         quasi_identifiers(&quasi)
     );

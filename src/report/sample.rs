@@ -192,7 +192,12 @@ fn utility() -> Utility {
             of("zip <b>|`*", utility::Measure::Labels, Some(2.0), Some(90.0)),
             of("zip <b>|`*", utility::Measure::TotalVariation, Some(0.3), None),
             of("zip <b>|`*", utility::Measure::KullbackLeibler, Some(0.2), None),
-            of("age", utility::Measure::Correlation("income".into()), Some(0.3), Some(0.4)),
+            of(
+                "age",
+                utility::Measure::Correlation("income".into()),
+                Some(0.3),
+                Some(0.4),
+            ),
             Figure::new(utility::Measure::Correlations, Some(0.1)).note("of 1 pair of columns"),
             of(
                 "diagnosis",

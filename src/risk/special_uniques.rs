@@ -24,6 +24,8 @@
 //! Keane, A recursive search algorithm for statistical disclosure assessment, Data Mining and Knowledge Discovery 16,
 //! 2008, doi:10.1007/s10618-007-0078-6.
 
+use crate::error::Result;
+use crate::pool::check_cancelled;
 use std::collections::HashMap;
 
 /// The most columns: larger factorials have no exact sum.
@@ -42,10 +44,11 @@ pub struct SpecialUniques {
 
 impl SpecialUniques {
     /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by column; `sizes` has
-    /// the number of rows of each class. No two classes are equal.
-    pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Self {
+    /// the number of rows of each class. No two classes are equal. Fails only if nobody waits for the answer any more.
+    pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Result<Self> {
         let mut minimal: Vec<Vec<u32>> = vec![vec![]; sizes.len()];
         for set in sets(columns.len(), largest) {
+            check_cancelled()?;
             for class in alone(columns, sizes, set) {
                 let found = &mut minimal[class as usize];
                 if found.iter().all(|smaller| smaller & set != *smaller) {
@@ -54,12 +57,12 @@ impl SpecialUniques {
             }
         }
         let rows_in = |size: u64| size * sizes.iter().filter(|n| **n == size).count() as u64;
-        Self {
+        Ok(Self {
             minimal,
             columns: columns.len(),
             alone: rows_in(1),
             in_pairs: rows_in(2),
-        }
+        })
     }
 
     /// Returns the score of the rows of each class.
@@ -167,7 +170,7 @@ mod tests {
     /// Returns the special uniques of these rows, and their scores by row.
     fn scores<const M: usize>(rows: &[[&str; M]]) -> (SpecialUniques, Vec<usize>, Vec<f64>) {
         let (columns, sizes, class_of) = classes(rows);
-        let found = SpecialUniques::of(&columns, &sizes, M);
+        let found = SpecialUniques::of(&columns, &sizes, M).unwrap();
         let scores = found.scores();
         let by_row = class_of.iter().map(|class| scores[*class]).collect();
         (found, class_of, by_row)
@@ -234,7 +237,7 @@ mod tests {
             (number_of_sets(3, 2), number_of_sets(20, 3), number_of_sets(2, 9)),
             (6, 1350, 3)
         );
-        assert_eq!(SpecialUniques::of(&[], &[], 3).scores(), Vec::<f64>::new());
+        assert_eq!(SpecialUniques::of(&[], &[], 3).unwrap().scores(), Vec::<f64>::new());
     }
 
     proptest! {
@@ -250,7 +253,7 @@ mod tests {
                 let same = |other: &[u32; 4]| (0..4).all(|c| set >> c & 1 == 0 || other[c] == rows[row][c]);
                 rows.iter().filter(|other| same(other)).count() == 1
             };
-            let found = SpecialUniques::of(&columns, &sizes, largest);
+            let found = SpecialUniques::of(&columns, &sizes, largest).unwrap();
             for (row, class) in class_of.iter().enumerate() {
                 let mut wanted: Vec<u32> = (1u32..16)
                     .filter(|set| set.count_ones() as usize <= largest && is_unique(row, *set))

@@ -30,7 +30,7 @@ pub(crate) struct Reading {
 }
 
 /// A column with its values bound.
-pub(super) struct Compared {
+pub(super) struct ComparedColumn {
     pub(super) name: String,
     lookup: Lookup,
     form: LabelForm,
@@ -45,7 +45,7 @@ impl Reading {
         session: &SessionContext,
         released: &str,
         (source, testing): (&str, Option<&str>),
-    ) -> Result<std::result::Result<Compared, String>> {
+    ) -> Result<std::result::Result<ComparedColumn, String>> {
         let label = type_of(session, released, &self.column).await?;
         if plain_type(&label).is_nested() || plain_type(&label).is_binary() {
             return Ok(Err("its labels in the release are no texts or numbers".into()));
@@ -67,7 +67,7 @@ impl Reading {
         let bound = bind(session, VALUES, &self.column, &hierarchy).await;
         session.deregister_table(VALUES)?;
         match bound {
-            Ok((_, lookup)) => Ok(Ok(Compared {
+            Ok((_, lookup)) => Ok(Ok(ComparedColumn {
                 name: self.column,
                 lookup,
                 form: self.form,
@@ -106,7 +106,7 @@ fn is_of_data(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Data | ErrorKind::Usage)
 }
 
-impl Compared {
+impl ComparedColumn {
     /// Returns SQL for the cells of this column in a table, in which each cell is a text as the values are.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
@@ -145,14 +145,22 @@ impl Compared {
         is_in_source: &[bool],
     ) -> Result<std::result::Result<Labels, String>> {
         let labels = released.array(at);
-        let any: Vec<u32> = (0..).zip(is_in_source).filter(|(_, is)| **is).map(|(value, _)| value).collect();
+        let any: Vec<u32> = (0..)
+            .zip(is_in_source)
+            .filter(|(_, is)| **is)
+            .map(|(value, _)| value)
+            .collect();
         let covered = match self.is_own {
             true => {
                 let of = |(text, code): (Option<&str>, u32)| match text {
                     None if self.form != LabelForm::Text => any.clone(),
                     _ => vec![code],
                 };
-                labels.iter().zip(released.codes(at, self.lookup.values())?).map(of).collect()
+                labels
+                    .iter()
+                    .zip(released.codes(at, self.lookup.values())?)
+                    .map(of)
+                    .collect()
             }
             false => {
                 let cover = Cover::new(Arc::new(self.lookup), labels)?;

@@ -1,6 +1,6 @@
 //! Reads a release, its source and the rows to test on, and measures them.
 
-use super::labels::{Compared, Reading};
+use super::labels::{ComparedColumn, Reading};
 use super::tables::Texts;
 use crate::engine::recount::ReleasedTable;
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
 }
 
 /// Reads the compared columns of the rows `from`, which have the types of `table`.
-async fn texts(session: &SessionContext, compared: &[Compared], table: &str, from: &str) -> Result<Texts> {
+async fn texts(session: &SessionContext, compared: &[ComparedColumn], table: &str, from: &str) -> Result<Texts> {
     let mut cells = vec![];
     for column in compared {
         cells.push(column.cell(session, table).await?);
@@ -57,7 +57,7 @@ async fn texts(session: &SessionContext, compared: &[Compared], table: &str, fro
 
 /// Codes the rows, and returns all figures.
 fn measured(
-    compared: Vec<Compared>,
+    compared: Vec<ComparedColumn>,
     mut unread: Vec<(String, String)>,
     released: &Texts,
     raw: &Texts,

@@ -1,7 +1,7 @@
 //! The section on what is kept: the utility of the release, in the pictures of the report on utility.
 
-use super::entry::Entry;
-use super::{UTILITY, all};
+use super::entry::{Entry, all};
+use super::utility::list::UTILITY;
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Block, Line};

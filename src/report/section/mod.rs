@@ -17,11 +17,11 @@ mod terms;
 mod utility;
 mod warnings;
 
-use super::block::{Block, Section, Tile};
+use super::block::Tile;
 use super::facts::Report;
-use crate::error::Result;
-use crate::utility::Utility;
 use entry::Entry;
+pub(super) use entry::all;
+pub(super) use utility::list::UTILITY;
 
 /// Every section of the report on a release, in the order of the page.
 pub(super) const SECTIONS: &[Entry] = &[
@@ -37,30 +37,6 @@ pub(super) const SECTIONS: &[Entry] = &[
     not_covered::ENTRY,
     terms::ENTRY,
 ];
-
-/// Every section of the report on the utility of a release, in the order of the page.
-pub(super) const UTILITY: &[Entry<Utility>] = &[
-    utility::distributions::ENTRY,
-    utility::class::ENTRY,
-    utility::correlations::ENTRY,
-    utility::definitions::ENTRY,
-];
-
-/// Returns the sections that have something to say of these facts.
-pub(super) fn all<T>(sections: &[Entry<T>], facts: &T) -> Result<Vec<Section>> {
-    let section = |entry: &Entry<T>| {
-        let answer = entry.answer.and_then(|answer| answer(facts)).map(Block::Answer);
-        let blocks = (entry.blocks)(facts)?;
-        Ok(Section {
-            id: entry.id,
-            heading: entry.heading,
-            blocks: answer.into_iter().chain(blocks).collect(),
-        })
-    };
-    let mut sections: Vec<Section> = sections.iter().map(section).collect::<Result<_>>()?;
-    sections.retain(|section| !section.blocks.is_empty());
-    Ok(sections)
-}
 
 /// Returns the questions of a report with their short answers.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {

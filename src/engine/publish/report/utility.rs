@@ -36,7 +36,10 @@ impl Facts<'_> {
             hierarchy: s.hierarchy.clone(),
             ..plain(&s.column)
         });
-        let class = job.class_label.iter().filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
+        let class = job
+            .class_label
+            .iter()
+            .filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
         let readings = quasi.chain(sensitive).chain(class.map(plain));
         let readings: Vec<Reading> = readings.filter(|r| job.releases(&r.column)).collect();
         let tables = Tables {

@@ -15,8 +15,7 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
 const TERMS: &[(&str, &str)] = &[
     (
         "Total variation",
-        "half the sum, over the values of the source, of the difference between their shares in the source and in the \
-         release.",
+        "half the sum, over the values of both, of the difference between their shares in the source and in the release.",
     ),
     (
         "Divergence",
@@ -41,8 +40,6 @@ const TERMS: &[(&str, &str)] = &[
 ];
 
 fn blocks(_: &Utility) -> Result<Vec<Block>> {
-    let terms = TERMS
-        .iter()
-        .map(|(term, text)| (Line::default().strong(*term), Line::from(*text)));
+    let terms = TERMS.iter().map(|(term, text)| (Line::from(*term), Line::from(*text)));
     Ok(vec![Block::Terms(terms.collect())])
 }

@@ -1,9 +1,10 @@
-//! The sections of the report on the utility of a release.
+//! What a release still says of its source: distributions, the class, correlations.
 
-pub(super) mod class;
-pub(super) mod correlations;
-pub(super) mod definitions;
-pub(super) mod distributions;
+mod class;
+mod correlations;
+mod definitions;
+mod distributions;
+pub(super) mod list;
 
 use crate::report::block::Line;
 use crate::report::number::number;

@@ -2,13 +2,14 @@
 
 use super::spec::RiskSpec;
 use crate::engine::{ReleasedTable, with_one_zero};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::quoting::quote;
 use crate::risk::Weighed;
 use crate::source::stored;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 use arrow::row::{RowConverter, SortField};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::collections::HashMap;
@@ -23,7 +24,17 @@ pub(super) struct ClassedRows {
     pub(super) columns: Vec<Vec<u32>>,
     /// The rows of each class, and the sum of their weights.
     pub(super) classes: Vec<Weighed>,
+    /// The memory of all this, and of the figures that are made of it.
+    memory: MemoryReservation,
 }
+
+/// The bytes of a row: the number of its class, and its figures.
+const ROW: usize = 64;
+/// About the bytes of a class beside its codes: an entry of a hash map here, another one while special uniques are
+/// searched, and its figures.
+const CLASS: usize = 256;
+/// About the bytes of an entry of a hash map beside its text.
+const ENTRY: usize = 64;
 
 impl ClassedRows {
     /// Reads the rows of a table of a session that reads them in their order. Without WEIGHT, every row has the weight 1.
@@ -68,19 +79,22 @@ impl ClassedRows {
             class_of: vec![],
             columns: vec![vec![]; columns],
             classes: vec![],
+            memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
         let mut unfit = 0u64;
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;
-            let mut codes = vec![];
+            let (mut codes, mut bytes, classes) = (vec![], batch.num_rows() * ROW, found.classes.len());
             for (i, values) in values.iter_mut().enumerate() {
                 let texts = converters[i].convert_columns(&[Arc::clone(batch.column(i))])?;
+                let before = values.len();
                 codes.push(
                     texts
                         .iter()
                         .map(|text| number(values, text.data().to_vec()))
                         .collect::<Vec<u32>>(),
                 );
+                bytes += (values.len() - before) * (ENTRY + texts.size() / batch.num_rows().max(1));
             }
             let weights = batch.column(columns).as_primitive::<Float64Type>();
             let is_starred = batch.column(columns + 1).as_boolean();
@@ -109,6 +123,8 @@ impl ClassedRows {
                 class_found.weight += weight.unwrap_or(0.0);
                 found.class_of.push(Some(class));
             }
+            bytes += (found.classes.len() - classes) * (CLASS + 12 * columns);
+            found.reserve(bytes)?;
         }
         match (unfit, &statement.weight) {
             (1.., Some(weight)) => Err(Error::data(format!(
@@ -117,6 +133,19 @@ impl ClassedRows {
             ))),
             _ => Ok(found),
         }
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<()> {
+        self.memory.try_grow(bytes).map_err(|_| {
+            Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "the classes of {} rows do not fit the memory limit; raise --memory-limit, name fewer QUASI IDENTIFIERS, \
+                     or generalize them in a query",
+                    self.class_of.len()
+                ),
+            )
+        })
     }
 
     /// Returns the share of the population that the rows are by their weights; `None` without rows.

@@ -44,7 +44,7 @@ impl AnonContext {
 /// Returns one row of figures for each row.
 fn figures(rows: &ClassedRows, largest: usize, is_weighed: bool, fraction: Option<f64>) -> Result<RecordBatch> {
     let sizes: Vec<u64> = rows.classes.iter().map(|c| c.rows).collect();
-    let special = SpecialUniques::of(&rows.columns, &sizes, largest);
+    let special = SpecialUniques::of(&rows.columns, &sizes, largest)?;
     let fraction = fraction.or_else(|| rows.fraction().filter(|_| is_weighed));
     let risk = |class: &Weighed| match (is_weighed, fraction) {
         (true, _) => Some(class.risk()),

@@ -105,7 +105,9 @@ impl AnonContext {
                     must_fit: true,
                 });
             }
-            None => of_manifest.and_then(|m| m.hierarchy_of(column)).map(|h| h.name.as_str()),
+            None => of_manifest
+                .and_then(|m| m.hierarchy_of(column))
+                .map(|h| h.name.as_str()),
         };
         let known = hierarchy.and_then(|name| self.hierarchies.read().get(name).cloned());
         let hierarchy = match (known, of_manifest) {
