@@ -9,7 +9,7 @@ pub use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 /// Privacy models: a predicate over one equivalence class, and the same guarantee as SQL.
 pub mod model {
     pub use crate::model::{
-        Audit, Build, Class, Comparison, Monotonicity, Predicate, PrivacyModel, Reads, Relation, Subject,
+        Audit, Build, Class, Comparison, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Relation, Span, Subject,
     };
 }
 

@@ -66,12 +66,12 @@
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
 //! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
 //! | `recode` | yes | applying a choice, batch by batch |
+//! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | `model` | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
 //! | `metric` | no | quality metrics with their bounds |
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
-//! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |

@@ -2,7 +2,7 @@
 
 use anonsql::internal::catalogue::{Argument, Call, Value};
 use anonsql::internal::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, file};
-use anonsql::internal::job::{Choice, Constraint, Job, QuasiIdentifier, SourceTable, SuppressionLimit};
+use anonsql::internal::job::{Choice, Constraint, Job, QuasiIdentifier, Scope, SourceTable, SuppressionLimit};
 use anonsql::internal::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub fn job(
             meaning: "",
             call: k_anonymity,
             attribute: None,
-            subset: None,
+            scope: Scope::All,
         }],
         suppression,
         starred: false,

@@ -8,7 +8,7 @@ use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, cover, labels, order};
-use crate::engine::{Answers, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
+use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
@@ -33,6 +33,14 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     for (name, rows) in others {
         views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
     }
+    let with_levels = known.iter().filter_map(|known| {
+        Some(Generalized {
+            column: known.column.clone(),
+            hierarchy: Arc::clone(known.hierarchy.as_ref()?),
+            level: known.level()?,
+        })
+    });
+    released.generalized = with_levels.collect();
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
     bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
@@ -119,6 +127,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
         starred: starred.map_or(0, |m| m.rows_suppressed),
         suppressed: None,
         population: None,
+        generalized: vec![],
         answers: Answers::default(),
         whole: claim.against.as_ref().map(|_| WHOLE.into()),
     })
@@ -128,7 +137,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
 fn promises(claim: &Claim) -> Result<Vec<Promise<'_>>> {
     let promises = claim.constraints.iter().map(|c| {
         let hierarchy = attribute_hierarchy(claim, c)?;
-        Ok(Promise::of(c, &claim.quasi_identifiers, hierarchy))
+        Promise::of(c, &claim.quasi_identifiers, hierarchy)
     });
     promises.collect()
 }

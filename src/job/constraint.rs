@@ -2,6 +2,7 @@
 
 use super::roles::QuasiIdentifier;
 use crate::catalogue::Call;
+use crate::error::{Error, Result};
 use crate::model::PrivacyModel;
 
 /// A requested privacy model, with the columns that it is about.
@@ -15,8 +16,57 @@ pub struct Constraint {
     pub meaning: &'static str,
     /// The sensitive attribute that the model is about.
     pub attribute: Option<String>,
-    /// The positions of the quasi-identifiers whose groups must satisfy the model; `None` for all.
-    pub subset: Option<Vec<usize>>,
+    /// The quasi-identifiers whose groups must satisfy the model.
+    pub scope: Scope,
+}
+
+/// The quasi-identifiers whose groups must satisfy a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// All: the groups are the equivalence classes.
+    All,
+    /// The quasi-identifiers at these positions.
+    Columns(Vec<usize>),
+    /// Every subset of so many quasi-identifiers. For a model of class size this covers smaller subsets, whose groups
+    /// are larger.
+    Any(usize),
+}
+
+impl Scope {
+    /// The most subsets of a scope, each of which costs a GROUP BY a node.
+    const MOST: usize = 1000;
+
+    /// Returns the positions of each subset of `columns` quasi-identifiers, in lexicographic order. Fails as a usage
+    /// error if there are none or too many.
+    pub fn subsets(&self, columns: usize) -> Result<Vec<Vec<usize>>> {
+        let size = match self {
+            Self::All => return Ok(vec![(0..columns).collect()]),
+            Self::Columns(subset) => return Ok(vec![subset.clone()]),
+            Self::Any(size) => *size,
+        };
+        if size == 0 || size > columns {
+            return Err(Error::usage(format!(
+                "ON ANY {size}: write a number of quasi-identifiers from 1 to {columns}"
+            )));
+        }
+        let mut subsets: Vec<Vec<usize>> = vec![vec![]];
+        for chosen in 1..=size {
+            // The last column of a subset leaves enough columns behind it.
+            let longer = |subset: Vec<usize>| {
+                let next = subset.last().map_or(0, |last| last + 1);
+                (next..=columns - (size - chosen) - 1).map(move |i| [&subset[..], &[i]].concat())
+            };
+            subsets = subsets.into_iter().flat_map(longer).collect();
+            if subsets.len() > Self::MOST {
+                return Err(Error::usage(format!(
+                    "ON ANY {size} of {columns} quasi-identifiers is more than {} groupings; name the subsets that matter \
+                     with ON (column, ...), or ask for fewer columns at a time",
+                    Self::MOST
+                )));
+            }
+        }
+        Ok(subsets)
+    }
 }
 
 impl Constraint {
@@ -27,11 +77,20 @@ impl Constraint {
         if let Some(attribute) = &self.attribute {
             text += &format!(" ON {attribute}");
         }
-        if let Some(subset) = &self.subset {
-            let columns: Vec<&str> = subset.iter().map(|i| quasi_identifiers[*i].column.as_str()).collect();
-            text += &format!(" ON ({})", columns.join(", "));
+        match &self.scope {
+            Scope::All => {}
+            Scope::Columns(subset) => {
+                let columns: Vec<&str> = subset.iter().map(|i| quasi_identifiers[*i].column.as_str()).collect();
+                text += &format!(" ON ({})", columns.join(", "));
+            }
+            Scope::Any(size) => text += &format!(" ON ANY {size}"),
         }
         text
+    }
+
+    /// Returns true if the groups are the equivalence classes.
+    pub fn is_of_classes(&self) -> bool {
+        self.scope == Scope::All
     }
 }
 
@@ -62,5 +121,30 @@ impl SuppressionLimit {
                 share.min(u128::from(rows)) as u64
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_is_every_subset_of_that_size(columns in 1usize..10, size in 0usize..11) {
+            let masks = (0u32..1 << columns).filter(|mask| mask.count_ones() as usize == size);
+            let mut every: Vec<Vec<usize>> = masks.map(|mask| (0..columns).filter(|i| mask >> i & 1 == 1).collect()).collect();
+            every.sort();
+            match Scope::Any(size).subsets(columns) {
+                Ok(subsets) => prop_assert_eq!(subsets, every),
+                Err(e) => prop_assert!(size == 0 || size > columns, "{}", e),
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_groupings_are_refused_before_they_are_listed() {
+        let e = Scope::Any(30).subsets(60).unwrap_err().to_string();
+        assert!(e.contains("more than 1000 groupings"), "{e}");
     }
 }

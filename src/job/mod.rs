@@ -14,7 +14,7 @@ pub(crate) mod testing;
 pub use check::Purpose;
 pub(crate) use check::{check_population, check_report, may_divide};
 pub use choice::{Candidate, Choice};
-pub use constraint::{Constraint, SuppressionLimit};
+pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use report_file::ReportFile;
 pub(crate) use report_file::resolved;
 pub use roles::{Identifier, QuasiIdentifier, Randomization, Secret, Sensitive};
@@ -47,7 +47,7 @@ pub struct Job {
     pub keep: Vec<String>,
     /// The column whose distinct values are counted instead of rows.
     pub entity: Option<String>,
-    /// The population table for k_map, with the same quasi-identifiers.
+    /// The population table in which models count, with the same quasi-identifiers.
     pub population: Option<SourceTable>,
     /// The privacy models with their attributes and columns.
     pub constraints: Vec<Constraint>,

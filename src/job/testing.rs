@@ -3,7 +3,7 @@
 use crate::catalogue::{Argument, Call, Value};
 use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, values};
 use crate::job::{
-    Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Sensitive, SourceTable, SuppressionLimit, Target,
+    Choice, Constraint, Existing, Format, Job, QuasiIdentifier, Scope, Sensitive, SourceTable, SuppressionLimit, Target,
 };
 use crate::source::Pins;
 use crate::{metric, model};
@@ -79,7 +79,7 @@ pub(crate) fn constraint(name: &str, bound: i64, attribute: Option<&str>) -> Con
         meaning: "",
         call,
         attribute: attribute.map(str::to_string),
-        subset: None,
+        scope: Scope::All,
     }
 }
 

@@ -32,6 +32,27 @@ pub struct Relation {
     /// The rows of the population. The quasi-identifiers are generalized as in the release, and have the names in
     /// `group`.
     pub population: Option<String>,
+    /// What the labels of each quasi-identifier in `group` stand for, for a model that reads it.
+    pub(crate) labels: Vec<LabelSpans>,
+}
+
+/// What the labels of one quasi-identifier stand for.
+#[derive(Debug, Clone)]
+pub enum LabelSpans {
+    /// Every label has so many of the leaves under it.
+    Equal {
+        /// The leaves under a label.
+        leaves: u64,
+        /// All leaves of the hierarchy.
+        of: u64,
+    },
+    /// A relation with the columns `label`, a text, and `leaves`, the leaves under it.
+    Listed {
+        /// The name of the relation.
+        relation: String,
+        /// All leaves of the hierarchy.
+        of: u64,
+    },
 }
 
 /// A hierarchy as a relation: one row per ground value.
@@ -175,6 +196,18 @@ pub struct Audit {
 const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
+    /// Returns true if a release that reaches `one` is farther from the requirement than one that reaches `other`.
+    /// No class at all is better than any number.
+    pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
+        match (one, other) {
+            (Some(one), Some(other)) => match self.comparison {
+                Comparison::AtLeast => one < other,
+                Comparison::AtMost | Comparison::Below => one > other,
+            },
+            (one, other) => one.is_some() && other.is_none(),
+        }
+    }
+
     /// Returns true if `reached` satisfies the requirement. `None` (a release without a class) satisfies every
     /// requirement.
     pub(crate) fn holds(&self, reached: Option<f64>) -> bool {

@@ -13,7 +13,7 @@
 
 use super::audit::{Audit, Comparison, Relation};
 use super::exact::Decimal;
-use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
+use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;
@@ -56,8 +56,10 @@ impl Predicate for Prepared {
         true
     }
 
-    fn holds_overall(&self, classes: u64, released: u64) -> bool {
-        self.risk.compared_with(u128::from(classes), u128::from(released)) != Ordering::Greater
+    fn holds_overall(&self, release: &Overall) -> bool {
+        self.risk
+            .compared_with(u128::from(release.classes), u128::from(release.size))
+            != Ordering::Greater
     }
 }
 

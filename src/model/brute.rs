@@ -2,16 +2,21 @@
 //! share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
+use crate::lattice::Node;
 use std::collections::BTreeSet;
 
 /// A sensitive value; NULL comes after all others.
 type Value = (bool, Option<i64>);
+
+/// The classes of a release by their keys.
+pub(super) type Released<'a> = [(Vec<Option<String>>, Vec<&'a Row>)];
 
 /// One class, and its table.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) rows: &'a [&'a Row],
     pub(super) population: u64,
+    pub(super) node: &'a Node,
 }
 
 fn value(row: &Row) -> Value {
@@ -144,8 +149,90 @@ impl Brute<'_> {
                 }
             }
             ("max_risk", _) => most(1.0 / self.f()),
-            ("average_risk", _) => (1.0 / self.f(), true),
+            ("average_risk" | "population_uniqueness", _) => (1.0 / self.f(), true),
+            ("profitability", _) => {
+                // The ground values that could be meant, as a product over columns, on a logarithmic scale.
+                let columns = 0..self.table.groups.len();
+                let spans = columns.map(|i| {
+                    let (groups, value) = (&self.table.groups[i], self.rows[0].quasi_identifiers[i]);
+                    let label = groups.label(self.node.level(i), value);
+                    let all = leaves(self.table, i, groups.height(), &groups.label(groups.height(), None));
+                    (leaves(self.table, i, self.node.level(i), &label) as f64, all as f64)
+                });
+                let (here, all) = spans.fold((1.0, 1.0), |(a, b), (c, d)| (a * c, b * d));
+                let lost = if all > 1.0 { f64::ln(here) / f64::ln(all) } else { 0.0 };
+                let attacked = a[2] / self.f() > a[3];
+                let payout = a[0] * (1.0 - lost) - if attacked { a[1] / self.f() } else { 0.0 };
+                (-payout, payout > 1e-9)
+            }
+            ("delta_presence", _) => {
+                let share = self.f() / self.population as f64;
+                (share, a[0] - 1e-12 <= share && share <= a[1] + 1e-12)
+            }
             other => panic!("{other:?} has no definition here"),
         }
     }
+}
+
+/// Returns the value that the release of some classes of a node reaches under a model of the whole release, and whether
+/// it holds. Any other model holds.
+pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a): &(&str, &[f64])) -> (f64, bool) {
+    let size = |rows: &[&Row]| {
+        let brute = Brute {
+            table,
+            rows,
+            population: 0,
+            node,
+        };
+        brute.f()
+    };
+    let sizes: Vec<f64> = released.iter().map(|(_, rows)| size(rows)).collect();
+    match *model {
+        "average_risk" => {
+            let risk = sizes.len() as f64 / sizes.iter().sum::<f64>();
+            (risk, sizes.is_empty() || risk <= a[0] + 1e-12)
+        }
+        "delta_presence" => {
+            // Each person of the population by itself: the believed probability that it is in the table.
+            let of_person = |person: &Vec<Option<i64>>| {
+                let key = table.key(person, node)?;
+                let alike = table
+                    .population
+                    .iter()
+                    .filter(|q| table.key(q, node).as_ref() == Some(&key));
+                let class = released.iter().find(|(k, _)| *k == key);
+                Some(class.map_or(0.0, |(_, rows)| size(rows)) / alike.count() as f64)
+            };
+            let shares = table.population.iter().map(|person| of_person(person).unwrap_or(0.0));
+            let below = shares.clone().any(|share| share < a[0] - 1e-12);
+            let most = if below {
+                f64::INFINITY
+            } else {
+                shares.fold(0.0, f64::max)
+            };
+            (most, most <= a[1] + 1e-12)
+        }
+        "population_uniqueness" => {
+            let sizes = sizes.iter().map(|f| (*f as u64, 1)).collect();
+            let found = crate::risk::Uniqueness::of(&sizes, a[1], crate::risk::ClassEstimate::default());
+            let share = found.dankar.map_or(f64::INFINITY, |estimate| estimate.share);
+            (share, share <= a[0])
+        }
+        _ => (0.0, true),
+    }
+}
+
+/// Returns the number of leaves under a label of a quasi-identifier: the listed values, and NULL if a row of the table
+/// or of the population has it.
+pub(super) fn leaves(table: &Table, column: usize, level: u8, label: &Option<String>) -> u64 {
+    let groups = &table.groups[column];
+    let listed = groups
+        .values()
+        .filter(|v| groups.label(level, Some(*v)) == *label)
+        .count() as u64;
+    let sample = table.rows.iter().map(|r| r.quasi_identifiers[column]);
+    let has_null = sample
+        .chain(table.population.iter().map(|q| q[column]))
+        .any(|v| v.is_none());
+    listed + u64::from(has_null && groups.label(level, None) == *label)
 }

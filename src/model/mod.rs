@@ -13,6 +13,7 @@ mod beta_likeness;
 #[cfg(test)]
 mod brute;
 mod delta_disclosure;
+mod delta_presence;
 mod earth_mover;
 mod enhanced_beta_likeness;
 mod entropy_l_diversity;
@@ -23,18 +24,22 @@ mod l_diversity;
 mod max_risk;
 mod p_sensitive;
 mod personal_privacy;
+mod population_uniqueness;
 mod privacy_model;
+mod profitability;
 mod recursive_l_diversity;
 #[cfg(test)]
 mod reference;
 mod sensitive;
 mod t_closeness;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
-pub use audit::{Audit, Comparison, Relation, Tree};
+pub use audit::{Audit, Comparison, LabelSpans, Relation, Tree};
 pub use l_diversity::weakest as weakest_l_diversity;
-pub use privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
+pub use privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Span, Subject};
 pub use t_closeness::{CATEGORICAL, HIERARCHICAL, ORDERED, weakest as weakest_t_closeness};
 
 use crate::catalogue::Entry;
@@ -48,6 +53,7 @@ use crate::{
 pub static MODELS: &[Entry<Build>] = &[
     k_anonymity::ENTRY,
     k_map::ENTRY,
+    delta_presence::ENTRY,
     l_diversity::ENTRY,
     entropy_l_diversity::ENTRY,
     recursive_l_diversity::ENTRY,
@@ -59,6 +65,8 @@ pub static MODELS: &[Entry<Build>] = &[
     p_sensitive::ENTRY,
     max_risk::ENTRY,
     average_risk::ENTRY,
+    population_uniqueness::ENTRY,
+    profitability::ENTRY,
     personal_privacy::ENTRY,
 ];
 

@@ -5,6 +5,7 @@ use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest};
 use crate::hierarchy::Lookup;
+use crate::risk::Histogram;
 use std::fmt::Debug;
 
 /// The condition under which a model that holds for classes also holds for the classes into which they are merged.
@@ -44,6 +45,11 @@ pub struct Reads {
     pub hierarchy: bool,
     /// True if the model reads the population table.
     pub population: bool,
+    /// True if the model reads how many classes have which size ([`Overall`]). Its audit then returns no number but the
+    /// size of each class, in a column `f`.
+    pub sizes: bool,
+    /// True if the model reads how many ground values the labels of a class stand for ([`Class::labels`]).
+    pub labels: bool,
 }
 
 impl Reads {
@@ -53,6 +59,8 @@ impl Reads {
         whole: false,
         hierarchy: false,
         population: false,
+        sizes: false,
+        labels: false,
     };
     /// The sensitive attribute in each class and in the whole table.
     pub const WHOLE: Self = Self {
@@ -138,6 +146,48 @@ pub struct Class<'a> {
     /// distinct entities under ENTITY, where an entity with two values counts for both. Empty for a model that reads no
     /// sensitive attribute.
     pub histogram: &'a [(u32, u64)],
+    /// The span of the class's label in each quasi-identifier. Empty if no model reads it ([`Reads::labels`]).
+    pub labels: &'a [Span],
+}
+
+/// The ground values that a label stands for.
+///
+/// ```
+/// use anonsql::extend::model::Span;
+/// /// The share of a hierarchy that a label spans.
+/// fn share(label: &Span) -> f64 {
+///     label.leaves as f64 / label.of as f64
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Span {
+    /// The leaves of the hierarchy under the label.
+    pub leaves: u64,
+    /// All leaves of the hierarchy.
+    pub of: u64,
+}
+
+/// The release as a whole: its classes, all of which hold.
+///
+/// ```
+/// use anonsql::extend::model::Overall;
+/// /// The mean size of a class.
+/// fn mean(release: &Overall) -> f64 {
+///     release.size as f64 / release.classes.max(1) as f64
+/// }
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Overall {
+    /// The number of released classes.
+    pub classes: u64,
+    /// The sum of their sizes f (rows, or entities under ENTITY).
+    pub size: u64,
+    /// The rows of the population table whose class is not released; 0 without a population table.
+    pub outside: u64,
+    /// The number of classes by size. Empty if no model reads it ([`Reads::sizes`]).
+    pub(crate) sizes: Histogram,
 }
 
 /// A privacy model with its parameters.
@@ -218,6 +268,14 @@ pub trait PrivacyModel: Debug + Send + Sync {
 
     /// Returns the guarantee as SQL, which is counted again on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
+
+    /// Returns the value that a release with classes of these sizes reaches, for a model whose audit returns sizes
+    /// ([`Reads::sizes`]). `None` if there is no class.
+    #[doc(hidden)]
+    fn of_sizes(&self, sizes: &Histogram) -> Option<f64> {
+        let _ = sizes;
+        None
+    }
 }
 
 /// A privacy model prepared for one table.
@@ -252,10 +310,9 @@ pub trait Predicate: Debug + Send + Sync {
         None
     }
 
-    /// Returns true if the release as a whole holds, given that every class holds. `classes` is the number of released
-    /// classes, and `released` is the sum of their sizes f (rows, or entities under ENTITY).
-    fn holds_overall(&self, classes: u64, released: u64) -> bool {
-        let _ = (classes, released);
+    /// Returns true if the release as a whole holds, given that every class holds.
+    fn holds_overall(&self, release: &Overall) -> bool {
+        let _ = release;
         true
     }
 }

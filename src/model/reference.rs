@@ -106,6 +106,7 @@ impl Line {
             let class = Class {
                 size: *n,
                 population: 0,
+                labels: &[],
                 histogram: &histogram,
             };
             if *n >= 5 && self.predicate.holds(&class) {

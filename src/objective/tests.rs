@@ -16,6 +16,7 @@ impl Released for Classes {
     fn each_class(&self, read: &mut dyn FnMut(&Class)) {
         for (size, histogram) in &self.0 {
             read(&Class {
+                labels: &[],
                 size: *size,
                 population: 0,
                 histogram,

@@ -12,6 +12,7 @@
 
 mod adaptive_clustering;
 mod groups;
+mod local_suppression;
 mod mdav;
 mod mondrian;
 mod partitioner;
@@ -26,7 +27,7 @@ pub use groups::Partition;
 pub use partitioner::{Build, Partitioner};
 pub use table::{Column, Table};
 
-use crate::catalogue::{Argument, Arguments, Call, Entry, Value, find};
+use crate::catalogue::{Argument, Arguments, Call, Entry, Param, Value, find};
 use crate::error::Result;
 
 /// Every partitioning algorithm, in the order of help.
@@ -36,23 +37,28 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     top_down::ENTRY,
     adaptive_clustering::ENTRY,
     mdav::ENTRY,
+    local_suppression::ENTRY,
 ];
 
 /// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. None is the best on every table: peel loses
 /// least where hierarchies are fine, mondrian's cuts where they are coarse. Labels of a hierarchy are at times narrower
-/// than ranges with round ends, and they alone can be bounded by LEVELS.
+/// than ranges with round ends, and they alone can be bounded by LEVELS. The last two serve those who train models.
 pub fn best_of() -> Vec<Call> {
-    let by_hierarchy = Argument {
-        name: Some(ranges::NUMBERS.name.into()),
-        value: Value::Word(ranges::HIERARCHY.into()),
+    let peel = |option: Param, word: &str| {
+        let argument = Argument {
+            name: Some(option.name.into()),
+            value: Value::Word(word.into()),
+        };
+        Call {
+            args: vec![argument],
+            ..Call::bare(peel::ENTRY.info.name)
+        }
     };
     vec![
         Call::bare(mondrian::ENTRY.info.name),
         Call::bare(peel::ENTRY.info.name),
-        Call {
-            args: vec![by_hierarchy],
-            ..Call::bare(peel::ENTRY.info.name)
-        },
+        peel(ranges::NUMBERS, ranges::HIERARCHY),
+        peel(peel::GUIDE, peel::BY_CLASS),
         Call::bare(top_down::ENTRY.info.name),
     ]
 }

@@ -16,6 +16,23 @@ pub struct Column {
     pub weight: f64,
 }
 
+impl Column {
+    /// Returns, by ground code, the place of the value in an order where values under one label are side by side.
+    pub fn places(&self) -> Vec<u32> {
+        let levels = self.lookup.levels();
+        let mut codes: Vec<u32> = (0..self.lookup.values().len() as u32).collect();
+        codes.sort_by_key(|code| -> Vec<u32> {
+            let labels = levels.iter().rev().map(|level| level.representatives[*code as usize]);
+            labels.collect()
+        });
+        let mut places = vec![0; codes.len()];
+        for (place, code) in codes.iter().enumerate() {
+            places[*code as usize] = place as u32;
+        }
+        places
+    }
+}
+
 /// The distinct combinations of quasi-identifier values, numbered in the order of their keys, with a judge of groups of
 /// combinations.
 #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
@@ -40,6 +57,11 @@ pub trait Table {
 
     /// Returns true if every group with [`Table::least_rows`] rows holds, so that only the number of rows matters.
     fn rows_suffice(&self) -> bool;
+
+    /// Returns true if rows have limits of their own, which are kept after the table is divided (personal privacy).
+    fn rows_have_limits(&self) -> bool {
+        false
+    }
 
     /// Returns the number of rows that may be suppressed, beyond those that are in no combination.
     fn suppressible(&self) -> u64;

@@ -68,7 +68,7 @@ const SMALL_FRACTION: f64 = 0.1;
 impl Uniqueness {
     /// Returns the estimates for a sample that is the share `fraction` (above 0, at most 1) of its population. For a
     /// sample without uniques, the population is assumed to have none.
-    pub(super) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
+    pub(crate) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
         let population = histogram.rows() as f64 / fraction;
         let estimate = |uniques: f64| Estimate {
             uniques,

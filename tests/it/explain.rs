@@ -46,7 +46,7 @@ async fn explain_says_what_prunes_for_every_model() {
     models.push("k_anonymity(5) AND k_anonymity(20) ON (zip) AND entropy_l_diversity(2) ON disease".into());
     let mut said = String::new();
     for model in &models {
-        let population = if model.contains("k_map") {
+        let population = if model.contains("k_map") || model.contains("delta_presence") {
             "POPULATION people"
         } else {
             ""

@@ -19,7 +19,7 @@ fn chosen(search: &str) -> String {
 }
 
 /// The searches that divide the table, and one over the lattice, which is measured by the same formulas.
-const SEARCHES: [&str; 13] = [
+const SEARCHES: [&str; 14] = [
     LOCAL,
     "peel",
     "peel(rounds => 0, ranges => exact)",
@@ -32,6 +32,7 @@ const SEARCHES: [&str; 13] = [
     "top_down",
     "top_down(values)",
     "adaptive_clustering",
+    "local_suppression",
     "auto",
 ];
 

@@ -6,11 +6,13 @@ use super::decision::{Decision, Proof};
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::{Combinations, Groups, reserve};
 use super::infeasible::models;
+use crate::catalogue::Call;
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Tried;
 use crate::frequency::FrequencySet;
 use crate::job::{Candidate, Choice, Job};
+use crate::metric;
 use crate::pool::check_cancelled;
 use crate::search::{Budget, Oracle};
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -31,7 +33,7 @@ struct Division<'a> {
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as if it were alone.
-/// Decides for the partition of least loss by the job's metric; of equal ones for the first. An algorithm that does not
+/// Decides for the partition of least loss by the job's metric; of equal ones by the default metric, and then for the first. An algorithm that does not
 /// fit the memory limit, or whose turn comes when the time is over, is skipped if there is another; of a large table, so is
 /// a second form of an algorithm.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
@@ -62,7 +64,11 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
                     } else {
                         found.cost
                     });
-                    if best.as_ref().is_none_or(|best| found.cost < best.cost) {
+                    let wins = best
+                        .as_ref()
+                        .map(|best| beats(job, evaluator, &found, best))
+                        .transpose()?;
+                    if wins.unwrap_or(true) {
                         best = Some(found);
                     }
                 }
@@ -96,6 +102,16 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
         combinations: Some(Combinations::new(best.memory, evaluator, partition)?),
         ..Decision::chosen(evaluator, (best.classes, best.verdict), Proof::None)
     })
+}
+
+/// Returns true if a division loses less than another by the job's metric, or as much by it and less by the default metric.
+fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) -> Result<bool> {
+    if found.cost != best.cost {
+        return Ok(found.cost < best.cost);
+    }
+    let metric = metric::build(&Call::bare(metric::DEFAULT))?;
+    let value = |d: &Division| evaluator.measure_other(job, metric.as_ref(), &d.classes, &d.verdict);
+    Ok(value(found)? < value(best)?)
 }
 
 /// Has an algorithm divide the base set, and judges the groups as they would be released. Returns the reason too if the

@@ -8,7 +8,7 @@ use crate::hierarchy::Lookup;
 use crate::job::{Constraint, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::{self, Measure, Metric, View};
-use crate::model::{self, Class, Monotonicity, Predicate};
+use crate::model::{self, Class, Monotonicity, Overall, Predicate, Span};
 use crate::partition::Partition;
 use crate::pool::{check_cancelled, map, pieces};
 use std::sync::Arc;
@@ -20,8 +20,12 @@ pub(super) struct Rule {
     pub(super) monotonicity: Monotonicity,
     /// The position of the sensitive attribute among the details of the base set.
     pub(super) detail: Option<usize>,
-    /// For a model over a subset of the quasi-identifiers: whether each quasi-identifier is in the subset.
-    subset: Option<Vec<bool>>,
+    /// Whether the model reads how many classes have which size.
+    reads_sizes: bool,
+    /// Whether the model reads what labels stand for.
+    reads_labels: bool,
+    /// For a model over subsets of the quasi-identifiers: for each subset, whether each quasi-identifier is in it.
+    subsets: Vec<Vec<bool>>,
 }
 
 /// A metric to minimise or maximise, prepared for this table.
@@ -129,10 +133,12 @@ impl Evaluator {
             attribute: detail,
             hierarchy: hierarchy.as_ref(),
         };
-        let subset = constraint.subset.as_ref().map(|subset| {
-            let width = job.quasi_identifiers.len();
-            (0..width).map(|i| subset.contains(&i)).collect()
-        });
+        let width = job.quasi_identifiers.len();
+        let mut subsets = vec![];
+        if !constraint.is_of_classes() {
+            let among = |subset: Vec<usize>| (0..width).map(|i| subset.contains(&i)).collect();
+            subsets.extend(constraint.scope.subsets(width)?.into_iter().map(among));
+        }
         Ok(Rule {
             predicate: constraint.model.prepare(&subject)?,
             monotonicity: match job.entity {
@@ -140,7 +146,9 @@ impl Evaluator {
                 None => constraint.model.monotonicity(),
             },
             detail,
-            subset,
+            reads_sizes: constraint.model.reads().sizes,
+            reads_labels: constraint.model.reads().labels,
+            subsets,
         })
     }
 
@@ -207,36 +215,55 @@ impl Evaluator {
     pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
         let counts = set.counts().iter().enumerate();
         let mut kept: Vec<bool> = counts.map(|(i, n)| *n > 0 && wanted(i)).collect();
-        for rule in self.rules.iter().filter(|r| r.subset.is_none()) {
+        for rule in self.rules.iter().filter(|r| r.subsets.is_empty()) {
             self.apply(rule, set, &mut kept);
         }
-        self.apply_subsets(set, &mut kept)?;
-        let [classes, released, sizes] = self.sets.pool().install_for(set.len(), || self.sums(set, &kept));
+        let subsets_hold = self.apply_subsets(set, &mut kept)?;
+        let (released, overall) = self.overall(set, &kept);
         let suppressed = self.sets.base().rows - released;
-        let overall = self.rules.iter().all(|r| r.predicate.holds_overall(classes, sizes));
+        let mut full = self.rules.iter().filter(|r| r.subsets.is_empty());
+        let holds = subsets_hold && full.all(|r| r.predicate.holds_overall(&overall));
         Ok(Verdict {
             partition: None,
             kept,
-            classes,
+            classes: overall.classes,
             released,
             suppressed,
-            anonymous: suppressed <= self.limit && overall,
+            anonymous: suppressed <= self.limit && holds,
         })
     }
 
-    /// Returns the number of kept classes, the number of rows in them, and the sum of their sizes.
-    fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 3] {
+    /// Returns the number of rows in the kept classes, and these classes as the models of a whole release see them.
+    fn overall(&self, set: &FrequencySet, kept: &[bool]) -> (u64, Overall) {
+        let [classes, released, size, outside] = self.sets.pool().install_for(set.len(), || self.sums(set, kept));
+        let sizes = (0..set.len()).filter(|i| kept[*i] && self.rules.iter().any(|r| r.reads_sizes));
+        let overall = Overall {
+            classes,
+            size,
+            outside: outside + self.sets.base().unmapped_people,
+            sizes: sizes.map(|i| (self.size(set, i), 1)).collect(),
+        };
+        (released, overall)
+    }
+
+    /// Returns the number of kept classes, the number of rows in them, the sum of their sizes, and the rows of the
+    /// population in all other classes.
+    fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 4] {
         let pieces = pieces(set.len());
         let counted = map(pieces.len(), |piece| {
-            let (mut classes, mut released, mut sizes) = (0, 0, 0);
-            for i in pieces[piece].clone().filter(|i| kept[*i]) {
-                classes += 1;
-                released += set.counts()[i];
-                sizes += self.size(set, i);
+            let (mut classes, mut released, mut sizes, mut outside) = (0, 0, 0, 0);
+            for i in pieces[piece].clone() {
+                if kept[i] {
+                    classes += 1;
+                    released += set.counts()[i];
+                    sizes += self.size(set, i);
+                } else {
+                    outside += set.populations().map_or(0, |p| p[i]);
+                }
             }
-            [classes, released, sizes]
+            [classes, released, sizes, outside]
         });
-        [0, 1, 2].map(|of| counted.iter().map(|c| c[of]).sum())
+        [0, 1, 2, 3].map(|of| counted.iter().map(|c| c[of]).sum())
     }
 
     /// Clears `kept` for each class that fails the rule.
@@ -261,19 +288,38 @@ impl Evaluator {
         mut f: impl FnMut(&mut bool, &Class),
     ) {
         let attribute = detail.map(|d| (&set.details()[d], &self.sets.base().attributes[d]));
-        let mut histogram: Vec<(u32, u64)> = vec![];
+        let reads_labels = self.rules.iter().any(|r| r.reads_labels);
+        let (mut histogram, mut labels): (Vec<(u32, u64)>, Vec<Span>) = (vec![], vec![]);
         for (i, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept) {
             histogram.clear();
             if let Some((detail, attribute)) = attribute {
                 fill(&mut histogram, attribute, detail.class(i));
             }
+            if reads_labels {
+                labels.clear();
+                labels.extend(self.spans(set, i));
+            }
             let class = Class {
                 size: self.size(set, i),
                 population: set.populations().map_or(0, |p| p[i]),
                 histogram: &histogram,
+                labels: &labels,
             };
             f(kept, &class);
         }
+    }
+
+    /// Returns what the labels of a class of a node stand for.
+    fn spans(&self, set: &FrequencySet, class: usize) -> impl Iterator<Item = Span> {
+        let key_schema = &self.sets.base().key_schema;
+        key_schema.lookups().iter().enumerate().map(move |(column, lookup)| {
+            let level = lookup.level(set.node().level(column));
+            let label = level.codes[key_schema.layout().code(set.key(class), column) as usize];
+            Span {
+                leaves: level.leaves[label as usize],
+                of: lookup.total_leaves(),
+            }
+        })
     }
 
     /// Returns the size of a class: its rows, or its distinct entities if the job has an entity.
@@ -292,15 +338,15 @@ impl Evaluator {
 
     /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a failing group are
     /// removed. That may make a group of another subset too small, so the rules are applied until nothing changes.
-    fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
+    /// Returns whether the rules then hold for their groups as a whole.
+    fn apply_subsets(&self, set: &FrequencySet, kept: &mut [bool]) -> Result<bool> {
         let subsets: Vec<(&Rule, &Vec<bool>)> = self
             .rules
             .iter()
-            .filter_map(|r| Some((r, r.subset.as_ref()?)))
+            .flat_map(|r| r.subsets.iter().map(move |subset| (r, subset)))
             .collect();
-        let mut changed = !subsets.is_empty();
-        while changed {
-            changed = false;
+        loop {
+            let (mut changed, mut hold) = (false, true);
             for (rule, columns) in &subsets {
                 let mut levels = set.node().levels().to_vec();
                 for (i, lookup) in self
@@ -316,17 +362,20 @@ impl Evaluator {
                 }
                 let (entries, released) = set.filter(kept);
                 let (groups, group_of) = released.roll_up(&self.sets.base().key_schema, &Node::new(levels));
-                let mut holds = vec![true; groups.len()];
+                let mut holds: Vec<bool> = groups.counts().iter().map(|n| *n > 0).collect();
                 self.apply(rule, &groups, &mut holds);
                 for (entry, group) in entries.into_iter().zip(group_of) {
-                    if !holds[group as usize] {
+                    if kept[entry] && !holds[group as usize] {
                         kept[entry] = false;
                         changed = true;
                     }
                 }
+                hold &= rule.predicate.holds_overall(&self.overall(&groups, &holds).1);
+            }
+            if !changed {
+                return Ok(hold);
             }
         }
-        Ok(())
     }
 
     /// Returns the values of all metrics at a node, as defined, in the order they were given.
@@ -400,7 +449,7 @@ impl Evaluator {
 
 /// Returns the smallest number of rows that a class needs for the models to hold.
 fn least_rows(job: &Job) -> u64 {
-    let full = job.constraints.iter().filter(|c| c.subset.is_none());
+    let full = job.constraints.iter().filter(|c| c.is_of_classes());
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
 }
 

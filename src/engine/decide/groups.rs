@@ -5,7 +5,7 @@ use crate::engine::scan::{class_label_request, fill, position};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
 use crate::job::Job;
-use crate::model::Class;
+use crate::model::{Class, Overall};
 use crate::partition::{Column, Partition, Partitioner, Table};
 use crate::search::Oracle;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -54,6 +54,7 @@ pub(super) struct Groups<'a> {
     least_rows: u64,
     rows_suffice: bool,
     class_label: Option<usize>,
+    rows_have_limits: bool,
     scratch: RefCell<Scratch>,
 }
 
@@ -91,6 +92,7 @@ impl<'a> Groups<'a> {
             class_label: class_label_request(job)
                 .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
+            rows_have_limits: job.personal().is_some(),
             scratch: RefCell::default(),
         })
     }
@@ -160,7 +162,13 @@ impl Table for Groups<'_> {
             None => rows,
         };
         // A model of the release as a whole is checked for the group alone: if each part is within an average, so is
-        // the whole.
+        // the whole. Where that does not follow, the partition is judged as a whole at the end.
+        let alone = Overall {
+            classes: 1,
+            size,
+            outside: 0,
+            sizes: [(size, 1)].into_iter().collect(),
+        };
         self.evaluator.rules.iter().all(|rule| {
             let Scratch { histogram, .. } = &mut *scratch;
             histogram.clear();
@@ -174,8 +182,9 @@ impl Table for Groups<'_> {
                 size,
                 population: 0,
                 histogram: &scratch.histogram,
+                labels: &[],
             };
-            rule.predicate.holds(&class) && rule.predicate.holds_overall(1, size)
+            rule.predicate.holds(&class) && rule.predicate.holds_overall(&alone)
         })
     }
 
@@ -185,6 +194,10 @@ impl Table for Groups<'_> {
 
     fn rows_suffice(&self) -> bool {
         self.rows_suffice
+    }
+
+    fn rows_have_limits(&self) -> bool {
+        self.rows_have_limits
     }
 
     fn suppressible(&self) -> u64 {

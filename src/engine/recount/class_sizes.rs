@@ -4,14 +4,12 @@
 //! session's memory pool, so a table of any size is measured in bounded memory.
 
 use super::released::{Answers, ReleasedTable};
+use super::sql::{histogram, numbers};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role, SuppressedRows};
 use crate::quoting::quote;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, UInt64Type};
 use datafusion::prelude::SessionContext;
-use std::sync::Arc;
 
 /// The most classes that are kept in memory. The classes of fewer columns are then counted from the kept classes,
 /// without reading the table again.
@@ -35,6 +33,7 @@ impl ReleasedTable {
             suppressed: None,
             whole: None,
             population: None,
+            generalized: vec![],
             answers: Answers::default(),
         }
     }
@@ -156,31 +155,4 @@ fn named(columns: &[String]) -> String {
 fn keys(columns: usize) -> String {
     let keys: Vec<String> = (0..columns).map(|i| format!("g{i}")).collect();
     keys.join(", ")
-}
-
-/// Returns how often each size occurs among the values `f` that a query returns.
-async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
-    let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
-    Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
-}
-
-/// Returns the rows of a query that returns whole numbers.
-async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
-    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
-    let mut rows = vec![];
-    for batch in batches {
-        let columns = batch
-            .columns()
-            .iter()
-            .map(|c| arrow::compute::cast(c, &DataType::UInt64));
-        let columns = columns.collect::<Result<Vec<Arc<dyn Array>>, _>>()?;
-        let value = |row: usize| {
-            columns
-                .iter()
-                .map(|c| c.as_primitive::<UInt64Type>().value(row))
-                .collect()
-        };
-        rows.extend((0..batch.num_rows()).map(value));
-    }
-    Ok(rows)
 }

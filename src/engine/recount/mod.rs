@@ -11,12 +11,13 @@ mod read_back;
 mod recounted;
 mod released;
 mod session;
+mod spans;
 mod sql;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
-pub use released::{Answers, Promise, ReleasedTable};
+pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
 pub(crate) use sql::{answer_maxima_rightly, count, type_of, with_one_zero};

@@ -8,6 +8,7 @@ use super::promises::promises;
 use super::read_back::read_back;
 use super::released::{Answers, ReleasedTable};
 use super::session::recounting_session;
+use super::spans::generalized;
 use super::sql::steady;
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
@@ -110,7 +111,7 @@ pub(in crate::engine) async fn recount(
 /// released rows again, and some compare them with the whole table.
 fn rows_to_read(job: &Job, decision: &Decision) -> u64 {
     let released = decision.verdict.released + decision.starred_rows(job);
-    let reads = |c: &&Constraint| c.attribute.is_some() || c.subset.is_some() || c.model.reads().population;
+    let reads = |c: &&Constraint| c.attribute.is_some() || !c.is_of_classes() || c.model.reads().population;
     let promises = job.constraints.iter().filter(reads).count() as u64;
     let whole = job.constraints.iter().filter(|c| c.model.reads().whole).count() as u64;
     (2 + promises) * released + whole * decision.evaluator.rows()
@@ -150,7 +151,7 @@ impl Recount<'_> {
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
         let decided = (settled, self.written.recoding.as_ref());
         check_classes(self.session, decided, key_schema, &released, is_csv).await?;
-        let promises = if tell { promises(job) } else { vec![] };
+        let promises = if tell { promises(job)? } else { vec![] };
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
@@ -193,6 +194,7 @@ impl Recount<'_> {
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
+            generalized: generalized(job, decision),
             answers: Answers::default(),
         })
     }

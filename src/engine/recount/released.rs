@@ -4,7 +4,7 @@
 //! back, and each model states its guarantee as an aggregate query of its own
 //! ([`crate::model::PrivacyModel::audit`]).
 
-use super::sql::{count, number, with_one_zero};
+use super::sql::{count, histogram, number, with_one_zero};
 use crate::error::{Error, Result};
 use crate::folder::Check;
 use crate::hierarchy::{Hierarchy, TOP};
@@ -25,8 +25,8 @@ pub struct Promise<'a> {
     pub name: String,
     /// The privacy model.
     pub model: &'a dyn PrivacyModel,
-    /// The quasi-identifiers that define the classes.
-    pub group: Vec<String>,
+    /// The quasi-identifiers that define the classes: one or more subsets, each of which must hold.
+    pub groupings: Vec<Vec<String>>,
     /// The sensitive attribute of the promise.
     pub attribute: Option<String>,
     /// The hierarchy of the attribute, for a model that measures distances in it.
@@ -40,20 +40,28 @@ impl<'a> Promise<'a> {
         constraint: &'a Constraint,
         quasi_identifiers: &[QuasiIdentifier],
         hierarchy: Option<Arc<Hierarchy>>,
-    ) -> Self {
-        let column = |q: &QuasiIdentifier| q.column.clone();
-        let group = match &constraint.subset {
-            Some(subset) => subset.iter().map(|i| column(&quasi_identifiers[*i])).collect(),
-            None => quasi_identifiers.iter().map(column).collect(),
-        };
-        Self {
+    ) -> Result<Self> {
+        let columns = |subset: Vec<usize>| subset.iter().map(|i| quasi_identifiers[*i].column.clone()).collect();
+        let subsets = constraint.scope.subsets(quasi_identifiers.len())?;
+        Ok(Self {
             name: constraint.describe(quasi_identifiers),
             model: constraint.model.as_ref(),
-            group,
+            groupings: subsets.into_iter().map(columns).collect(),
             attribute: constraint.attribute.clone(),
             hierarchy,
-        }
+        })
     }
+}
+
+/// A quasi-identifier with the hierarchy and the level of its labels.
+#[derive(Debug, Clone)]
+pub struct Generalized {
+    /// The column.
+    pub column: String,
+    /// The hierarchy by which it was generalized.
+    pub hierarchy: Arc<Hierarchy>,
+    /// The level of all its labels.
+    pub level: u8,
 }
 
 /// The released rows, as a table of a session.
@@ -79,6 +87,8 @@ pub struct ReleasedTable {
     pub whole: Option<String>,
     /// The session's table of the population, generalized like the release, if a model counts in it.
     pub population: Option<String>,
+    /// The hierarchy and level of each generalized quasi-identifier, as far as they are known.
+    pub generalized: Vec<Generalized>,
     /// The answers to earlier queries, which stay valid because the rows do not change.
     pub answers: Answers,
 }
@@ -158,23 +168,42 @@ impl ReleasedTable {
                 ),
                 _ => None,
             };
-            let relation = Relation {
+            let mut relation = Relation {
                 whole: self.whole.as_deref().map(quote),
                 population: self.population.as_deref().map(quote),
                 attribute_tree,
                 released: self.released(),
-                group: promise.group.iter().map(|c| quote(c)).collect(),
+                group: vec![],
                 attribute: promise.attribute.as_deref().map(quote),
                 entity: entity.clone(),
+                labels: match promise.model.reads().labels {
+                    true => self.label_spans(session, promise).await?,
+                    false => vec![],
+                },
             };
-            let audit = promise.model.audit(&relation);
-            let reached = self.answers.number(session, &audit.sql).await?;
-            checks.push(Check {
-                check: promise.name.clone(),
-                required: audit.required,
-                reached,
-                ok: audit.holds(reached),
-            });
+            let mut worst: Option<Check> = None;
+            for group in &promise.groupings {
+                relation.group = group.iter().map(|c| quote(c)).collect();
+                let audit = promise.model.audit(&relation);
+                let reached = match promise.model.reads().sizes {
+                    true => promise.model.of_sizes(&histogram(session, &audit.sql).await?),
+                    false => self.answers.number(session, &audit.sql).await?,
+                };
+                let check = Check {
+                    check: promise.name.clone(),
+                    required: audit.required,
+                    reached,
+                    ok: audit.holds(reached),
+                };
+                let is_worse = |worst: &Check| match check.ok == worst.ok {
+                    true => audit.is_worse(check.reached, worst.reached),
+                    false => worst.ok,
+                };
+                if worst.as_ref().is_none_or(is_worse) {
+                    worst = Some(check);
+                }
+            }
+            checks.extend(worst);
         }
         Ok(checks)
     }

@@ -1,10 +1,12 @@
-//! Queries to DataFusion that return one number, and workarounds for their answers.
+//! Queries to DataFusion that return numbers, and workarounds for their answers.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
+use crate::risk::Histogram;
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::datatypes::{DataType, Float64Type, UInt64Type};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use std::sync::Arc;
 
 /// Disables an optimization with a wrong result: DataFusion 55.2 skips files and row groups by the maximum that a
 /// plain column has reached, even if the same query asks for the maximum of an expression. `max(a + b), max(c)` is
@@ -68,6 +70,33 @@ pub(in crate::engine) fn steady(value: f64) -> f64 {
 /// Returns the only number of a query's answer as a count.
 pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
     Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
+}
+
+/// Returns how often each size occurs among the values `f` that a query returns.
+pub(super) async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
+    let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
+    Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())
+}
+
+/// Returns the rows of a query that returns whole numbers.
+pub(super) async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Vec<u64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    let mut rows = vec![];
+    for batch in batches {
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|c| arrow::compute::cast(c, &DataType::UInt64));
+        let columns = columns.collect::<Result<Vec<Arc<dyn Array>>, _>>()?;
+        let value = |row: usize| {
+            columns
+                .iter()
+                .map(|c| c.as_primitive::<UInt64Type>().value(row))
+                .collect()
+        };
+        rows.extend((0..batch.num_rows()).map(value));
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]

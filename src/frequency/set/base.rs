@@ -35,6 +35,8 @@ pub struct Base {
     /// The number of rows that are suppressed because of a value that its hierarchy does not know; they are in no
     /// class.
     pub unmapped_rows: u64,
+    /// The number of rows of the population that are in no class because of such a value; 0 without a population.
+    pub unmapped_people: u64,
     /// The number of rows of each ground value over the whole table, per quasi-identifier.
     pub marginals: Vec<Vec<u64>>,
     /// The attributes of the set's details, in the same order.
@@ -87,7 +89,8 @@ impl Base {
         let classes = keys.len() / words;
 
         let (counts, unmapped_rows) = sums(&sample, maps, classes);
-        let populations = population.as_ref().map(|p| sums(p, population_maps, classes).0);
+        let people = population.as_ref().map(|p| sums(p, population_maps, classes));
+        let (populations, unmapped_people) = people.map_or((None, 0), |(counts, unmapped)| (Some(counts), unmapped));
 
         let mut attributes = vec![];
         let mut details = vec![];
@@ -110,6 +113,7 @@ impl Base {
             set: BaseSet::Held(set),
             rows: sample.rows,
             unmapped_rows,
+            unmapped_people,
             marginals,
             attributes,
             key_schema,
@@ -132,6 +136,7 @@ impl Base {
             set: BaseSet::Spilled(Arc::new(spilled)),
             rows,
             unmapped_rows,
+            unmapped_people: 0,
             marginals,
             attributes: vec![],
         })

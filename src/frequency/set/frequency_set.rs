@@ -116,9 +116,11 @@ impl FrequencySet {
             + self.details.iter().map(Detail::bytes).sum::<usize>()
     }
 
-    /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
+    /// Returns the positions of the entries for which `keep` is true, and the set of these entries. With a population
+    /// all entries stay, because its rows remain; those for which `keep` is false then have no rows of the sample.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
-        let entries: Vec<usize> = (0..self.len()).filter(|i| keep[*i]).collect();
+        let stays = |i: &usize| keep[*i] || self.populations.is_some();
+        let entries: Vec<usize> = (0..self.len()).filter(stays).collect();
         let pick = |values: &ScalarBuffer<u64>| entries.iter().map(|i| values[*i]).collect::<Vec<u64>>().into();
         let details = self
             .details
@@ -128,6 +130,7 @@ impl FrequencySet {
                 let triples = entries
                     .iter()
                     .zip(0..)
+                    .filter(|(i, _)| keep[**i])
                     .flat_map(|(i, class)| detail.class(*i).map(move |(c, n)| (class, c, n)));
                 Detail::from_triples(entries.len(), *cardinality, triples)
             });
@@ -139,7 +142,11 @@ impl FrequencySet {
                 .flat_map(|i| self.key(*i).iter().copied())
                 .collect::<Vec<u64>>()
                 .into(),
-            counts: pick(&self.counts),
+            counts: entries
+                .iter()
+                .map(|i| if keep[*i] { self.counts[*i] } else { 0 })
+                .collect::<Vec<u64>>()
+                .into(),
             populations: self.populations.as_ref().map(pick),
             details: details.collect(),
             cardinalities: self.cardinalities.clone(),

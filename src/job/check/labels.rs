@@ -25,8 +25,23 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
              {data_type}; write LABELS MODE or LABELS TEXT, or cast the column in a query"
         )));
     }
+    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
+        return Err(Error::usage(format!(
+            "column {column}: {} counts the values under each label of a hierarchy's level, and LABELS {form} is none of \
+             them; write LABELS TEXT",
+            c.call
+        )));
+    }
     if !form.is_of_class() {
         return Ok(());
+    }
+    // A value of the class tells classes apart that have the same label in the column.
+    if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
+        return Err(Error::usage(format!(
+            "column {column}: {} is about groups of classes, and LABELS {form} tells the classes of a group apart; write \
+             LABELS TEXT, BOUNDS or MIDPOINT",
+            c.describe(&job.quasi_identifiers)
+        )));
     }
     if let Some((low, high)) = q.levels.filter(|(low, _)| *low > 0) {
         return Err(Error::usage(format!(

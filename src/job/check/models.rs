@@ -8,6 +8,13 @@ use crate::job::{Constraint, Job};
 /// weights without effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     check_population(&job.constraints, job.population.is_some())?;
+    if let (Some(c), Some(_)) = (job.constraints.iter().find(|c| c.model.reads().labels), &job.population) {
+        return Err(Error::usage(format!(
+            "{} counts the values of the table under each label, and a population has values of its own; leave out \
+             POPULATION and the models that count in it",
+            c.call
+        )));
+    }
     if purpose == Purpose::Front {
         // For a front, the objectives may replace the models, and the weights are those of its metrics.
         return Ok(());
@@ -28,12 +35,15 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
 
 /// Refuses a population that no model counts in, and a model that counts in a population if none is named.
 pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
-    let counts = constraints.iter().any(|c| c.model.reads().population);
-    if is_named == counts {
-        return Ok(());
+    let counts = constraints.iter().find(|c| c.model.reads().population);
+    match counts {
+        Some(c) if !is_named => Err(Error::usage(format!(
+            "{} counts in a population table: name it with POPULATION table",
+            c.call.name
+        ))),
+        None if is_named => Err(Error::usage(
+            "POPULATION is named, but no model counts in it; k_map and delta_presence do",
+        )),
+        _ => Ok(()),
     }
-    Err(Error::usage(match counts {
-        true => "k_map counts in a population table: name it with POPULATION table",
-        false => "POPULATION is named, but no model counts in it; k_map does",
-    }))
 }

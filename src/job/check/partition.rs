@@ -42,7 +42,7 @@ impl Job {
 /// Refuses requests that a partitioning algorithm cannot meet. `name` is what the statement calls it.
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
-    if let Some(c) = job.constraints.iter().find(|c| c.subset.is_some()) {
+    if let Some(c) = job.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(
             "{name} judges whole equivalence classes, and {} is about the groups of some quasi-identifiers; {instead}",
             c.describe(&job.quasi_identifiers)
@@ -51,6 +51,12 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
     if let Some(c) = job.constraints.iter().find(|c| c.model.reads().population) {
         return Err(Error::usage(format!(
             "{} counts in a population table, whose rows are in no group of {name}; {instead}",
+            c.call
+        )));
+    }
+    if let Some(c) = job.constraints.iter().find(|c| c.model.reads().labels) {
+        return Err(Error::usage(format!(
+            "{} reads what the labels of a hierarchy's level stand for, which {name} mixes; {instead}",
             c.call
         )));
     }

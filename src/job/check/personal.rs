@@ -30,7 +30,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if attribute.is_none_or(|a| a.hierarchy.is_none()) {
         return refuse("generalizes the sensitive attribute: give its hierarchy, SENSITIVE (column USING hierarchy)");
     }
-    if constraint.subset.is_some() {
+    if !constraint.is_of_classes() {
         return refuse("is about the rows of whole classes; leave out the list of columns");
     }
     if job.sensitive.iter().any(|s| s.randomization.is_some()) {
@@ -51,7 +51,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     }
     let other = job.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        c.model.limit_column().is_none() && (reads.attribute || reads.population || c.subset.is_some())
+        c.model.limit_column().is_none() && (reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(

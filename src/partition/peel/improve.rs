@@ -11,8 +11,11 @@ use std::collections::HashSet;
 const NEIGHBOURS: usize = 4;
 
 /// The number of cells that a round may join or measure in exchanges among neighbours; half as many more dissolve classes.
-/// A round sees a part of a large table only.
 const ROUND: u64 = 1 << 24;
+
+/// The same for a table that is too large for [`COMPARED`], of which a round sees a part only. All rounds together cost
+/// less than its scans.
+const LARGE_ROUND: u64 = 1 << 22;
 
 /// The number of cells that a round may measure to compare blocks with all classes.
 const FAR: u64 = 1 << 26;
@@ -83,10 +86,11 @@ impl<'a> Improvement<'a> {
                 let start = context.rng.random_range(0..order.len());
                 order.rotate_left(start);
             }
-            let limit = self.space.work() + ROUND;
+            let round = if self.is_large() { LARGE_ROUND } else { ROUND };
+            let limit = self.space.work() + round;
             if let Err(stop) = self
                 .exchange(&order, limit, context)
-                .and_then(|()| self.dissolve(&order, limit + ROUND / 2, context))
+                .and_then(|()| self.dissolve(&order, limit + round / 2, context))
                 .and_then(|()| self.among_all(context))
             {
                 return Some(stop);
@@ -99,15 +103,20 @@ impl<'a> Improvement<'a> {
         None
     }
 
-    /// Compares blocks with all classes, if these are few enough.
-    fn among_all(&mut self, context: &Context) -> Result<(), Stop> {
+    /// Returns whether comparing all combinations with all classes is out of reach.
+    fn is_large(&self) -> bool {
         let cells = [self.space.len(), self.space.columns(), self.classes.len()];
         let cells = cells
             .into_iter()
             .fold(1u64, |product, n| product.saturating_mul(n as u64));
-        match cells <= COMPARED {
-            true => self.reach(self.space.work() + FAR, context),
-            false => Ok(()),
+        cells > COMPARED
+    }
+
+    /// Compares blocks with all classes, if these are few enough.
+    fn among_all(&mut self, context: &Context) -> Result<(), Stop> {
+        match self.is_large() {
+            true => Ok(()),
+            false => self.reach(self.space.work() + FAR, context),
         }
     }
 
@@ -162,10 +171,10 @@ impl<'a> Improvement<'a> {
     /// Moves a combination to class `to` if that loses less and both classes hold afterwards.
     fn try_move(&mut self, combination: u32, to: u32) {
         let (space, from) = (self.space, self.class_of[combination as usize]);
-        if from == to {
+        let (source, target) = (&self.classes[from as usize], &self.classes[to as usize]);
+        if from == to || source.cost() == 0.0 {
             return;
         }
-        let (source, target) = (&self.classes[from as usize], &self.classes[to as usize]);
         let more = space.cost_of_joining(target, combination);
         let stays = source.rows - space.rows(combination);
         if stays < space.table.least_rows() || !gains(source.cost(), more) {
@@ -294,20 +303,9 @@ impl<'a> Improvement<'a> {
 /// Returns, by column and ground code, the place of the code where values under one label are side by side.
 fn ranks(space: &Space) -> Vec<Vec<u32>> {
     let columns = space.table.columns().iter().enumerate();
-    let ranks = columns.map(|(column, of)| {
-        let mut codes: Vec<u32> = (0..of.lookup.values().len() as u32).collect();
-        if !space.is_range(column) {
-            let levels = of.lookup.levels();
-            codes.sort_by_key(|code| -> Vec<u32> {
-                let labels = levels.iter().rev().map(|level| level.representatives[*code as usize]);
-                labels.collect()
-            });
-        }
-        let mut ranks = vec![0; codes.len()];
-        for (rank, code) in codes.iter().enumerate() {
-            ranks[*code as usize] = rank as u32;
-        }
-        ranks
+    let ranks = columns.map(|(column, of)| match space.is_range(column) {
+        true => (0..of.lookup.values().len() as u32).collect(),
+        false => of.places(),
     });
     ranks.collect()
 }

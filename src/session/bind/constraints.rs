@@ -1,9 +1,9 @@
 //! Binds the privacy models of SATISFYING, each with its attribute and columns.
 
 use crate::error::{Error, Result};
-use crate::job::{Constraint, QuasiIdentifier};
+use crate::job::{Constraint, QuasiIdentifier, Scope};
 use crate::session::registry::Registry;
-use crate::sql::clause::{ConstraintClause, SensitiveClause};
+use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
 
 /// Binds the constraints of SATISFYING.
 pub(in crate::session) fn constraints(
@@ -43,18 +43,29 @@ pub(in crate::session) fn constraints(
             }
             _ => {}
         }
+        if model.reads().labels && c.scope != ScopeClause::All {
+            return Err(Error::usage(format!(
+                "{} is about whole records; leave out the list of columns after ON",
+                c.model
+            )));
+        }
         // A model that gives each row its own limit is about the only sensitive attribute, if there is just one.
         let only = match sensitive {
             [only] if model.limit_column().is_some() => Some(only.column.clone()),
             _ => None,
         };
-        let positions = c.subset.iter().map(subset).collect::<Result<Vec<usize>>>()?;
+        let scope = match &c.scope {
+            ScopeClause::All => Scope::All,
+            ScopeClause::Columns(columns) => Scope::Columns(columns.iter().map(subset).collect::<Result<_>>()?),
+            ScopeClause::Any(size) => Scope::Any(*size),
+        };
+        scope.subsets(quasi_identifiers.len())?;
         Ok(Constraint {
             call: c.model.clone(),
             model,
             meaning,
             attribute: c.sensitive.clone().or(only),
-            subset: (!positions.is_empty()).then_some(positions),
+            scope,
         })
     };
     constraints.iter().map(one).collect()

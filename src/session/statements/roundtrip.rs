@@ -130,10 +130,15 @@ fn recoding() -> impl Strategy<Value = RecodingClause> {
 }
 
 fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
-    let one = (call(), of(name()), vec(name(), 0..3)).prop_map(|(model, sensitive, subset)| ConstraintClause {
+    let scope = prop_oneof![
+        Just(ScopeClause::All),
+        vec(name(), 1..3).prop_map(ScopeClause::Columns),
+        (0usize..20).prop_map(ScopeClause::Any)
+    ];
+    let one = (call(), of(name()), scope).prop_map(|(model, sensitive, scope)| ConstraintClause {
         model,
         sensitive,
-        subset,
+        scope,
     });
     vec(one, 1..3)
 }

@@ -8,18 +8,31 @@ use crate::sql::name::{call, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// One term of SATISFYING. `ON name` is a sensitive attribute, `ON (a, b)` a subset of the columns; both may be given.
+/// One term of SATISFYING. `ON name` is a sensitive attribute, `ON (a, b)` and `ON ANY 2` are subsets of the columns; an
+/// attribute and subsets may both be given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintClause {
     /// The privacy model.
     pub model: Call,
     /// The sensitive attribute of `ON name`.
     pub sensitive: Option<String>,
-    /// The columns of `ON (a, b)`; empty if not given.
-    pub subset: Vec<String>,
+    /// The columns whose groups must satisfy the model.
+    pub scope: ScopeClause,
 }
 
-/// Parses `model [ON column] [ON (c, ...)] [AND model ...]`.
+/// The columns whose groups must satisfy a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ScopeClause {
+    /// All quasi-identifiers.
+    #[default]
+    All,
+    /// `ON (a, b)`: these.
+    Columns(Vec<String>),
+    /// `ON ANY m`: every subset of m quasi-identifiers.
+    Any(usize),
+}
+
+/// Parses `model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]`.
 pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     let mut all = vec![];
     loop {
@@ -31,17 +44,17 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
         let mut constraint = ConstraintClause {
             model,
             sensitive: None,
-            subset: vec![],
+            scope: ScopeClause::All,
         };
         while c.looks_at("ON") {
             let before = c.clone();
             c.take("ON");
-            let first = if c.looks_at_token(&Token::LParen) {
-                std::mem::replace(&mut constraint.subset, c.columns()?).is_empty()
+            let first = if let Some(scope) = scope(c)? {
+                std::mem::replace(&mut constraint.scope, scope) == ScopeClause::All
             } else {
                 constraint
                     .sensitive
-                    .replace(c.name("a column, or (columns)")?)
+                    .replace(c.name("a column, (columns), or ANY m")?)
                     .is_none()
             };
             if !first {
@@ -60,6 +73,21 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
             return Ok(all);
         }
     }
+}
+
+/// Parses `(c, ...)` or `ANY m`; `None` if neither comes next. A column may be called `any`.
+fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
+    if c.looks_at_token(&Token::LParen) {
+        return Ok(Some(ScopeClause::Columns(c.columns()?)));
+    }
+    let before = c.clone();
+    if c.take("ANY") {
+        if let Ok(columns) = c.whole("how many quasi-identifiers") {
+            return Ok(Some(ScopeClause::Any(columns)));
+        }
+        *c = before;
+    }
+    Ok(None)
 }
 
 /// What an error says was expected of a model.
@@ -108,10 +136,10 @@ impl Display for ConstraintClause {
         if let Some(column) = &self.sensitive {
             write!(f, " ON {}", ident(column))?;
         }
-        if self.subset.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " ON ({})", names(&self.subset))
+        match &self.scope {
+            ScopeClause::All => Ok(()),
+            ScopeClause::Columns(columns) => write!(f, " ON ({})", names(columns)),
+            ScopeClause::Any(columns) => write!(f, " ON ANY {columns}"),
         }
     }
 }

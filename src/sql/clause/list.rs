@@ -96,7 +96,7 @@ clauses! {
         "columns that are released as they are", "KEEP (visits)", |c, s| { s.keep = c.columns()?; Ok(()) };
     ENTITY: "ENTITY", "ENTITY (c)",
         "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.entity = Some(c.column()?); Ok(()) };
-    SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...)] [AND model ...]",
+    SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]",
         "the privacy models that the release must hold",
         "SATISFYING k_anonymity(5)", |c, s| { s.satisfying = constraint::read(c)?; Ok(()) };
     SUPPRESSING: "SUPPRESSING", "SUPPRESSING AT MOST p PERCENT | n ROWS",

@@ -12,7 +12,7 @@ mod suppression;
 mod target;
 
 pub use choice::{ChoiceClause, RecodingClause};
-pub use constraint::ConstraintClause;
+pub use constraint::{ConstraintClause, ScopeClause};
 pub use definition::DefinitionClause;
 pub use goal::{GoalClause, ObjectiveClause};
 pub use roles::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};

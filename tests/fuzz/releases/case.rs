@@ -149,6 +149,13 @@ pub struct Model {
     pub arguments: Vec<String>,
     pub on: Option<String>,
     pub subset: Vec<String>,
+    /// ON ANY: the number of columns of every subset.
+    pub any: Option<usize>,
+}
+
+/// Whether a model counts in a population table.
+pub fn is_of_population(model: &str) -> bool {
+    ["k_map", "delta_presence"].contains(&model)
 }
 
 /// The most rows that may be suppressed.
@@ -172,6 +179,7 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     Default,
+    Local,
     Search(String),
     Node(Vec<(String, usize)>),
 }
@@ -269,7 +277,11 @@ impl Request {
                 .iter()
                 .any(|e| e.info.name == name)
         };
-        matches!(&self.choice, Choice::Search(call) if is(call.split([' ', '(']).next().unwrap_or(call)))
+        match &self.choice {
+            Choice::Local => true,
+            Choice::Search(call) => is(call.split([' ', '(']).next().unwrap_or(call)),
+            Choice::Default | Choice::Node(_) => false,
+        }
     }
 }
 
@@ -295,6 +307,9 @@ impl Display for Model {
         }
         if let Some(on) = &self.on {
             write!(f, " ON {}", quote(on))?;
+        }
+        if let Some(columns) = self.any {
+            return write!(f, " ON ANY {columns}");
         }
         match self.subset.is_empty() {
             true => Ok(()),
@@ -403,6 +418,7 @@ impl Request {
         }
         match &self.choice {
             Choice::Default => {}
+            Choice::Local => out.push_str(" RECODING LOCAL"),
             Choice::Search(call) => {
                 let _ = write!(out, " SEARCH USING {call}");
             }

@@ -133,6 +133,7 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
 fn is_complete(choice: &Choice) -> bool {
     match choice {
         Choice::Default | Choice::Node(_) => true,
+        Choice::Local => false,
         Choice::Search(call) => ["auto", "flash", "exhaustive", "ola", "incognito"]
             .iter()
             .any(|s| call.starts_with(s)),

@@ -64,6 +64,7 @@ fn simpler(case: &Case) -> Vec<Case> {
             with(&|c| drop(c.request.models.remove(i)));
         }
         with(&|c| c.request.models[i].subset.clear());
+        with(&|c| c.request.models[i].any = None);
     }
     with(&|c| c.source = Source::Whole);
     with(&|c| c.storage = Storage::Memory(1));
@@ -123,6 +124,15 @@ fn without_column(case: &mut Case, name: &str) {
         .models
         .retain(|m| m.on.as_deref() != Some(name) && m.arguments.iter().all(|a| a != name));
     request.models.iter_mut().for_each(|m| m.subset.retain(|c| c != name));
+    let left = request
+        .roles
+        .iter()
+        .filter(|(_, role)| matches!(role, Role::Quasi { .. }))
+        .count();
+    request
+        .models
+        .iter_mut()
+        .for_each(|m| m.any = m.any.map(|any| any.min(left)));
     request.entity.take_if(|e| e == name);
     for (_, role) in &mut request.roles {
         if let Role::Sensitive {

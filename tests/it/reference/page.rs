@@ -110,7 +110,8 @@ fn models() -> String {
     let mut text = page(
         "Privacy models",
         "A model is a promise that every equivalence class of a release keeps. `SATISFYING` names one or more, joined by \
-         `AND`; `ON column` names the sensitive attribute, `ON (a, b)` some of the quasi-identifiers. `SHOW MODELS` lists them.",
+         `AND`; `ON column` names the sensitive attribute, `ON (a, b)` some of the quasi-identifiers, `ON ANY 2` any two of them. \
+         `SHOW MODELS` lists them.",
     );
     text.extend(model::MODELS.iter().map(|e| entry("model", &e.info)));
     text

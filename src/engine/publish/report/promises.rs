@@ -4,7 +4,7 @@ use super::facts::Facts;
 use crate::engine::recount::{Promise, steady};
 use crate::error::Result;
 use crate::folder::Check;
-use crate::job::Constraint;
+use crate::job::{Constraint, Scope};
 use crate::model::{self, Comparison, Relation};
 use crate::report::{self, Disclosure};
 
@@ -16,12 +16,13 @@ impl Facts<'_> {
             model: c.describe(&job.quasi_identifiers),
             meaning: c.meaning.into(),
             attribute: c.attribute.clone(),
-            quasi_identifiers: c.subset.as_ref().map(|subset| {
-                subset
-                    .iter()
-                    .map(|i| job.quasi_identifiers[*i].column.clone())
-                    .collect()
-            }),
+            quasi_identifiers: match &c.scope {
+                Scope::Columns(subset) => {
+                    let column = |i: &usize| job.quasi_identifiers[*i].column.clone();
+                    Some(subset.iter().map(column).collect())
+                }
+                Scope::All | Scope::Any(_) => None,
+            },
             comparison: match c.model.audit(&Relation::default()).comparison {
                 Comparison::AtLeast => report::Comparison::AtLeast,
                 Comparison::AtMost => report::Comparison::AtMost,
@@ -53,13 +54,13 @@ impl Facts<'_> {
             let promise = |model: &'static str, by| Promise {
                 name: model.into(),
                 model: by,
-                group: released.quasi_identifiers.clone(),
+                groupings: vec![released.quasi_identifiers.clone()],
                 attribute: Some(sensitive.column.clone()),
                 hierarchy: None,
             };
             let promises = [promise("l", fewest.as_ref()), promise("t", farthest.as_ref())];
             let reached = released.check(session, &promises).await?;
-            let full = job.constraints.iter().filter(|c| c.subset.is_none());
+            let full = job.constraints.iter().filter(|c| c.is_of_classes());
             found.push(Disclosure {
                 attribute: sensitive.column.clone(),
                 models: full

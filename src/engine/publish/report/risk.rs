@@ -52,6 +52,7 @@ impl Facts<'_> {
             suppressed: None,
             whole: None,
             population: job.population.as_ref().map(|_| RAW_POPULATION.into()),
+            generalized: vec![],
             answers: Answers::default(),
         };
         risk(&self.recounted.session, &source, settings).await
@@ -60,7 +61,7 @@ impl Facts<'_> {
     /// Returns the smallest class size that the models allow, in entities if the job has them; `None` if
     /// they allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
-        let full = self.job.constraints.iter().filter(|c| c.subset.is_none());
+        let full = self.job.constraints.iter().filter(|c| c.is_of_classes());
         let least = |c: &Constraint| match self.job.entity {
             Some(_) => c.model.min_class_entities(),
             None => c.model.min_class_size(),

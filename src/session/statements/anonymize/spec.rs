@@ -31,7 +31,7 @@ pub struct AnonymizeSpec {
     pub keep: Vec<String>,
     /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
-    /// POPULATION: the table in which k_map counts.
+    /// POPULATION: the table in which models such as k_map count.
     pub population: Option<SourceClause>,
     /// SATISFYING: the constraints.
     pub satisfying: Vec<ConstraintClause>,

@@ -3,7 +3,7 @@
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
 use crate::hierarchy::{LabelForm, TOP};
-use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
+use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Scope};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
 
@@ -148,9 +148,10 @@ fn model(job: &Job, constraint: &Constraint) -> String {
         Monotonicity::Never if job.entity.is_some() => "not monotone where classes count entities",
         Monotonicity::Never => "not monotone",
     };
-    let grouping = match constraint.subset {
-        Some(_) => ", in a grouping of the node's classes of its own",
-        None => "",
+    let grouping = match constraint.scope {
+        Scope::All => "",
+        Scope::Columns(_) => ", in a grouping of the node's classes of its own",
+        Scope::Any(_) => ", in a grouping of the node's classes for each subset",
     };
     format!(
         "{}: {monotone}; reads {}{grouping}",
@@ -169,6 +170,7 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     let mut read = match &constraint.attribute {
         Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
         _ if reads.population => "rows of the population".into(),
+        _ if reads.labels => format!("{counted} and what labels stand for"),
         _ => counted,
     };
     if let (true, Some(attribute)) = (reads.hierarchy, &constraint.attribute) {
@@ -205,12 +207,14 @@ pub(super) fn pruning(job: &Job) -> String {
                 .to_string()
         }
         false => {
+            let never = |c: &Constraint| monotonicity(job, c) == Monotonicity::Never;
             let cause = match job.entity {
-                Some(_) => "where classes count entities",
-                None => "when rows may be suppressed",
+                Some(_) => " where classes count entities",
+                None if job.constraints.iter().any(never) => "",
+                None => " when rows may be suppressed",
             };
             format!(
-                "the request is not monotone {cause} ({}): every node is judged by itself",
+                "the request is not monotone{cause} ({}): every node is judged by itself",
                 broken.join(", ")
             )
         }

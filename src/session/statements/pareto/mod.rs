@@ -16,7 +16,7 @@ use crate::quoting::ident;
 use crate::report::FrontChart;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
-use crate::sql::clause::{ChoiceClause, ConstraintClause, ObjectiveClause, list as clause};
+use crate::sql::clause::{ChoiceClause, ConstraintClause, ObjectiveClause, ScopeClause, list as clause};
 use crate::sql::name::list;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -311,7 +311,7 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
         model,
         sensitive: sensitive.cloned(),
-        subset: vec![],
+        scope: ScopeClause::All,
     };
     for (o, value) in objectives.iter().zip(&row.values) {
         // With value 0 and no classes nothing is released, and every model holds.

@@ -270,7 +270,7 @@ impl AnonContext {
             Ok(Promise {
                 name: measure.clone(),
                 model: model.as_ref(),
-                group: group.to_vec(),
+                groupings: vec![group.to_vec()],
                 attribute: Some(s.column.clone()),
                 hierarchy: hierarchy.map(|name| self.hierarchy(name)).transpose()?,
             })

@@ -10,7 +10,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::verify::spec::Verify;
 use crate::sql::clause::{
     ChoiceClause, ConstraintClause, ExistsClause, IdentifierClause, LimitClause, Percent, QuasiIdentifierClause,
-    RecodingClause, SensitiveClause, SourceClause, TargetClause,
+    RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
 };
 use crate::suggest::{Facts, Proposal, Role};
 
@@ -174,7 +174,7 @@ fn anonymize(
     let on = |model: Call, sensitive: Option<String>| ConstraintClause {
         model,
         sensitive,
-        subset: vec![],
+        scope: ScopeClause::All,
     };
     let diverse = of(Role::Sensitive).filter(|f| is_diverse(f));
     let diverse = diverse.map(|f| on(model("l_diversity", 2), Some(f.name.clone())));

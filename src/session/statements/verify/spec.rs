@@ -24,7 +24,7 @@ pub(in crate::session) struct Verify {
     pub(in crate::session) satisfying: Vec<ConstraintClause>,
     /// AGAINST: the data that the table was released from.
     pub(in crate::session) against: Option<SourceClause>,
-    /// POPULATION: the table in which k_map counts.
+    /// POPULATION: the table in which models such as k_map count.
     pub(in crate::session) population: Option<SourceClause>,
 }
 

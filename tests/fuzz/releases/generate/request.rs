@@ -55,7 +55,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         &quasi,
         personal.zip(limits.first()).map(|(a, l)| (a, l.as_str())),
     );
-    request.population = request.models.iter().any(|m| m.name == "k_map");
+    request.population = request.models.iter().any(|m| is_of_population(&m.name));
     let is_personal = request.personal().is_some();
     if is_personal {
         request.starred = false;
@@ -203,11 +203,13 @@ fn choice(draw: &mut Draw, planned: &Planned, has_class: bool) -> Choice {
             let info = draw.pick(search::SEARCHES).info;
             Choice::Search(call(draw, &info))
         }
+        72..80 => Choice::Local,
         _ => {
             let info = draw.pick(partition::PARTITIONERS).info;
-            match info.name == "top_down" && !has_class {
+            let call = call(draw, &info);
+            match (info.name == "top_down" || call.contains("class")) && !has_class {
                 true => Choice::Default,
-                false => Choice::Search(call(draw, &info)),
+                false => Choice::Search(call),
             }
         }
     }
@@ -215,8 +217,11 @@ fn choice(draw: &mut Draw, planned: &Planned, has_class: bool) -> Choice {
 
 fn metrics(draw: &mut Draw, choice: &Choice, has_class: bool, has_sensitive: bool) -> Vec<(f64, String)> {
     let known = metric::METRICS.iter().map(|e| &e.info);
-    let is_local =
-        matches!(choice, Choice::Search(c) if partition::PARTITIONERS.iter().any(|e| c.starts_with(e.info.name)));
+    let is_local = match choice {
+        Choice::Local => true,
+        Choice::Search(c) => partition::PARTITIONERS.iter().any(|e| c.starts_with(e.info.name)),
+        Choice::Default | Choice::Node(_) => false,
+    };
     let fits = |i: &&Info| match i.name {
         "cm" => has_class,
         "s_l" => has_sensitive,
@@ -248,6 +253,7 @@ fn models(
         arguments: arguments.to_vec(),
         on: None,
         subset: vec![],
+        any: None,
     };
     if let Some((attribute, limit)) = personal {
         models.push(simple("k_anonymity", &[draw.between(2, 4).to_string()]));
@@ -268,7 +274,9 @@ fn models(
             .find(|i| i.name == name)
             .expect("a model");
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
-        let refused = name == "personal_privacy" || (is_local && name == "k_map");
+        // What counts a population or the values under a label is refused by local recoding.
+        let is_of_nodes = name == "profitability" || is_of_population(name);
+        let refused = name == "personal_privacy" || (is_local && is_of_nodes);
         if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
             continue;
         }
@@ -276,9 +284,11 @@ fn models(
         if reads_values {
             model.on = Some(draw.pick(sensitive).clone());
         }
-        if quasi.len() > 1 && !is_local && draw.chance(12) {
+        if quasi.len() > 1 && !is_local && name != "profitability" && draw.chance(12) {
             let kept: Vec<String> = quasi.iter().filter(|_| draw.chance(50)).cloned().collect();
             model.subset = kept;
+        } else if name == "k_anonymity" && !is_local && draw.chance(8) {
+            model.any = Some(draw.between(1, quasi.len()));
         }
         models.push(model);
     }
@@ -306,6 +316,25 @@ fn arguments(draw: &mut Draw, name: &str) -> Vec<String> {
         "beta_likeness" | "enhanced_beta_likeness" => &[&["1"], &["2"], &["0.5"], &["4"]],
         "alpha_k" => &[&["0.5", "2"], &["0.8", "3"], &["0.7", "2"]],
         "max_risk" => &[&["0.5"], &["0.34"], &["0.2"], &["0.09"]],
+        "delta_presence" => &[
+            &["0", "0.5"],
+            &["0", "0.8"],
+            &["0", "1"],
+            &["0.05", "0.9"],
+            &["0.3", "1"],
+        ],
+        "population_uniqueness" => &[
+            &["0", "0.05"],
+            &["0", "0.4"],
+            &["0.3", "0.2"],
+            &["0.1", "population => 100000"],
+        ],
+        "profitability" => &[
+            &["10", "30", "10", "2"],
+            &["20", "27", "10", "4"],
+            &["20", "0", "0", "0"],
+            &["100", "50", "10", "3", "attacks => none"],
+        ],
         "average_risk" => &[&["0.5"], &["0.3"], &["0.2"], &["0.7"]],
         other => unreachable!("no arguments for {other} are known to the generator: add them"),
     };

@@ -53,7 +53,9 @@ impl Judged<'_> {
     /// The k of c_avg, where one model of class sizes says it.
     fn least_size(&self) -> Option<f64> {
         match self.case.request.models.as_slice() {
-            [only] if only.name == "k_anonymity" && only.subset.is_empty() => only.arguments[0].parse().ok(),
+            [only] if only.name == "k_anonymity" && only.subset.is_empty() && only.any.is_none() => {
+                only.arguments[0].parse().ok()
+            }
             _ => None,
         }
     }
@@ -72,6 +74,14 @@ impl Judged<'_> {
             sum += q.weight * weighed.suppressed as f64;
         }
         sum / (rows * weights)
+    }
+
+    /// The share of the information that the labels of a row lose at a node: by how many values each could stand for.
+    pub fn lost(&self, node: &[usize], row: usize) -> f64 {
+        let columns = self.quasi.iter().zip(node);
+        let spans = columns.map(|(q, level)| self.leaves(&q.name, &q.ladder, *level, row));
+        let (lost, all) = spans.fold((0.0, 0.0), |(a, b), (under, all)| (a + under.ln(), b + all.ln()));
+        if all > 0.0 { lost / all } else { 0.0 }
     }
 
     /// Leaves under the label of a row at a level, and of the hierarchy.

@@ -150,8 +150,26 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
             rounded(table.iter().map(slack).fold(1.0, f64::min))
         }
         // Of the release as a whole, and of single rows: judged elsewhere.
-        "average_risk" | "personal_privacy" => Verdict::Holds,
+        "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" => Verdict::Holds,
+        "delta_presence" => {
+            let ((n2, d2), people) = (fraction(second), people.unwrap_or(0));
+            (n * people <= f * d && f * d2 <= n2 * people).into()
+        }
         other => unreachable!("no definition of {other} in the judge: write it"),
+    }
+}
+
+/// profitability(benefit, loss, gain, cost): whether each record of a class of `f` is worth more than attacks on it cost,
+/// where its labels lose the share `lost` of the information. Any other model holds.
+pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
+    if model.name != "profitability" {
+        return Verdict::Holds;
+    }
+    let (amount, f) = (|i: usize| model.arguments[i].parse().unwrap_or(0.0), f as f64);
+    let (benefit, loss, gain, cost): (f64, f64, f64, f64) = (amount(0), amount(1), amount(2), amount(3));
+    match gain > cost * f {
+        true if model.arguments.len() > 4 => Verdict::Fails,
+        is_attacked => rounded(benefit * (1.0 - lost) - if is_attacked { loss / f } else { 0.0 }),
     }
 }
 
@@ -177,8 +195,20 @@ fn hierarchical(table: &[(Seen, i128)], extra: &[i128], paths: &BTreeMap<Seen, V
     (cost, height * unit)
 }
 
-/// average_risk(r): classes / released rows <= r; a release without rows holds.
-pub fn average_holds(model: &Model, sizes: &[i128]) -> bool {
-    let (n, d) = fraction(&model.arguments[0]);
-    sizes.is_empty() || sizes.len() as i128 * d <= n * sizes.iter().sum::<i128>()
+/// Whether a release with classes of these sizes holds as a whole; `outside` of the population are in none of them.
+pub fn holds_overall(model: &Model, sizes: &[i128], outside: i128) -> Verdict {
+    let (n, d) = fraction(model.arguments.first().map_or("", String::as_str));
+    match model.name.as_str() {
+        // classes / released rows <= r; a release without rows holds.
+        "average_risk" => (sizes.is_empty() || sizes.len() as i128 * d <= n * sizes.iter().sum::<i128>()).into(),
+        // Nobody outside may be missing where presence must be likely.
+        "delta_presence" => (n == 0 || outside == 0).into(),
+        // Without a row that is alone the estimate is 0, and else it is above.
+        "population_uniqueness" => match sizes.contains(&1) {
+            false => Verdict::Holds,
+            true if n == 0 => Verdict::Fails,
+            true => Verdict::Close,
+        },
+        _ => Verdict::Holds,
+    }
 }

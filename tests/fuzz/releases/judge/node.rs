@@ -1,7 +1,7 @@
 //! Nodes of the lattice by brute force: which classes fail, what is suppressed, whether a request can be met at all.
 
 use super::classes::Found;
-use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
+use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, size};
 use super::table::{Judged, Quasi, Rows};
 use crate::releases::Failure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,10 +36,13 @@ impl Judged<'_> {
             let mut verdict = Verdict::Holds;
             for model in &self.case.request.models {
                 let people = self.people(model, &labels, Some(node), people);
-                match holds(model, &members, whole, people) {
-                    Verdict::Fails => verdict = Verdict::Fails,
-                    Verdict::Close => close = true,
-                    Verdict::Holds => {}
+                let price = pays(model, size(&members), self.lost(node, rows[0]));
+                for found in [holds(model, &members, whole, people), price] {
+                    match found {
+                        Verdict::Fails => verdict = Verdict::Fails,
+                        Verdict::Close => close = true,
+                        Verdict::Holds => {}
+                    }
                 }
             }
             if verdict == Verdict::Holds {
@@ -50,16 +53,16 @@ impl Judged<'_> {
         }
         let suppressed = self.source.len - released;
         let most = self.case.request.limit.map_or(0, |l| l.rows(self.source.len));
-        let average = self
-            .case
-            .request
-            .models
-            .iter()
-            .filter(|m| m.name == "average_risk")
-            .all(|m| average_holds(m, &sizes));
-        let anonymous = match close {
-            true => Verdict::Close,
-            false => (suppressed <= most && average).into(),
+        let overall = self.case.request.models.iter().map(|model| {
+            let outside = self.outside(model, kept.iter().map(|(labels, _)| labels), Some(node), people);
+            holds_overall(model, &sizes, outside)
+        });
+        let overall: Vec<Verdict> = overall.collect();
+        let anonymous = match suppressed <= most && !overall.contains(&Verdict::Fails) {
+            _ if close => Verdict::Close,
+            false => Verdict::Fails,
+            true if overall.contains(&Verdict::Close) => Verdict::Close,
+            true => Verdict::Holds,
         };
         Weighed {
             node: node.to_vec(),
@@ -71,7 +74,12 @@ impl Judged<'_> {
 
     /// Whether nodes can be judged by brute force: models over all columns, and no rule that suppresses rows later.
     pub fn can_weigh(&self) -> bool {
-        self.case.request.models.iter().all(|m| m.subset.is_empty()) && self.case.request.personal().is_none()
+        self.case
+            .request
+            .models
+            .iter()
+            .all(|m| m.subset.is_empty() && m.any.is_none())
+            && self.case.request.personal().is_none()
     }
 
     /// Every node that LEVELS allows, least first.

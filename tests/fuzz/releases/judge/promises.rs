@@ -2,10 +2,10 @@
 
 use super::cell::{Cell, Ground};
 use super::classes::{Class, Found};
-use super::models::{Member, Seen, Verdict, Whole, average_holds, holds, size};
+use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, size};
 use super::table::{Judged, Rows};
 use crate::releases::Failure;
-use crate::releases::case::{Model, Role};
+use crate::releases::case::{Model, Role, is_of_population};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -76,18 +76,25 @@ impl Judged<'_> {
 
     /// Members by the columns of a model's ON, or by all quasi-identifiers.
     pub fn groups(&self, model: &Model, classes: &[(Vec<Seen>, Vec<Member>)]) -> Vec<(Vec<Seen>, Vec<Member>)> {
-        if model.subset.is_empty() {
-            return classes.to_vec();
-        }
-        let places: Vec<usize> = (0..self.quasi.len())
-            .filter(|i| model.subset.contains(&self.quasi[*i].name))
-            .collect();
-        let mut groups: BTreeMap<Vec<Seen>, Vec<Member>> = BTreeMap::new();
-        for (labels, members) in classes {
-            let key = places.iter().map(|i| labels[*i].clone()).collect();
-            groups.entry(key).or_default().extend(members.clone());
-        }
-        groups.into_iter().collect()
+        let named = |i: &usize| model.subset.contains(&self.quasi[*i].name);
+        let subsets: Vec<Vec<usize>> = match model.any {
+            None if model.subset.is_empty() => return classes.to_vec(),
+            None => vec![(0..self.quasi.len()).filter(named).collect()],
+            Some(size) => {
+                let masks = (0u32..1 << self.quasi.len()).filter(|mask| mask.count_ones() as usize == size);
+                let places = |mask: u32| (0..self.quasi.len()).filter(|i| mask >> i & 1 == 1).collect();
+                masks.map(places).collect()
+            }
+        };
+        let groups = |places: Vec<usize>| {
+            let mut groups: BTreeMap<Vec<Seen>, Vec<Member>> = BTreeMap::new();
+            for (labels, members) in classes {
+                let key = places.iter().map(|i| labels[*i].clone()).collect();
+                groups.entry(key).or_default().extend(members.clone());
+            }
+            groups
+        };
+        subsets.into_iter().flat_map(groups).collect()
     }
 
     /// How many of the population a class has.
@@ -119,6 +126,25 @@ impl Judged<'_> {
         Some((0..people.len).filter(|row| has(*row)).count() as i128)
     }
 
+    /// How many of the population are in none of these classes.
+    pub fn outside<'c>(
+        &self,
+        model: &Model,
+        classes: impl Iterator<Item = &'c Vec<Seen>>,
+        node: Option<&[usize]>,
+        people: &Rows,
+    ) -> i128 {
+        match is_of_population(&model.name) {
+            true => {
+                people.len as i128
+                    - classes
+                        .filter_map(|c| self.people(model, c, node, people))
+                        .sum::<i128>()
+            }
+            false => 0,
+        }
+    }
+
     /// Every model holds for every released class, and the release as a whole.
     pub fn promises(&self, found: &Found, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         let classes: Vec<(Vec<Seen>, Vec<Member>)> = found
@@ -140,7 +166,7 @@ impl Judged<'_> {
             let groups = self.groups(model, &classes);
             for (labels, members) in &groups {
                 let people = self.people(model, labels, found.node.as_deref(), people);
-                if model.name == "k_map" && people.is_none() {
+                if is_of_population(&model.name) && people.is_none() {
                     continue;
                 }
                 if holds(model, members, whole, people) == Verdict::Fails {
@@ -150,8 +176,17 @@ impl Judged<'_> {
                     ));
                 }
             }
+            // Classes by themselves: of local recoding there is no node, and no price.
+            for (class, (labels, members)) in found.classes.iter().zip(&classes) {
+                let lost = found.node.as_deref().map(|node| self.lost(node, class.source[0]));
+                if lost.is_some_and(|lost| pays(model, size(members), lost) == Verdict::Fails) {
+                    let what = format!("{model} does not hold in class {labels:?} of {} rows", members.len());
+                    return Err(Failure::new("model", what));
+                }
+            }
             let sizes: Vec<i128> = groups.iter().map(|(_, m)| size(m)).collect();
-            if model.name == "average_risk" && !average_holds(model, &sizes) {
+            let outside = self.outside(model, groups.iter().map(|(l, _)| l), found.node.as_deref(), people);
+            if holds_overall(model, &sizes, outside) == Verdict::Fails {
                 return Err(Failure::new(
                     "model",
                     format!("{model} does not hold over classes of {sizes:?}"),

@@ -1,0 +1,160 @@
+//! Delta-presence: whether a person of a population is in the table stays uncertain within bounds.
+//!
+//! Holds if and only if for every class of the population table, generalized as the release is, min <= n / N <= max,
+//! where N is the number of its rows in the population and n the number of its released rows (distinct entities under
+//! ENTITY, where a row of the population is one person). n / N is the probability with which someone who knows the
+//! population believes that a person of the class is in the table.
+//! **Interpretation**: the paper asks this of every person of the population. So a class of the population without a
+//! released row has n / N = 0 and breaks any min above 0, also if its rows were suppressed, and so does a person whose
+//! value the hierarchy does not know. Compared as exact fractions.
+//! Monotone if nothing may be suppressed: n / N of a merged class lies between those of its parts.
+//!
+//! Example: `delta_presence(0.05, 0.5)`.
+//!
+//! Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007, definition 3,
+//! doi:10.1145/1247480.1247554.
+
+use super::audit::{Audit, Comparison, Relation};
+use super::exact::Decimal;
+use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::{Error, Result};
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, Copy)]
+struct DeltaPresence {
+    min: f64,
+    max: f64,
+}
+
+impl PrivacyModel for DeltaPresence {
+    fn reads(&self) -> Reads {
+        Reads {
+            population: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::WithoutSuppression
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        let base = subject.base;
+        let Some(populations) = base.held()?.populations() else {
+            return Err(Error::usage(
+                "delta_presence needs a population table that has the quasi-identifiers of the table",
+            ));
+        };
+        let people = populations.iter().sum::<u64>() + base.unmapped_people;
+        let prepared = Prepared {
+            min: Decimal::of(self.min),
+            max: Decimal::of(self.max),
+        };
+        let cannot = |why: String| {
+            Err(Error::infeasible(format!(
+                "delta_presence({}, {}) cannot hold: {why}",
+                self.min, self.max
+            )))
+        };
+        if self.min > 0.0 && base.unmapped_people > 0 {
+            return cannot(format!(
+                "{} rows of the population have a value that its hierarchy does not know, so they are in no released class; \
+                 complete the hierarchy, write ON UNMAPPED TOP, or ask for min 0",
+                base.unmapped_people
+            ));
+        }
+        // No class can have more sizes than rows, and the mean over all classes is the share of the table.
+        if people > 0 && prepared.min.compared_with(u128::from(base.rows), u128::from(people)) == Ordering::Less {
+            return cannot(format!(
+                "the table is {} of the {people} rows of the population",
+                base.rows
+            ));
+        }
+        Ok(Box::new(prepared))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let keys = relation.keys();
+        let rows = relation.renamed(&relation.released, &[(relation.entity.as_ref(), "e")]);
+        // Without a population table, every class counts 0 people.
+        let people = relation.population.as_ref().map_or(String::new(), |population| {
+            let rows = relation.renamed(population, &[]);
+            format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
+        });
+        let classes = match self.min > 0.0 {
+            true => "",
+            false => " HAVING sum(n) > 0",
+        };
+        Audit {
+            // A class below the minimum fails at any maximum.
+            sql: format!(
+                "SELECT max(CASE WHEN share < {:?} - 1e-12 THEN CAST('Infinity' AS DOUBLE) ELSE share END) FROM \
+                 (SELECT CAST(sum(n) AS DOUBLE) / CAST(sum(people) AS DOUBLE) AS share FROM \
+                 (SELECT {keys}, {} AS n, 0 AS people FROM ({rows}) GROUP BY {keys}{people}) GROUP BY {keys}{classes})",
+                self.min,
+                relation.renamed_size(),
+            ),
+            required: self.max,
+            comparison: Comparison::AtMost,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Prepared {
+    min: Decimal,
+    max: Decimal,
+}
+
+impl Predicate for Prepared {
+    fn holds(&self, class: &Class) -> bool {
+        let (n, people) = (u128::from(class.size), u128::from(class.population));
+        self.min.compared_with(n, people) != Ordering::Less && self.max.compared_with(n, people) != Ordering::Greater
+    }
+
+    /// Every person outside the released classes has the probability 0.
+    fn holds_overall(&self, release: &Overall) -> bool {
+        release.outside == 0 || self.min.compared_with(0, 1) != Ordering::Less
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "delta_presence",
+        summary: "that a person of the population is in the table is believed with a probability from min to max",
+        params: &[
+            Param {
+                name: "min",
+                summary: "the least share of a class of the population that is released",
+                kind: SHARE,
+                default: None,
+            },
+            Param {
+                name: "max",
+                summary: "the greatest share of a class of the population that is released",
+                kind: SHARE,
+                default: None,
+            },
+        ],
+        example: "delta_presence(0.05, 0.5)",
+        reference: "Nergiz, Atzori and Clifton, SIGMOD 2007, doi:10.1145/1247480.1247554",
+    },
+    build: |args| {
+        let (min, max) = (args.real("min")?, args.real("max")?);
+        match min <= max {
+            true => Ok(Box::new(DeltaPresence { min, max })),
+            false => Err(Error::usage(format!(
+                "delta_presence: min {min} is above max {max}; example: {}",
+                ENTRY.info.example
+            ))),
+        }
+    },
+};
+
+const SHARE: Kind = Kind::Real {
+    min: 0.0,
+    max: 1.0,
+    open: false,
+};

@@ -1,0 +1,151 @@
+//! Population uniqueness, of the release as a whole: few released rows are estimated to be unique in the population.
+//!
+//! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone with their
+//! generalized quasi-identifiers in the population is at most the threshold. The estimate is that of RISK OF by
+//! Dankar's rule: Pitman's, Zayatz' or the slide negative binomial estimator, by sampling fraction. Where no released
+//! row is alone in its class, the estimate is 0. A release without rows holds.
+//! **Interpretation**: of a random sample, the share of rows that are unique in the population is expected to be the
+//! share of the uniques in the population, which is what the estimators return. The sampling fraction is that of the
+//! released rows: either as given, or as released rows / population.
+//! Not monotone: the estimators use other formulas for other class sizes. The recount counts the class sizes by SQL,
+//! and estimates from these; the estimators are tested against published figures.
+//!
+//! Example: `population_uniqueness(0.01, sampling_fraction => 0.1)`.
+//!
+//! Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical data sets, BMC Medical
+//! Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66.
+
+use super::audit::{Audit, Comparison, Relation};
+use super::privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Subject};
+use crate::catalogue::{Entry, Info, Kind, Param};
+use crate::error::{Error, Result};
+use crate::risk::{ClassEstimate, Histogram, Uniqueness};
+
+#[derive(Debug, Clone, Copy)]
+struct PopulationUniqueness {
+    threshold: f64,
+    sample: Sample,
+}
+
+/// What is known of the sampling.
+#[derive(Debug, Clone, Copy)]
+enum Sample {
+    /// The share of the population that is released.
+    Fraction(f64),
+    /// The rows of the population.
+    Of(u64),
+}
+
+impl PopulationUniqueness {
+    /// Returns the estimated share of the rows that are unique in the population.
+    fn share(&self, sizes: &Histogram) -> f64 {
+        let fraction = match self.sample {
+            Sample::Fraction(fraction) => fraction,
+            // A person of several classes is counted in each, but no sample is larger than its population.
+            Sample::Of(population) => (sizes.rows() as f64 / population as f64).min(1.0),
+        };
+        let estimate = Uniqueness::of(sizes, fraction, ClassEstimate::default()).dankar;
+        // What cannot be estimated is not promised.
+        estimate.map_or(f64::INFINITY, |estimate| estimate.share)
+    }
+}
+
+impl PrivacyModel for PopulationUniqueness {
+    fn reads(&self) -> Reads {
+        Reads {
+            sizes: true,
+            ..Reads::default()
+        }
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Never
+    }
+
+    fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
+        match self.sample {
+            Sample::Of(population) if population < subject.everyone() => Err(Error::usage(format!(
+                "population_uniqueness: a population of {population} is smaller than the table, which has {}; write how many \
+                 people the table is a sample of",
+                subject.everyone()
+            ))),
+            _ => Ok(Box::new(*self)),
+        }
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
+        Audit {
+            sql: format!("SELECT {size} AS f FROM {released} {group_by}"),
+            required: self.threshold,
+            comparison: Comparison::AtMost,
+        }
+    }
+
+    fn of_sizes(&self, sizes: &Histogram) -> Option<f64> {
+        (sizes.classes() > 0).then(|| self.share(sizes))
+    }
+}
+
+impl Predicate for PopulationUniqueness {
+    fn holds(&self, _: &Class) -> bool {
+        true
+    }
+
+    fn holds_overall(&self, release: &Overall) -> bool {
+        self.share(&release.sizes) <= self.threshold
+    }
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "population_uniqueness",
+        summary: "the estimated share of released rows that are unique in the population is at most the threshold",
+        params: &[
+            Param {
+                name: "threshold",
+                summary: "the greatest estimated share",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: false,
+                },
+                default: None,
+            },
+            Param {
+                name: "sampling_fraction",
+                summary: "the share of the population that is released; this or population is required",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: true,
+                },
+                default: Some(""),
+            },
+            Param {
+                name: "population",
+                summary: "the number of people in the population",
+                kind: Kind::Integer { min: 1, max: i64::MAX },
+                default: Some(""),
+            },
+        ],
+        example: "population_uniqueness(0.01, sampling_fraction => 0.1)",
+        reference: "Dankar, El Emam, Neisa and Roffey, BMC MIDM 2012, doi:10.1186/1472-6947-12-66",
+    },
+    build: |args| {
+        let fraction = args.given("sampling_fraction", |a, name| a.real(name))?;
+        let sample = match (fraction, args.given("population", |a, name| a.count(name))?) {
+            (Some(fraction), None) => Sample::Fraction(fraction),
+            (None, Some(population)) => Sample::Of(population),
+            _ => {
+                return Err(Error::usage(format!(
+                    "population_uniqueness needs either sampling_fraction or population, the number of people; example: {}",
+                    ENTRY.info.example
+                )));
+            }
+        };
+        let threshold = args.real("threshold")?;
+        Ok(Box::new(PopulationUniqueness { threshold, sample }))
+    },
+};

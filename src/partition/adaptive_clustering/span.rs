@@ -1,0 +1,125 @@
+//! The lowest common ancestors of a group, and what they lose, in exact integers.
+
+use crate::arithmetic::common_multiple;
+use crate::hierarchy::Label;
+use crate::partition::table::{Column, Table};
+
+/// The lowest common ancestors of some combinations, and their rows.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    pub(super) levels: Vec<u8>,
+    pub(super) codes: Vec<u32>,
+    pub(super) rows: u64,
+}
+
+impl Span {
+    /// Returns the label of the group in a column.
+    pub(super) fn label(&self, column: usize, of: &Column) -> Label {
+        Label::at(&of.lookup, self.levels[column], self.codes[column])
+    }
+
+    /// Adds the combinations of `other`: the lowest common ancestor of two groups is at least as high as that of either
+    /// group.
+    pub(super) fn merge(&mut self, other: &Self, columns: &[Column]) {
+        for (i, column) in columns.iter().enumerate() {
+            let level = self.levels[i].max(other.levels[i]);
+            self.levels[i] = common_level(column, level, self.codes[i], other.codes[i]);
+        }
+        self.rows += other.rows;
+    }
+}
+
+/// Returns the lowest level, from `level` on, at which two values have the same label.
+fn common_level(column: &Column, mut level: u8, one: u32, other: u32) -> u8 {
+    let lookup = &column.lookup;
+    let differ = |level: u8| {
+        let codes = &lookup.level(level).codes;
+        codes[one as usize] != codes[other as usize]
+    };
+    while level < lookup.top() && differ(level) {
+        level += 1;
+    }
+    level
+}
+
+/// The combinations of a table, with the loss per additional leaf under a label by column.
+pub(super) struct Spans<'a> {
+    pub(super) table: &'a dyn Table,
+    units: Vec<u128>,
+}
+
+impl<'a> Spans<'a> {
+    pub(super) fn new(table: &'a dyn Table) -> Self {
+        Self {
+            table,
+            units: units(table.columns()),
+        }
+    }
+
+    /// Returns the span of one combination, whose lowest common ancestor is itself.
+    pub(super) fn single(&self, combination: u32) -> Span {
+        let columns = self.table.columns();
+        Span {
+            levels: columns.iter().map(|c| c.bottom).collect(),
+            codes: (0..columns.len()).map(|c| self.table.code(c, combination)).collect(),
+            rows: self.table.rows(combination),
+        }
+    }
+
+    pub(super) fn span(&self, members: &[u32]) -> Span {
+        let columns = self.table.columns();
+        let mut members = members.iter().map(|c| self.single(*c));
+        let mut all = members.next().unwrap_or_else(|| Span {
+            levels: vec![0; columns.len()],
+            codes: vec![0; columns.len()],
+            rows: 0,
+        });
+        members.for_each(|one| all.merge(&one, columns));
+        all
+    }
+
+    /// Returns the loss of each row of a span.
+    pub(super) fn loss(&self, span: &Span) -> u128 {
+        let columns = self.table.columns().iter().zip(&self.units).enumerate();
+        columns
+            .map(|(i, (column, unit))| lost(column, span.levels[i], span.codes[i]) * unit)
+            .sum()
+    }
+
+    /// Returns how much more all rows lose if a combination joins a span.
+    pub(super) fn loss_of_joining(&self, span: &Span, combination: u32) -> u128 {
+        let columns = self.table.columns().iter().zip(&self.units).enumerate();
+        let loss: u128 = columns
+            .map(|(i, (column, unit))| {
+                let code = self.table.code(i, combination);
+                lost(column, common_level(column, span.levels[i], span.codes[i], code), code) * unit
+            })
+            .sum();
+        u128::from(span.rows + self.table.rows(combination)) * loss - u128::from(span.rows) * self.loss(span)
+    }
+}
+
+/// Returns the leaves, beyond one, under the label of a value at a level.
+fn lost(column: &Column, level: u8, code: u32) -> u128 {
+    let level = column.lookup.level(level);
+    u128::from(level.leaves[level.codes[code as usize] as usize].saturating_sub(1))
+}
+
+/// The greatest common multiple of leaves for which losses are exact; beyond it they are rounded.
+const EXACT: u64 = 1 << 40;
+
+/// Returns the loss per additional leaf under a label, by column: a common multiple of the columns' leaves, divided by
+/// the leaves of the column. The loss is rounded if the multiple would be too large or columns have weights.
+fn units(columns: &[Column]) -> Vec<u128> {
+    let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
+    let multiple = common_multiple(leaves(), EXACT);
+    let one = multiple.unwrap_or(EXACT);
+    let unit = |(column, leaves): (&Column, u64)| match column.weight {
+        1.0 => u128::from(one + leaves / 2) / u128::from(leaves),
+        weight => (weight * one as f64 / leaves as f64).round() as u128,
+    };
+    match multiple.filter(|_| columns.iter().all(|c| c.weight == 1.0)) {
+        Some(one) => leaves().map(|leaves| u128::from(one / leaves)).collect(),
+        None => columns.iter().zip(leaves()).map(unit).collect(),
+    }
+}
