@@ -85,6 +85,9 @@ pub mod sql {
 pub mod suggest {
     pub use crate::suggest::*;
 }
+pub mod utility {
+    pub use crate::utility::*;
+}
 pub mod warning {
     pub use crate::warning::*;
 }

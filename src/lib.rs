@@ -72,6 +72,7 @@
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
+//! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
@@ -203,6 +204,7 @@ mod settings;
 mod source;
 mod sql;
 mod suggest;
+mod utility;
 mod warning;
 
 #[cfg(feature = "cli")]

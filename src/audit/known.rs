@@ -2,13 +2,12 @@
 
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
-use super::tables::{released_type, type_of};
-use crate::engine::with_one_zero;
+use super::tables::released_type;
+use crate::engine::{bind, type_of, with_one_zero};
 use crate::error::{Error, Result};
-use crate::frequency::distinct_values;
-use crate::hierarchy::{Hierarchy, LabelForm, Lookup};
+use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::quoting::quote;
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::UInt32Array;
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
@@ -77,25 +76,6 @@ impl Known {
     pub(super) fn level(&self) -> Option<u8> {
         self.levels.filter(|(low, high)| low == high).map(|(low, _)| low)
     }
-}
-
-/// Returns the distinct values of a column of `table`, and the hierarchy bound to them.
-pub(super) async fn bind(
-    session: &SessionContext,
-    table: &str,
-    column: &str,
-    hierarchy: &Hierarchy,
-) -> Result<(ArrayRef, Lookup)> {
-    let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
-    let (values, _) = distinct_values(session, &value, &quote(table)).await?;
-    let values = match values.data_type() {
-        DataType::Dictionary(_, inner) => cast(&values, inner)?,
-        _ => values,
-    };
-    let lookup = hierarchy
-        .bind(Arc::clone(&values))
-        .map_err(|e| e.context(format!("column {column}")))?;
-    Ok((values, lookup))
 }
 
 /// Returns SQL for the rows of `table` with each of these columns generalized as it was released.

@@ -11,10 +11,10 @@
 //! beforehand.
 
 use super::check::none_of;
-use super::known::{Known, bind};
+use super::known::Known;
 use super::spelling::CSV_TEXT;
 use super::tables::WHOLE;
-use crate::engine::ReleasedTable;
+use crate::engine::{ReleasedTable, bind};
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::distinct_values;

@@ -1,6 +1,6 @@
 //! The tables of the session in which the auditor recounts.
 
-use crate::engine::recounting_session;
+use crate::engine::{recounting_session, type_of};
 use crate::error::Result;
 use arrow::datatypes::DataType;
 use datafusion::datasource::ViewTable;
@@ -35,11 +35,4 @@ pub(super) fn session(
 /// Returns the type of a column of the checked rows.
 pub(super) async fn released_type(session: &SessionContext, column: &str) -> Result<DataType> {
     type_of(session, CHECKED, column).await
-}
-
-/// Returns the type of a column of a table of the session.
-pub(super) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
-    let table = session.table(table).await?;
-    let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
-    Ok(field.data_type().clone())
 }

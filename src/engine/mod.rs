@@ -14,6 +14,7 @@ mod scan;
 mod temporary;
 #[cfg(test)]
 mod testing;
+mod utility;
 mod write;
 
 pub use course::Course;
@@ -24,7 +25,7 @@ pub use examine::{Findings, findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
 pub use publish::{Published, ReleasedRows, StagedReport};
 pub use recount::{Answers, Generalized, Promise, ReleasedTable, recounting_session};
-pub(crate) use recount::{answer_maxima_rightly, bounds_as_text, count, with_one_zero};
+pub(crate) use recount::{answer_maxima_rightly, bind, bounds_as_text, count, is_bounds, type_of, with_one_zero};
 pub use release::Release;
 pub use run::{decide_job, foresee, measure, release_rows, release_to};
 #[cfg(feature = "internal-api")]
@@ -32,5 +33,6 @@ pub use scan::Scanned;
 pub use scan::{detail_requests, scan};
 pub(crate) use temporary::keep_files_unnamed;
 pub use temporary::with_unnamed_files;
+pub(crate) use utility::{Reading, Tables, figures};
 pub use write::Alike;
 pub(crate) use write::{Stage, or_removed};

@@ -13,8 +13,9 @@ use arrow::array::{Array, ArrayRef, AsArray, DynComparator, StringArray, make_co
 use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The labels of one column, to be compared with its values.
@@ -55,10 +56,15 @@ impl Cover {
     /// Returns the cover of released bounds, structs of `low` and `high`.
     pub fn of_bounds(lookup: Arc<Lookup>, bounds: &ArrayRef) -> Result<Self> {
         let ends = bounds.as_struct();
-        Ok(Self {
+        Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
+    }
+
+    /// Returns the cover in which a NULL label says nothing.
+    pub fn with_null_as_any(self) -> Self {
+        Self {
             null_is_any: true,
-            ..Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?
-        })
+            ..self
+        }
     }
 
     /// Returns true if label number `label` covers the value of ground code `code`.
@@ -76,6 +82,32 @@ impl Cover {
             return true;
         }
         self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
+    }
+
+    /// Returns for each label the ground codes that it covers, ascending. The values of the lookup must ascend.
+    pub fn covered(&self) -> Vec<Vec<u32>> {
+        let values = self.lookup.values();
+        let known = values.len() - values.null_count();
+        let mut by_text: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (level, labels) in self.lookup.levels().iter().skip(1).zip(&self.levels) {
+            for (code, at) in level.codes.iter().enumerate() {
+                if labels.is_valid(*at as usize) {
+                    by_text.entry(labels.value(*at as usize)).or_default().push(code as u32);
+                }
+            }
+        }
+        let covered = self.labels.iter().enumerate().map(|(label, text)| {
+            let Some(text) = text else {
+                let first = if self.null_is_any { 0 } else { known };
+                return (first as u32..values.len() as u32).collect();
+            };
+            let mut codes = by_text.get(text).cloned().unwrap_or_default();
+            codes.extend(self.ends.as_ref().map_or(0..0, |ends| ends.between(label, known)));
+            codes.sort_unstable();
+            codes.dedup();
+            codes
+        });
+        covered.collect()
     }
 
     /// Returns true if label number `label` parses as a value of the column, or as a range of such values.
@@ -128,6 +160,28 @@ impl Ends {
             low: make_comparator(&low, &values, SortOptions::default())?,
             high: make_comparator(&values, &high, SortOptions::default())?,
         }))
+    }
+
+    /// Returns the codes that a label encloses, of `known` ascending values.
+    fn between(&self, label: usize, known: usize) -> Range<u32> {
+        if !self.is_read[label] {
+            return 0..0;
+        }
+        let first = |is_before: &dyn Fn(usize) -> bool| {
+            let (mut from, mut to) = (0, known);
+            while from < to {
+                let middle = (from + to) / 2;
+                match is_before(middle) {
+                    true => from = middle + 1,
+                    false => to = middle,
+                }
+            }
+            from as u32
+        };
+        let (is_low_open, is_high_open) = self.is_open[label];
+        let from = first(&|value| !is_low_open && (self.low)(label, value) == Ordering::Greater);
+        let to = first(&|value| is_high_open || (self.high)(value, label) != Ordering::Greater);
+        from..to.max(from)
     }
 
     fn enclose(&self, value: usize, label: usize) -> bool {
@@ -233,6 +287,13 @@ mod tests {
             },
             cover: Arc::clone(&cover),
         };
+        let covered = cover.covered();
+        for (code, covering) in expected.iter().enumerate() {
+            let found: Vec<usize> = (0..covered.len())
+                .filter(|l| covered[*l].contains(&(code as u32)))
+                .collect();
+            assert_eq!(&found, covering, "{code}");
+        }
         for _ in 0..2 {
             for (code, covering) in expected.iter().enumerate() {
                 for label in 0..=labels.len() {
@@ -241,6 +302,38 @@ mod tests {
                     assert_eq!(proven.covers(code, label as u32), covered);
                     assert_eq!(many.covers(code, label as u32), covered);
                 }
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// What a label covers is what it is said to cover value by value.
+        #[test]
+        fn the_codes_under_a_label_are_those_that_it_covers(
+            numbers in proptest::collection::btree_set(-20i64..60, 1..12),
+            ranges in proptest::collection::vec((-25i64..65, -25i64..65, 0u8..4), 0..6),
+            has_null in proptest::bool::ANY,
+            null_is_any in proptest::bool::ANY,
+        ) {
+            let rows: Vec<[String; 3]> = numbers
+                .iter()
+                .map(|n| [n.to_string(), format!("[{}, {}]", n.div_euclid(10) * 10, n.div_euclid(10) * 10 + 9), "*".into()])
+                .collect();
+            let rows: Vec<[&str; 3]> = rows.iter().map(|r| r.each_ref().map(String::as_str)).collect();
+            let values = numbers.iter().map(|n| Some(*n)).chain(has_null.then_some(None));
+            let values: ArrayRef = Arc::new(values.collect::<Int64Array>());
+            let ranges = ranges.iter().map(|(a, b, open)| match open {
+                0 => format!("[, {b}]"),
+                1 => format!("[{a}, ]"),
+                _ => format!("[{a}, {b}]"),
+            });
+            let own = rows.iter().flat_map(|r| r.map(str::to_string));
+            let texts: StringArray = own.chain(ranges).map(Some).chain([Some("x".into()), None]).collect();
+            let cover = Cover::new(lookup(Arc::clone(&values), &rows), texts).unwrap();
+            let cover = if null_is_any { cover.with_null_as_any() } else { cover };
+            for (label, codes) in cover.covered().iter().enumerate() {
+                let one_by_one: Vec<u32> = (0..values.len() as u32).filter(|c| cover.covers(*c, label as u32)).collect();
+                proptest::prop_assert_eq!(codes, &one_by_one, "{}", label);
             }
         }
     }

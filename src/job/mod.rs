@@ -12,7 +12,7 @@ mod target;
 pub(crate) mod testing;
 
 pub use check::Purpose;
-pub(crate) use check::{check_population, may_divide};
+pub(crate) use check::{check_population, check_report, may_divide};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use report_file::ReportFile;

@@ -6,6 +6,10 @@
 //! floating point without a tolerance, because 2^d is then irrational and no class reaches it.
 //! Monotone if nothing may be suppressed: p / q of a mixture lies between those of its parts.
 //!
+//! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d counts bits: d = 1 allows
+//! half to twice the share. The values are those of the whole table. A value that a class lacks has p = 0, whose logarithm
+//! is minus infinity, so the class fails for every d, and `reached` is infinite.
+//!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
 //! Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing,

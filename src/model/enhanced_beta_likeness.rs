@@ -4,6 +4,10 @@
 //! with p > q. If -ln q is the smaller bound, it is irrational and no class reaches it; the comparison allows 1e-12.
 //! Monotone if nothing may be suppressed, like [`super::beta_likeness`].
 //!
+//! **Interpretation**: each value has a bound of its own, and a check has one number that is required and one that is
+//! reached. So the gain of a value whose bound is -ln q counts b / -ln q times, which turns its bound into b. `reached` is
+//! the greatest gain counted like that, and the model holds if and only if it is at most b.
+//!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!
 //! Cao and Karras, Publishing microdata with a robust privacy guarantee, PVLDB 5(11) 2012, definition 3,

@@ -6,6 +6,10 @@
 //! Monotone if nothing may be suppressed: when classes merge, the greatest count grows by at most the sum of the
 //! greatest counts, and the sum without the l - 1 greatest counts grows by at least the sum of these remainders.
 //!
+//! **Interpretation**: c is a real number above 0, as in the paper: it is taken as the decimal number that is written, and
+//! compared exactly. `reached` is the greatest r_1 / (r_l + ... + r_m) of a class, which must be below c; it is infinite
+//! if a class has fewer than l values.
+//!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
 //!
 //! Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: privacy beyond k-anonymity, TKDD 2007, section

@@ -1,5 +1,6 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
+use crate::utility::Utility;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub struct Report {
     pub disclosure: Vec<Disclosure>,
     /// The suppressed rows.
     pub suppression: Suppression,
+    /// What the release still says of the source; `None` if it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub utility: Option<Utility>,
     /// How the generalization was chosen.
     pub choice: Choice,
     /// The alternatives, if several metrics were minimised together.

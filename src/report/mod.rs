@@ -25,6 +25,7 @@ pub(crate) mod sample;
 mod section;
 #[cfg(test)]
 mod tests;
+mod utility;
 
 pub use class_sizes::{class_sizes, risks};
 pub use facts::{
@@ -35,6 +36,8 @@ pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;
 
 use crate::error::{Error, Result};
+use block::Page;
+use serde::Serialize;
 use std::path::Path;
 
 /// The file format of a report.
@@ -67,12 +70,17 @@ impl Format {
 impl Report {
     /// Renders the report in a format.
     pub fn render(&self, format: Format) -> Result<String> {
-        match format {
-            Format::Html => html::render(&page::page(self)?),
-            Format::Markdown => Ok(markdown::render(&page::page(self)?)),
-            Format::Json => serde_json::to_string_pretty(self)
-                .map(|text| text + "\n")
-                .map_err(|e| Error::internal(format!("the report cannot be written as JSON: {e}"))),
-        }
+        rendered(format, || page::page(self), self)
+    }
+}
+
+/// Renders the page of these facts, or the facts themselves, in a format.
+fn rendered(format: Format, page: impl FnOnce() -> Result<Page>, facts: &impl Serialize) -> Result<String> {
+    match format {
+        Format::Html => html::render(&page()?),
+        Format::Markdown => Ok(markdown::render(&page()?)),
+        Format::Json => serde_json::to_string_pretty(facts)
+            .map(|text| text + "\n")
+            .map_err(|e| Error::internal(format!("the report cannot be written as JSON: {e}"))),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn page(report: &Report) -> Result<Page> {
              is for the reader to judge."),
         figures: figures(report),
         tiles: section::tiles(report),
-        sections: section::all(report)?,
+        sections: section::all(section::SECTIONS, report)?,
         footer: Line::from("Questions: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques \
              (WP216). Terms: ISO/IEC 20889:2018. Attackers: El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA \
              15(5), 2008. Loss: Iyengar, KDD 2002. This page holds counts and names of columns, and no value of a record."),

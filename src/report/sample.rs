@@ -1,6 +1,7 @@
 //! A report with a value in every field, for tests.
 
 use super::*;
+use crate::utility::{self, Figure, Utility};
 
 /// Returns the report of an invented release; some names contain markup.
 pub(crate) fn report() -> Report {
@@ -133,6 +134,7 @@ pub(crate) fn report() -> Report {
             unmapped_rows: 0,
             starred: false,
         },
+        utility: Some(utility()),
         choice: Choice {
             search: Some("auto".into()),
             tried: vec![],
@@ -167,5 +169,42 @@ pub(crate) fn report() -> Report {
         }),
         not_covered: not_covered(&columns, &["ward".into()], false),
         columns,
+    }
+}
+
+/// Returns the utility of the invented release.
+fn utility() -> Utility {
+    let of = |column: &str, measure, value, of_source| Figure::new(measure, value).beside(of_source).of(column);
+    Utility {
+        software: "anonsql 0.1.0".into(),
+        release: "out/patients_k5".into(),
+        source: "patients & <friends>".into(),
+        testing: None,
+        class: Some("diagnosis".into()),
+        figures: vec![
+            Figure::new(utility::Measure::Rows, Some(0.99)).note("990 of 1000 rows"),
+            of("age", utility::Measure::Labels, Some(8.0), Some(71.0)),
+            of("age", utility::Measure::TotalVariation, Some(0.08), None),
+            of("age", utility::Measure::KullbackLeibler, None, None)
+                .note("infinite: 2 values of the source are under no released label"),
+            of("age", utility::Measure::EarthMover, Some(0.01), None),
+            of("age", utility::Measure::Information, Some(0.1), Some(0.2)),
+            of("zip <b>|`*", utility::Measure::Labels, Some(2.0), Some(90.0)),
+            of("zip <b>|`*", utility::Measure::TotalVariation, Some(0.3), None),
+            of("zip <b>|`*", utility::Measure::KullbackLeibler, Some(0.2), None),
+            of(
+                "age",
+                utility::Measure::Correlation("income".into()),
+                Some(0.3),
+                Some(0.4),
+            ),
+            Figure::new(utility::Measure::Correlations, Some(0.1)).note("of 1 pair of columns"),
+            of(
+                "diagnosis",
+                utility::Measure::Accuracy(utility::Classifier::NaiveBayes),
+                Some(0.7),
+                Some(0.8),
+            ),
+        ],
     }
 }

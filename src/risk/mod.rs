@@ -13,6 +13,8 @@
 //! All are shares in 0 to 1 of rows (of people under ENTITY). El Emam, Guide to the De-Identification of Personal Health
 //! Information, CRC 2013, chapter 16; El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 15(5), 2008,
 //! doi:10.1197/jamia.M2716. The population uniques are estimated by [`Uniqueness`].
+//! With sampling weights, a row has an individual risk ([`Weighed`]); rows that few columns make unique are found by
+//! [`SpecialUniques`].
 //!
 //! ```
 //! use anonsql::internal::risk::{Histogram, Risk, Settings};
@@ -23,18 +25,24 @@
 //! # Ok::<(), anonsql::error::Error>(())
 //! ```
 
+mod above;
 mod class_estimate;
 mod histogram;
+mod individual;
 mod pitman;
 mod snb;
 mod special;
+mod special_uniques;
 #[cfg(test)]
 mod tests;
 mod uniqueness;
 mod zayatz;
 
+pub use above::Above;
 pub use class_estimate::ClassEstimate;
 pub use histogram::{Histogram, InPopulation, PopulationHistogram, subsets};
+pub use individual::{Individual, Weighed};
+pub use special_uniques::{MOST_COLUMNS, SpecialUniques, number_of_sets};
 pub use uniqueness::{Estimate, Uniqueness};
 
 use crate::error::{Error, Result};
@@ -82,17 +90,6 @@ pub struct Attacker {
     pub rows_at_lowest: f64,
     /// The rows above each threshold, thresholds ascending.
     pub above: Vec<Above>,
-}
-
-/// The rows whose risk is above a threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Above {
-    /// The threshold.
-    pub threshold: f64,
-    /// The number of rows whose risk is greater than the threshold.
-    pub rows: u64,
-    /// The share of these rows in all rows.
-    pub share: f64,
 }
 
 impl Attacker {

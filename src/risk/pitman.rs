@@ -8,10 +8,15 @@
 //!
 //! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The maximum is where
 //! both derivatives are zero. It is found by bisection (theta for each alpha, then alpha), so no start value is needed.
-//! There is no solution if no such point is inside the range, as for a sample in which every row is unique.
+//! There is no solution if every row is unique, or all rows are in one class.
+//!
+//! Where L falls from alpha = 0 on, it would peak below 0, where the formula is no distribution of a growing number of
+//! classes. The limit alpha = 0 is Ewens' formula with theta alone, which is then used instead: theta solves u = sum_{i=0}^{n-1}
+//! theta / (theta + i), and the expected uniques are theta N / (theta + N - 1).
 //!
 //! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of Official Statistics
-//! 17(4), 2001; Pitman, Exchangeable and partially exchangeable random partitions, doi:10.1007/BF01213386.
+//! 17(4), 2001; Pitman, Exchangeable and partially exchangeable random partitions, doi:10.1007/BF01213386; Ewens, The
+//! sampling theory of selectively neutral alleles, Theoretical Population Biology 3, 1972, doi:10.1016/0040-5809(72)90035-4.
 
 use super::Histogram;
 use super::special::{bisect, harmonic, ln_gamma_ratio};
@@ -24,21 +29,38 @@ const LN_THETA: (f64, f64) = (-20.0, 35.0);
 /// The number of bisection steps; the remaining interval is below the precision of a double.
 const STEPS: u32 = 64;
 
-/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has no maximum inside
-/// the range.
-pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<f64> {
+/// The expected uniques of a population.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Expected {
+    pub(super) uniques: f64,
+    /// Whether Ewens' formula was used, because the likelihood of Pitman's peaks below alpha = 0.
+    pub(super) is_ewens: bool,
+}
+
+/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has no maximum.
+pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<Expected> {
     let sample = Sample {
         histogram,
         classes: histogram.classes() as f64,
         rows: histogram.rows() as f64,
     };
-    if sample.classes < 2.0 || sample.by_alpha(LEAST_ALPHA) <= 0.0 || sample.by_alpha(MOST_ALPHA) >= 0.0 {
+    if sample.classes < 2.0 || sample.by_alpha(MOST_ALPHA) >= 0.0 {
         return None;
     }
-    let alpha = bisect(LEAST_ALPHA, MOST_ALPHA, STEPS, true, |alpha| sample.by_alpha(alpha));
-    let theta = sample.theta(alpha)?;
-    let uniques = (ln_gamma_ratio(theta + 1.0, theta + alpha) + alpha * population.ln()).exp();
-    (uniques.is_finite() && uniques > 0.0 && uniques <= population).then_some(uniques)
+    let is_ewens = sample.by_alpha(LEAST_ALPHA) <= 0.0;
+    let uniques = match is_ewens {
+        true => {
+            let theta = sample.ewens();
+            theta * population / (theta + population - 1.0)
+        }
+        false => {
+            let alpha = bisect(LEAST_ALPHA, MOST_ALPHA, STEPS, true, |alpha| sample.by_alpha(alpha));
+            let theta = sample.theta(alpha)?;
+            (ln_gamma_ratio(theta + 1.0, theta + alpha) + alpha * population.ln()).exp()
+        }
+    };
+    let is_possible = uniques.is_finite() && uniques > 0.0 && uniques <= population;
+    is_possible.then_some(Expected { uniques, is_ewens })
 }
 
 struct Sample<'a> {
@@ -48,6 +70,13 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
+    /// Returns the theta of Ewens' formula: the expected number of classes is the sample's.
+    fn ewens(&self) -> f64 {
+        let (low, high) = LN_THETA;
+        let more = |theta: f64| self.classes - theta * harmonic(theta, self.rows);
+        bisect(low, high, STEPS, true, |theta| more(theta.exp())).exp()
+    }
+
     /// Returns dL / d theta.
     fn by_theta(&self, theta: f64, alpha: f64) -> f64 {
         self.occupied(theta, alpha) - harmonic(theta + 1.0, self.rows - 1.0)

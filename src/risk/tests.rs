@@ -143,6 +143,25 @@ fn pitman_has_no_solution_when_every_row_is_unique_and_the_rule_takes_zayatz() {
 }
 
 #[test]
+fn where_pitman_peaks_below_zero_it_is_ewens_and_the_rule_takes_zayatz() {
+    // Twenty rows in eight classes.
+    let histogram: Histogram = [(1, 4), (4, 4)].into_iter().collect();
+    let settings = Settings {
+        sampling_fraction: Some(0.05),
+        ..Settings::default()
+    };
+    let risk = Risk::of(&histogram, None, &settings).unwrap();
+    let found = risk.population_uniqueness.unwrap();
+    assert!(found.pitman_is_ewens, "{found:?}");
+    // theta solves 8 = sum of theta / (theta + i) over 20 rows; of 400 rows, 400 theta / (theta + 399) are unique.
+    let uniques = found.pitman.unwrap().uniques;
+    let theta = uniques * 399.0 / (400.0 - uniques);
+    let classes: f64 = (0..20).map(|i| theta / (theta + f64::from(i))).sum();
+    assert!(close(classes, 8.0, 9), "{theta} {classes}");
+    assert_eq!(found.dankar_chose, Some(Estimator::Zayatz));
+}
+
+#[test]
 fn an_empty_table_has_no_risk_and_no_error() {
     let settings = Settings {
         sampling_fraction: Some(0.05),

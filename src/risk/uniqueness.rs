@@ -45,6 +45,9 @@ pub struct Uniqueness {
     pub population: f64,
     /// The estimate by Pitman's sampling formula.
     pub pitman: Option<Estimate>,
+    /// Whether the estimate by Pitman's formula is that of its limit, Ewens' formula, because the likelihood peaks below
+    /// alpha = 0.
+    pub pitman_is_ewens: bool,
     /// The estimate by Zayatz' conditional probability.
     pub zayatz: Option<Estimate>,
     /// The estimate by the slide negative binomial model.
@@ -52,7 +55,8 @@ pub struct Uniqueness {
     /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of
     /// clinical data sets, BMC Medical Informatics and Decision Making 12:66, 2012, doi:10.1186/1472-6947-12-66: up to
     /// f = 0.1 Pitman, or Zayatz if Pitman has no solution; above it the lesser of Zayatz and SNB, or Zayatz if SNB has
-    /// none.
+    /// none. **Interpretation**: Ewens' formula is no solution of Pitman's here, because the rule was derived from samples
+    /// on which Pitman's likelihood has its maximum inside the range.
     pub dankar: Option<Estimate>,
     /// The estimator that the decision rule chose; `None` if there was nothing to estimate.
     pub dankar_chose: Option<Estimator>,
@@ -74,13 +78,16 @@ impl Uniqueness {
             sampling_fraction: fraction,
             population,
             pitman: Some(estimate(0.0)),
+            pitman_is_ewens: false,
             zayatz: Some(estimate(0.0)),
             snb: Some(estimate(0.0)),
             dankar: Some(estimate(0.0)),
             dankar_chose: None,
         };
         if histogram.uniques() > 0 {
-            found.pitman = pitman::uniques(histogram, population).map(estimate);
+            let pitman = pitman::uniques(histogram, population);
+            found.pitman = pitman.map(|expected| estimate(expected.uniques));
+            found.pitman_is_ewens = pitman.is_some_and(|expected| expected.is_ewens);
             found.zayatz = Some(estimate(zayatz::uniques(histogram, population, fraction)));
             found.snb = snb::uniques(histogram, fraction, classes).map(estimate);
             let chosen = found.rule();
@@ -101,7 +108,12 @@ impl Uniqueness {
 
     fn rule(&self) -> Option<Estimator> {
         if self.sampling_fraction <= SMALL_FRACTION {
-            return Some(self.pitman.map_or(Estimator::Zayatz, |_| Estimator::Pitman));
+            let has_pitman = self.pitman.is_some() && !self.pitman_is_ewens;
+            return Some(if has_pitman {
+                Estimator::Pitman
+            } else {
+                Estimator::Zayatz
+            });
         }
         match (self.zayatz, self.snb) {
             (Some(zayatz), Some(snb)) if snb.uniques <= zayatz.uniques => Some(Estimator::Snb),

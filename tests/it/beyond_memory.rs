@@ -188,3 +188,20 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
         "{e}"
     );
 }
+
+/// What needs every row or every class at once says so, in place of taking the memory.
+#[tokio::test]
+async fn measures_of_rows_stay_within_memory() {
+    let scratch = tempfile::tempdir().unwrap();
+    let source = nearly_unique(scratch.path());
+    let source = source.display();
+    let columns = COLUMNS.join(", ");
+    for sql in [
+        format!("RISK OF '{source}' QUASI IDENTIFIERS ({columns}) PER ROW WITH (subset_size = 1)"),
+        format!("UTILITY OF '{source}' AGAINST '{source}'"),
+    ] {
+        let e = session(3_000, scratch.path(), true).sql(&sql).await.unwrap_err();
+        assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
+        assert!(session(300_000, scratch.path(), true).sql(&sql).await.is_ok(), "{sql}");
+    }
+}

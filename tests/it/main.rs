@@ -39,5 +39,6 @@ mod suggest;
 mod terminal;
 mod threads;
 mod typed;
+mod utility;
 mod verify;
 mod warnings;

@@ -11,13 +11,7 @@ use datafusion::prelude::SessionContext;
 pub(crate) async fn bounds_as_text(session: &SessionContext, table: &str, columns: &[String]) -> Result<()> {
     let rows = session.table(table).await?;
     let fields = rows.schema().fields().clone();
-    let is_bounds = |name: &String, data_type: &DataType| {
-        let names: Vec<&str> = match data_type {
-            DataType::Struct(fields) => fields.iter().map(|f| f.name().as_str()).collect(),
-            _ => vec![],
-        };
-        columns.contains(name) && names == ["low", "high"]
-    };
+    let is_bounds = |name: &String, data_type: &DataType| columns.contains(name) && is_bounds(data_type);
     if !fields.iter().any(|f| is_bounds(f.name(), f.data_type())) {
         return Ok(());
     }
@@ -31,4 +25,12 @@ pub(crate) async fn bounds_as_text(session: &SessionContext, table: &str, column
     session.deregister_table(table)?;
     session.register_table(table, rows.into_view())?;
     Ok(())
+}
+
+/// Returns true if values of this type are bounds.
+pub(crate) fn is_bounds(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().map(|f| f.name().as_str()).eq(["low", "high"]),
+        _ => false,
+    }
 }

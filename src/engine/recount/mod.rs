@@ -1,5 +1,6 @@
 //! Stage 5: the written rows are counted again, by SQL that shares no code with the search.
 
+mod bind;
 mod bounds;
 mod class_sizes;
 mod classes;
@@ -13,12 +14,13 @@ mod session;
 mod spans;
 mod sql;
 
-pub(crate) use bounds::bounds_as_text;
+pub(crate) use bind::bind;
+pub(crate) use bounds::{bounds_as_text, is_bounds};
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
-pub(crate) use sql::{answer_maxima_rightly, count, with_one_zero};
+pub(crate) use sql::{answer_maxima_rightly, count, type_of, with_one_zero};
 
 #[cfg(test)]
 mod tests;

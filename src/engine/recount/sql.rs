@@ -16,6 +16,13 @@ pub(crate) fn answer_maxima_rightly(config: &mut SessionConfig) {
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
 }
 
+/// Returns the type of a column of a table of the session.
+pub(crate) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
+    let table = session.table(table).await?;
+    let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
+    Ok(field.data_type().clone())
+}
+
 /// Returns `expression`, of this type, with the two zeros of floating point made equal, as they are in a
 /// quasi-identifier.
 pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {

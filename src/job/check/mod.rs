@@ -13,6 +13,7 @@ mod target;
 pub(crate) use models::check_population;
 pub(crate) use partition::may_divide;
 pub use purpose::Purpose;
+pub(crate) use report::check_report;
 
 use super::Job;
 use crate::error::Result;

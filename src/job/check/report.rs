@@ -5,8 +5,15 @@ use crate::folder::MANIFEST;
 use crate::job::{Job, ReportFile, SourceTable, resolved};
 use std::path::Path;
 
-/// Refuses a path where the report cannot be written, or would be taken for data.
+/// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
+    let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
+    check_report(report, job.target.as_ref().map(|t| t.path.as_path()), &read)
+}
+
+/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is the folder
+/// that the statement writes, and `read` is what it reads.
+pub(crate) fn check_report(report: &ReportFile, target: Option<&Path>, read: &[&SourceTable]) -> Result<()> {
     let refused = |why: String| {
         Err(Error::usage(format!(
             "REPORT TO {:?}: {why}",
@@ -18,7 +25,7 @@ pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     }
     let own = resolved(report.path())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
-    let target = job.target.as_ref().map(|t| resolved(&t.path)).transpose()?;
+    let target = target.map(resolved).transpose()?;
     if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
         let name = own
             .file_name()
@@ -44,8 +51,8 @@ pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     if let Some(release) = others.into_iter().find(|f| f.join(MANIFEST).is_file()) {
         return refused(format!("it would be inside another release, {}", release.display()));
     }
-    let read = |source: &SourceTable| source.files.iter().any(|f| f.canonicalize().is_ok_and(|f| f == own));
-    if read(&job.source) || job.population.as_ref().is_some_and(read) {
+    let mut files = read.iter().flat_map(|source| &source.files);
+    if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
         return refused("the statement reads this file".into());
     }
     Ok(())

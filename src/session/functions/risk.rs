@@ -156,6 +156,8 @@ fn statement(table: &str, columns: &[String]) -> RiskSpec {
         sensitive: vec![],
         entity: None,
         population: None,
+        weight: None,
+        per_row: false,
         options: vec![],
     }
 }

@@ -23,6 +23,7 @@ mod show_hierarchies;
 mod show_variables;
 mod suggest;
 mod unset_variable;
+mod utility;
 pub(super) mod verify;
 mod wrapped;
 
@@ -43,6 +44,7 @@ pub const STATEMENTS: &[Entry] = &[
     compare::ENTRY,
     verify::ENTRY,
     risk::ENTRY,
+    utility::ENTRY,
     suggest::ENTRY,
     show_catalogue::MODELS,
     show_catalogue::METRICS,

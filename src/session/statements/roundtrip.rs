@@ -12,6 +12,7 @@ use super::pareto::Pareto;
 use super::parse::{keywords, parse};
 use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
+use super::utility::UtilitySpec;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
@@ -324,10 +325,17 @@ fn statement() -> impl Strategy<Value = Statement> {
             |(source, quasi_identifiers, sensitive, entity, satisfying, (against, population))| Statement::new(Verify {
                 source, quasi_identifiers, sensitive, entity, satisfying, against, population
             })),
-        1 => (source(), quasi(), sensitive(), of(name()), of(source()), options()).prop_map(
-            |(source, quasi_identifiers, sensitive, entity, population, options)| Statement::new(RiskSpec {
-                source, quasi_identifiers, sensitive, entity, population, options
-            })),
+        1 => (source(), quasi(), sensitive(), of(name()), of(source()), (of(name()), any::<bool>()), options()).prop_map(
+            |(source, quasi_identifiers, sensitive, entity, population, (weight, per_row), options)| {
+                Statement::new(RiskSpec {
+                    source, quasi_identifiers, sensitive, entity, population, weight, per_row, options
+                })
+            }),
+        1 => ((source(), source()), prop_oneof![Just(vec![]), quasi()], of((name(), of(source()))), of(text())).prop_map(
+            |((release, source), quasi_identifiers, class, report)| {
+                let (class, testing) = class.map_or((None, None), |(class, testing)| (Some(class), testing));
+                Statement::new(UtilitySpec { release, source, quasi_identifiers, class, testing, report })
+            }),
         1 => (source(), of((text(), any::<bool>()))).prop_map(|(source, script)| Statement::new(SuggestRoles {
             source,
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),

@@ -52,6 +52,9 @@ pub(crate) struct Clauses {
     pub(crate) epsilon: Vec<f64>,
     pub(crate) against: Option<SourceClause>,
     pub(crate) population: Option<SourceClause>,
+    pub(crate) testing: Option<SourceClause>,
+    pub(crate) weight: Option<String>,
+    pub(crate) per_row: bool,
 }
 
 impl Clauses {
@@ -158,6 +161,14 @@ clauses! {
     POPULATION: "POPULATION", "POPULATION table | 'path' [OPTIONS (key value, ...)] | (query)",
         "the table of people that the source is a sample of", "POPULATION census",
         |c, s| { s.population = Some(source::read(c)?); Ok(()) };
+    TESTING: "TESTING ON", "TESTING ON table | 'path' [OPTIONS (key value, ...)] | (query)",
+        "raw rows to test classifiers on, which neither the source nor the release has", "TESTING ON held_out",
+        |c, s| { s.testing = Some(source::read(c)?); Ok(()) };
+    WEIGHT: "WEIGHT", "WEIGHT (c)",
+        "the column of sampling weights: how many people of the population a row stands for", "WEIGHT (weight)",
+        |c, s| { s.weight = Some(c.column()?); Ok(()) };
+    PER_ROW: "PER ROW", "PER ROW",
+        "one row of figures for each row, by its number and without its values", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
 }
 
 /// Words of other tools and other forms, each with the keywords of the clause that is meant.

@@ -1,5 +1,6 @@
 //! Measures RISK OF: the classes of a table and of its population.
 
+use super::classed_rows::ClassedRows;
 use super::spec::RiskSpec;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::{Phase, Promise, ReleasedTable, bounds_as_text, recounting_session};
@@ -9,12 +10,13 @@ use crate::job::SourceTable;
 use crate::location::expanded;
 use crate::model;
 use crate::pool::blocking;
-use crate::risk::{ClassEstimate, Histogram, Risk, Settings, THRESHOLDS, subsets};
+use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::sql::clause::SourceClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
 use datafusion::prelude::{SessionContext, ident, lit};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,7 +54,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "subset_size",
-            summary: "how many columns the subsets have whose distinction and separation are shown, at most",
+            summary: "the most columns of a subset whose distinction and separation are shown, and of a special unique that PER ROW finds",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: Some("3"),
         },
@@ -93,8 +95,10 @@ pub(in crate::session) struct Measured {
     pub(in crate::session) starred: u64,
     /// The class sizes of the population itself.
     pub(in crate::session) population: Option<Histogram>,
-    /// Whether the sampling fraction was computed from the row counts instead of given.
-    pub(in crate::session) counted_fraction: bool,
+    /// What the sampling fraction was computed from, if it was not given.
+    pub(in crate::session) counted_fraction: Option<&'static str>,
+    /// The individual risks by sampling weights.
+    pub(in crate::session) individual: Option<Individual>,
     /// The class sizes of subsets of the quasi-identifiers.
     pub(in crate::session) columns: Vec<(Vec<String>, Histogram)>,
     pub(in crate::session) sensitive: Vec<Worst>,
@@ -115,7 +119,7 @@ impl AnonContext {
     /// Measures everything that the statement asks for.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
-        let (session, table) = self.measured_table(statement).await?;
+        let (session, table) = self.measured_table(statement, &self.session.state()).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let full = table.histogram(&session, &group).await?;
         let (population, within) = match &statement.population {
@@ -129,10 +133,16 @@ impl AnonContext {
             }
             None => (None, None),
         };
-        let (settings, counted_fraction) = settings(&options, &full, population.as_ref())?;
+        let weighed = match &statement.weight {
+            Some(_) => Some(self.classed_rows(statement).await?),
+            None => None,
+        };
+        let by_weight = weighed.as_ref().and_then(ClassedRows::fraction);
+        let (settings, counted_fraction) = settings(&options, &full, population.as_ref(), by_weight)?;
         let largest = usize::try_from(options.count("subset_size")?).unwrap_or(usize::MAX);
         let chosen = subsets(group.len(), largest, MOST_SUBSETS);
         let found = table.histograms(&session, &group, &full, &chosen).await?;
+        let individual = weighed.map(|rows| Individual::of(&rows.classes, &settings.thresholds));
         let named = |subset: &Vec<usize>| subset.iter().map(|i| group[*i].clone()).collect();
         Ok(Measured {
             risk: Risk::of(&full, within.as_ref(), &settings)?,
@@ -141,6 +151,7 @@ impl AnonContext {
             starred: table.starred,
             population,
             counted_fraction,
+            individual,
             columns: chosen.iter().map(named).zip(found).collect(),
             sensitive: self.worst(&session, &table, statement, &group).await?,
             bands: options.word("histogram")? == "bands",
@@ -150,13 +161,17 @@ impl AnonContext {
 
     /// Returns only the class sizes over all quasi-identifiers.
     pub(in crate::session) async fn measure_classes(&self, statement: &RiskSpec) -> Result<Histogram> {
-        let (session, table) = self.measured_table(statement).await?;
+        let (session, table) = self.measured_table(statement, &self.session.state()).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         table.histogram(&session, &group).await
     }
 
     /// Registers the rows to measure in a separate session.
-    async fn measured_table(&self, statement: &RiskSpec) -> Result<(SessionContext, ReleasedTable)> {
+    async fn measured_table(
+        &self,
+        statement: &RiskSpec,
+        state: &SessionState,
+    ) -> Result<(SessionContext, ReleasedTable)> {
         let source = self.source(&statement.source).await?;
         let manifest = manifest(statement).await?;
         check(statement, &source, manifest.is_some())?;
@@ -164,11 +179,20 @@ impl AnonContext {
         let sensitive: Vec<String> = statement.sensitive.iter().map(|s| s.column.clone()).collect();
         let mut table = ReleasedTable::of(MEASURED, &quasi_identifiers, &sensitive, manifest.as_ref());
         table.entity = statement.entity.clone();
-        let (state, plan) = source.rows.into_parts();
-        let session = recounting_session(&state, self.observer.begin(Phase::Measure));
+        let (_, plan) = source.rows.into_parts();
+        let session = recounting_session(state, self.observer.begin(Phase::Measure));
         session.register_table(MEASURED, Arc::new(ViewTable::new(plan, None)))?;
         bounds_as_text(&session, MEASURED, &table.quasi_identifiers).await?;
         Ok((session, table))
+    }
+
+    /// Reads the rows to measure with their classes.
+    pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
+        let mut state = self.session.state();
+        // So that rows have the numbers that they have in the table, and their weights are summed in one order.
+        state.config_mut().options_mut().execution.target_partitions = 1;
+        let (session, table) = self.measured_table(statement, &state).await?;
+        ClassedRows::read(&session, &table, statement).await
     }
 
     /// Returns the rows of the population, generalized like the measured table.
@@ -264,24 +288,34 @@ impl AnonContext {
     }
 }
 
-/// Returns the settings of the risk computation. The bool is true if the sampling fraction is not given in WITH.
-fn settings(options: &Arguments, sample: &Histogram, population: Option<&Histogram>) -> Result<(Settings, bool)> {
+/// Returns the settings of the risk computation, and what the sampling fraction is computed from if WITH does not give
+/// it. `by_weight` is the fraction by sampling weights.
+fn settings(
+    options: &Arguments,
+    sample: &Histogram,
+    population: Option<&Histogram>,
+    by_weight: Option<f64>,
+) -> Result<(Settings, Option<&'static str>)> {
     let mut thresholds = THRESHOLDS.to_vec();
     thresholds.push(1.0 / options.count("k")? as f64);
     thresholds.extend(options.given("threshold", Arguments::real)?);
+    thresholds.sort_by(f64::total_cmp);
+    thresholds.dedup();
     let counted = population
         .filter(|p| p.rows() > 0)
         .map(|p| sample.rows() as f64 / p.rows() as f64);
     let given = options.given("sampling_fraction", Arguments::real)?;
+    let counted = counted.filter(|f| *f > 0.0).map(|f| (f, "rows / rows of POPULATION"));
+    let counted = counted.or(by_weight.map(|f| (f, "rows / the sum of WEIGHT")));
     let settings = Settings {
-        sampling_fraction: given.or(counted.filter(|f| *f > 0.0)),
+        sampling_fraction: given.or(counted.map(|(f, _)| f)),
         thresholds,
         class_estimate: match options.word("snb_classes")? {
             "haas_stokes" => ClassEstimate::HaasStokes,
             _ => ClassEstimate::Peer,
         },
     };
-    Ok((settings, given.is_none()))
+    Ok((settings, counted.map(|(_, from)| from).filter(|_| given.is_none())))
 }
 
 /// Returns true if the values of a column are ordered with distances: numbers, dates and times.
@@ -313,8 +347,9 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
         .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS"));
     let sensitive = statement.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE"));
     let entity = statement.entity.iter().map(|e| (e.as_str(), "ENTITY"));
+    let weight = statement.weight.iter().map(|w| (w.as_str(), "WEIGHT"));
     let mut roles: Vec<(&str, &str)> = vec![];
-    for (column, role) in quasi.chain(sensitive).chain(entity) {
+    for (column, role) in quasi.chain(sensitive).chain(entity).chain(weight) {
         if !known.contains(&column) {
             return Err(Error::unknown("column", column, known));
         }
@@ -329,6 +364,12 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
         return Err(Error::usage(format!(
             "column {:?}: RISK OF measures a table as it is and randomizes nothing; leave RANDOMIZED out",
             s.column
+        )));
+    }
+    if let (Some(weight), Some(_)) = (&statement.weight, &statement.entity) {
+        return Err(Error::usage(format!(
+            "WEIGHT ({weight}) weighs rows and ENTITY counts people: name one of the two, and for WEIGHT a table with one row \
+             a person"
         )));
     }
     let generalizes = statement.population.is_some() && is_release;

@@ -1,6 +1,8 @@
 //! `RISK OF`: measures how exposed the people in a table are, raw or released.
 
+mod classed_rows;
 pub(in crate::session) mod measure;
+mod per_row;
 pub(in crate::session) mod rows;
 pub(in crate::session) mod spec;
 
@@ -18,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "measures prosecutor, journalist and marketer risk, uniqueness and class sizes",
     syntax: "RISK OF { table | 'path' [OPTIONS (...)] | ( query ) } QUASI IDENTIFIERS (c [USING hierarchy], ...)
   [SENSITIVE (c [USING hierarchy], ...)] [ENTITY (c)] [POPULATION { table | 'path' [OPTIONS (...)] | ( query ) }]
+  [WEIGHT (c)] [PER ROW]
   [WITH (sampling_fraction = f, threshold = t, k = 5, subset_size = 3, histogram = sizes | bands,
          snb_classes = peer | haas_stokes)]",
     example: "RISK OF people QUASI IDENTIFIERS (age, zip) POPULATION census",
@@ -32,6 +35,9 @@ impl Run for RiskSpec {
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
         context.observer.begin(Phase::Measure);
+        if self.per_row {
+            return Answer::of(context.measure_rows(self).await?);
+        }
         let measured = context.measure(self).await?;
         Answer::of(rows::batch(&measured)?)
     }

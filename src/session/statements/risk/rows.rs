@@ -62,6 +62,7 @@ pub(in crate::session) fn batch(measured: &Measured) -> Result<RecordBatch> {
     let mut rows = Rows::default();
     table(&mut rows, measured);
     attackers(&mut rows, measured);
+    individual(&mut rows, measured);
     uniqueness(&mut rows, measured);
     sensitive(&mut rows, measured);
     columns(&mut rows, measured);
@@ -127,6 +128,7 @@ fn attackers(rows: &mut Rows, measured: &Measured) {
 
 const HIGHEST: &str = "highest";
 const MEAN: &str = "mean";
+const EWENS: &str = "by Ewens' formula, its limit: the likelihood peaks below 0; the rule does not take it";
 const AT_MOST: &str = "at most: no POPULATION is named";
 
 fn share_above(above: &Above) -> String {
@@ -155,6 +157,24 @@ fn attacker(rows: &mut Rows, section: &'static str, attacker: &Attacker, k: u64)
     }
 }
 
+/// Adds the individual risks by sampling weights, if WEIGHT is given.
+fn individual(rows: &mut Rows, measured: &Measured) {
+    let Some(found) = &measured.individual else {
+        return;
+    };
+    let section = "individual";
+    rows.add(section, "population", found.population)
+        .note("the sum of WEIGHT");
+    rows.add(section, HIGHEST, found.highest)
+        .note("the mean of 1 / the class's size in the population, given its rows and weights");
+    rows.add(section, MEAN, found.mean)
+        .note("the share re-identified when all rows are tried");
+    rows.add(section, "expected re-identifications", found.expected);
+    for above in &found.above {
+        rows.add(section, share_above(above), above.share);
+    }
+}
+
 fn uniqueness(rows: &mut Rows, measured: &Measured) {
     let risk = &measured.risk;
     rows.add("uniqueness", "uniques", risk.sample_uniques as f64)
@@ -180,14 +200,14 @@ fn uniqueness(rows: &mut Rows, measured: &Measured) {
         return;
     };
     let fraction = rows.add("uniqueness", "sampling fraction", found.sampling_fraction);
-    if measured.counted_fraction {
-        fraction.note("rows / rows of POPULATION");
+    if let Some(from) = measured.counted_fraction {
+        fraction.note(from);
     }
     let chose = found
         .dankar_chose
         .map(|estimator| format!("the rule chose {}", estimator.name()));
     for (estimator, estimate, note) in [
-        ("pitman", found.pitman, None),
+        ("pitman", found.pitman, found.pitman_is_ewens.then(|| EWENS.into())),
         ("zayatz", found.zayatz, None),
         ("snb", found.snb, None),
         ("dankar", found.dankar, chose),

@@ -21,6 +21,10 @@ pub struct RiskSpec {
     pub entity: Option<String>,
     /// POPULATION: the table of people that the measured table is a sample of.
     pub population: Option<SourceClause>,
+    /// WEIGHT: the column of sampling weights.
+    pub weight: Option<String>,
+    /// PER ROW: whether the figures of each row are asked for.
+    pub per_row: bool,
     /// WITH: the options, such as threshold and sampling fraction.
     pub options: Vec<(String, Value)>,
 }
@@ -33,6 +37,8 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         &clause::SENSITIVE,
         &clause::ENTITY,
         &clause::POPULATION,
+        &clause::WEIGHT,
+        &clause::PER_ROW,
         &clause::WITH,
     ];
     let s = clause::read(c, "RISK OF", &allowed, &[&clause::QUASI])?;
@@ -42,6 +48,8 @@ pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
         sensitive: s.sensitive,
         entity: s.entity,
         population: s.population,
+        weight: s.weight,
+        per_row: s.per_row,
         options: s.options,
     })
 }
@@ -60,6 +68,12 @@ impl fmt::Display for RiskSpec {
         }
         if let Some(population) = &self.population {
             write!(f, " POPULATION {population}")?;
+        }
+        if let Some(weight) = &self.weight {
+            write!(f, " WEIGHT ({})", ident(weight))?;
+        }
+        if self.per_row {
+            f.write_str(" PER ROW")?;
         }
         write!(f, "{}", options::written_with(&self.options, " "))
     }

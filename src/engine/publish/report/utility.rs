@@ -1,0 +1,72 @@
+//! What the release still says of its source, in the columns that have a role.
+
+use super::facts::Facts;
+use super::shown;
+use crate::engine::recount::WHOLE;
+use crate::engine::utility::{Reading, Tables, figures};
+use crate::error::{ErrorKind, Result};
+use crate::hierarchy::LabelForm;
+use crate::job::Target;
+use crate::utility::Utility;
+
+/// The most rows of a source that a report measures: it should not take much longer than the release.
+const MOST_ROWS: u64 = 1_000_000;
+
+impl Facts<'_> {
+    /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns `None` for a source with too
+    /// many rows, and if the memory limit is too low.
+    pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
+        let (job, recounted) = (self.job, self.recounted);
+        if self.release.rows_in > MOST_ROWS {
+            return Ok(None);
+        }
+        let quasi = job.quasi_identifiers.iter().map(|q| Reading {
+            column: q.column.clone(),
+            hierarchy: Some(q.hierarchy.clone()),
+            form: q.labels,
+            must_fit: false,
+        });
+        let plain = |column: &String| Reading {
+            column: column.clone(),
+            hierarchy: None,
+            form: LabelForm::Text,
+            must_fit: false,
+        };
+        let sensitive = job.sensitive.iter().map(|s| Reading {
+            hierarchy: s.hierarchy.clone(),
+            ..plain(&s.column)
+        });
+        let class = job
+            .class_label
+            .iter()
+            .filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
+        let readings = quasi.chain(sensitive).chain(class.map(plain));
+        let readings: Vec<Reading> = readings.filter(|r| job.releases(&r.column)).collect();
+        let tables = Tables {
+            session: &recounted.session,
+            released: &recounted.released,
+            source: WHOLE,
+            testing: None,
+        };
+        let mut class = job.class_label.clone();
+        let mut found = figures(&tables, readings.clone(), class.as_deref()).await;
+        if class.is_some() && found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Usage) {
+            // The class has more values than a classifier is trained for, which is no reason to refuse the release.
+            class = None;
+            found = figures(&tables, readings, None).await;
+        }
+        let figures = match found {
+            Ok(figures) => figures,
+            Err(e) if e.kind() == ErrorKind::Resources => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        Ok(Some(Utility {
+            software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
+            release: target.map_or_else(|| "the released rows".into(), |t| t.path.display().to_string()),
+            source: shown(&job.source),
+            testing: None,
+            class,
+            figures,
+        }))
+    }
+}

@@ -1,0 +1,31 @@
+//! The values of a column of a table of the session, with the labels of a hierarchy.
+
+use super::sql::{type_of, with_one_zero};
+use crate::error::Result;
+use crate::frequency::distinct_values;
+use crate::hierarchy::{Hierarchy, Lookup};
+use crate::quoting::quote;
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// Returns the distinct values of a column of `table`, and the hierarchy bound to them.
+pub(crate) async fn bind(
+    session: &SessionContext,
+    table: &str,
+    column: &str,
+    hierarchy: &Hierarchy,
+) -> Result<(ArrayRef, Lookup)> {
+    let value = with_one_zero(&quote(column), &type_of(session, table, column).await?);
+    let (values, _) = distinct_values(session, &value, &quote(table)).await?;
+    let values = match values.data_type() {
+        DataType::Dictionary(_, inner) => cast(&values, inner)?,
+        _ => values,
+    };
+    let lookup = hierarchy
+        .bind(Arc::clone(&values))
+        .map_err(|e| e.context(format!("column {column}")))?;
+    Ok((values, lookup))
+}

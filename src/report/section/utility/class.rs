@@ -1,0 +1,78 @@
+//! The section on the class label: what columns say about it, and how well classifiers find it.
+
+use super::{cell, name, note};
+use crate::error::Result;
+use crate::report::bars::{Bars, Layout};
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::{number, percent};
+use crate::report::section::entry::Entry;
+use crate::utility::{Figure, Measure, Utility};
+
+pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
+    id: "class",
+    heading: "How much does the release say about the class?",
+    answer: None,
+    blocks,
+};
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
+    let Some(class) = &utility.class else {
+        return Ok(vec![]);
+    };
+    let text = Line::from("The class is ").name(class);
+    let text = match &utility.testing {
+        Some(rows) => text.text(". Classifiers were tested on the rows of ").name(rows).text("."),
+        None => text.text(
+            ". Classifiers were tested on the rows of the source, which are those that they were trained on; both figures \
+             are too good. UTILITY OF ... TESTING ON names rows that neither has seen.",
+        ),
+    };
+    let mut blocks = vec![Block::Paragraph(text)];
+    let found: Vec<&Figure> = utility.of(|m| matches!(m, Measure::Accuracy(_))).collect();
+    let label = |f: &Figure| match f.measure {
+        Measure::Accuracy(classifier) => classifier.to_string(),
+        _ => name(f),
+    };
+    blocks.extend(side_by_side(
+        "Accuracy of classifiers",
+        "Classifier",
+        &found,
+        1.0,
+        percent,
+        label,
+    )?);
+    let found: Vec<&Figure> = utility.of(|m| *m == Measure::Information).collect();
+    let most = found.iter().filter_map(|f| f.of_source).fold(0.0, f64::max);
+    let title = "Information about the class by column, in bits";
+    blocks.extend(side_by_side(title, "Column", &found, most, number, name)?);
+    Ok(blocks)
+}
+
+/// Returns the picture and the table of figures of the source and of the release; nothing without figures.
+fn side_by_side(
+    title: &str,
+    heading: &str,
+    figures: &[&Figure],
+    most: f64,
+    format: fn(f64) -> String,
+    label: impl Fn(&Figure) -> String,
+) -> Result<Option<Block>> {
+    if figures.is_empty() {
+        return Ok(None);
+    }
+    let mut table = Table::new(title, &[heading, "#Source", "#Release", "Note"]);
+    for figure in figures {
+        let first = Line::default().name(label(figure));
+        table.row(vec![first, cell(figure.of_source), cell(figure.value), note(figure)]);
+    }
+    let bars = Bars {
+        title: title.into(),
+        layout: Layout::Grouped,
+        series: ["source", "release"],
+        groups: figures.iter().map(|f| (label(f), [f.of_source, f.value])).collect(),
+        most,
+        format,
+        line: None,
+    };
+    Ok(Some(Block::Evidence(bars.draw()?, table)))
+}

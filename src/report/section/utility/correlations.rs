@@ -1,0 +1,66 @@
+//! The section on the correlations of columns.
+
+use super::{cell, name, note};
+use crate::error::Result;
+use crate::report::bars::{Bars, Layout};
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::number;
+use crate::report::section::entry::Entry;
+use crate::utility::{Figure, Measure, Utility};
+
+/// The number of pairs in the picture; the table has all.
+const DRAWN: usize = 12;
+
+pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
+    id: "correlations",
+    heading: "Are the correlations of the columns kept?",
+    answer: None,
+    blocks,
+};
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
+    let pairs: Vec<&Figure> = utility.of(|m| matches!(m, Measure::Correlation(_))).collect();
+    if pairs.is_empty() {
+        return Ok(vec![]);
+    }
+    let other = |figure: &Figure| match &figure.measure {
+        Measure::Correlation(other) => other.clone(),
+        _ => String::new(),
+    };
+    let mut table = Table::new(
+        "Pearson's r by pair",
+        &["Column", "With", "#Source", "#Release", "Note"],
+    );
+    for pair in &pairs {
+        table.row(vec![
+            Line::default().name(name(pair)),
+            Line::default().name(other(pair)),
+            cell(pair.of_source),
+            cell(pair.value),
+            note(pair),
+        ]);
+    }
+    let mut drawn = pairs.clone();
+    let strength = |f: &Figure| f.of_source.map_or(0.0, f64::abs);
+    drawn.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    drawn.truncate(DRAWN);
+    let group = |f: &&Figure| {
+        let label = format!("{}, {}", name(f), other(f));
+        (label, [f.of_source.map(f64::abs), f.value.map(f64::abs)])
+    };
+    let bars = Bars {
+        title: "Strength of the strongest correlations, without their sign".into(),
+        layout: Layout::Grouped,
+        series: ["source", "release"],
+        groups: drawn.iter().map(group).collect(),
+        most: 1.0,
+        format: number,
+        line: None,
+    };
+    Ok(vec![
+        Block::Paragraph(
+            "A label of numbers, dates or timestamps is the mean of the values that it stands for.".into(),
+        ),
+        Block::Evidence(bars.draw()?, table),
+    ])
+}

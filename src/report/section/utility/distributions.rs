@@ -1,0 +1,89 @@
+//! The section on the distribution of each column.
+
+use super::{cell, name, note};
+use crate::error::Result;
+use crate::report::bars::{Bars, Layout};
+use crate::report::block::{Block, Line, Table};
+use crate::report::number::number;
+use crate::report::section::entry::Entry;
+use crate::utility::{Measure, Utility};
+
+pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
+    id: "distributions",
+    heading: "How far are the distributions of the columns from the source's?",
+    answer: None,
+    blocks,
+};
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
+    let of = |measure: Measure, column: &Option<String>| {
+        let mut found = utility.of(|m| *m == measure).filter(|f| f.column == *column);
+        found.next().and_then(|f| f.value)
+    };
+    let columns = || utility.of(|m| *m == Measure::TotalVariation);
+    let group = |figure: &crate::utility::Figure| {
+        let distances = [figure.value, of(Measure::EarthMover, &figure.column)];
+        (name(figure), distances)
+    };
+    let bars = Bars {
+        title: "Distance from the source by column".into(),
+        layout: Layout::Grouped,
+        series: ["total variation", "earth mover's"],
+        groups: columns().map(group).collect(),
+        most: 1.0,
+        format: number,
+        line: None,
+    };
+    let mut table = Table::new(
+        "Distance from the source by column",
+        &[
+            "Column",
+            "#Total variation",
+            "#Divergence, bits",
+            "#Earth mover's",
+            "#Labels",
+            "#Values",
+        ],
+    );
+    let mut notes = Table::new("Columns with a note", &["Column", "Measure", "Note"]);
+    for figure in columns() {
+        let labels = utility
+            .of(|m| *m == Measure::Labels)
+            .find(|f| f.column == figure.column);
+        let divergence = utility
+            .of(|m| *m == Measure::KullbackLeibler)
+            .find(|f| f.column == figure.column);
+        let bits = divergence
+            .filter(|f| f.value.is_none() && f.note.is_some())
+            .map(|_| "infinite".into());
+        table.row(vec![
+            Line::default().name(name(figure)),
+            cell(figure.value),
+            bits.unwrap_or_else(|| cell(divergence.and_then(|f| f.value))),
+            match of(Measure::EarthMover, &figure.column) {
+                None => "no order".into(),
+                distance => cell(distance),
+            },
+            cell(labels.and_then(|f| f.value)),
+            cell(labels.and_then(|f| f.of_source)),
+        ]);
+        for noted in [Some(figure), divergence].into_iter().flatten() {
+            if noted.value.is_none() && noted.note.is_some() {
+                let measure = noted.measure.to_string().into();
+                notes.row(vec![Line::default().name(name(noted)), measure, note(noted)]);
+            }
+        }
+    }
+    let mut blocks = vec![
+        Block::Paragraph(
+            "0 says that the release has the distribution of the source, and 1 that it has nothing of it. A label counts \
+             evenly for the values that it stands for."
+                .into(),
+        ),
+        Block::Evidence(bars.draw()?, table),
+    ];
+    if !notes.rows.is_empty() {
+        blocks.push(Block::Table(notes));
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,13 @@
+//! The sections of the report on the utility of a release.
+
+use super::{class, correlations, definitions, distributions};
+use crate::report::section::entry::Entry;
+use crate::utility::Utility;
+
+/// Every section of the report on the utility of a release, in the order of the page.
+pub(in crate::report) const UTILITY: &[Entry<Utility>] = &[
+    distributions::ENTRY,
+    class::ENTRY,
+    correlations::ENTRY,
+    definitions::ENTRY,
+];

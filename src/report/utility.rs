@@ -1,0 +1,53 @@
+//! Puts the utility of a release into words: the page that is rendered as HTML or Markdown.
+
+use super::block::{Line, Page};
+use super::number::{number, percent};
+use super::{Format, rendered, section};
+use crate::error::Result;
+use crate::utility::{Figure, Measure, Utility};
+
+impl Utility {
+    /// Renders the figures in a format.
+    pub fn render(&self, format: Format) -> Result<String> {
+        rendered(format, || page(self), self)
+    }
+
+    /// Returns the figures that are of this kind of measure.
+    pub(super) fn of(&self, is_asked: impl Fn(&Measure) -> bool) -> impl Iterator<Item = &Figure> {
+        self.figures.iter().filter(move |f| is_asked(&f.measure))
+    }
+}
+
+fn page(utility: &Utility) -> Result<Page> {
+    Ok(Page {
+        title: format!("Utility report: {}", utility.release),
+        lead: Line::from("What the release still says of its source, ")
+            .name(&utility.source)
+            .text(". Every figure was computed on the rows of both by ")
+            .name(&utility.software)
+            .text(". Whether the release is good enough for a purpose is for the reader to judge."),
+        figures: figures(utility),
+        tiles: vec![],
+        sections: section::all(section::UTILITY, utility)?,
+        footer: Line::from(
+            "Spreading labels: Kifer and Gehrke, Injecting utility into anonymized datasets, SIGMOD 2006. Trees: Breiman, \
+             Friedman, Olshen and Stone, 1984. This page holds counts, shares and names of columns, and no value of a \
+             record.",
+        ),
+    })
+}
+
+/// Returns the figures at the top: the rows, and the mean of each figure that all columns have.
+fn figures(utility: &Utility) -> Vec<(String, String)> {
+    let mean = |measure: Measure, format: fn(f64) -> String, what: &str| {
+        let found: Vec<f64> = utility.of(|m| *m == measure).filter_map(|f| f.value).collect();
+        let mean = found.iter().sum::<f64>() / found.len() as f64;
+        (!found.is_empty()).then(|| (format(mean), what.to_string()))
+    };
+    let shown = [
+        mean(Measure::Rows, percent, "of the rows released"),
+        mean(Measure::TotalVariation, number, "mean total variation"),
+        mean(Measure::Correlations, number, "mean difference of correlations"),
+    ];
+    shown.into_iter().flatten().collect()
+}

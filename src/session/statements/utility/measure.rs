@@ -1,0 +1,203 @@
+//! Reads a release, its source and the rows to test on, and measures them.
+
+use super::spec::UtilitySpec;
+use crate::engine::{Phase, Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
+use crate::error::{Error, Result};
+use crate::folder::{Manifest, Role, with_nulls};
+use crate::hierarchy::{LabelForm, plain_type};
+use crate::job::{ReportFile, SourceTable, check_report};
+use crate::pool::blocking;
+use crate::session::context::AnonContext;
+use crate::session::sources::partitions::partition_columns;
+use crate::session::sources::source::released_folder;
+use crate::sql::clause::QuasiIdentifierClause;
+use crate::utility::Utility;
+use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
+
+/// The tables of the session that measures.
+const RELEASED: &str = "released";
+const SOURCE: &str = "source";
+const TESTING: &str = "testing";
+
+impl AnonContext {
+    /// Measures what the statement asks for. `file` is the report that will be written.
+    pub(super) async fn utility(&self, statement: &UtilitySpec, file: Option<&ReportFile>) -> Result<Utility> {
+        let release = self.source(&statement.release).await?;
+        let source = self.source(&statement.source).await?;
+        let testing = match &statement.testing {
+            Some(testing) => Some(self.source(testing).await?),
+            None => None,
+        };
+        let read: Vec<&SourceTable> = [&release, &source].into_iter().chain(&testing).collect();
+        file.map_or(Ok(()), |file| check_report(file, None, &read))?;
+        let folder = released_folder(&statement.release, &release.rows);
+        let look = move || match folder.as_deref() {
+            Some(folder) => Ok((Manifest::read(folder)?, partition_columns(folder))),
+            None => Ok((None, vec![])),
+        };
+        let (manifest, folders) = blocking("reading the manifest", look).await?;
+        let names = columns(&release, &source, manifest.as_ref())?;
+        check(statement, &names, testing.as_ref())?;
+
+        let session = recounting_session(&self.session.state(), self.observer.begin(Phase::Measure));
+        let register = |name: &str, rows: DataFrame| session.register_table(name, rows.into_view());
+        if let Some(testing) = &testing {
+            same_types(&source.rows, &testing.rows, &names)?;
+            register(TESTING, testing.rows.clone())?;
+        }
+        register(SOURCE, source.rows)?;
+        register(RELEASED, with_nulls(release.rows, &folders)?)?;
+        let schema = session.table(RELEASED).await?.schema().as_arrow().clone();
+        bounds_as_text(&session, RELEASED, &names).await?;
+        let reading = |name: &String| {
+            let is_bounds = is_bounds(schema.field_with_name(name)?.data_type());
+            self.reading(name, is_bounds, &statement.quasi_identifiers, manifest.as_ref())
+        };
+        let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
+        let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
+        let tables = Tables {
+            session: &session,
+            released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
+            source: SOURCE,
+            testing: testing.as_ref().map(|_| TESTING),
+        };
+        let figures = figures(&tables, readings, statement.class.as_deref()).await?;
+        Ok(Utility {
+            software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
+            release: release.name,
+            source: source.name,
+            testing: testing.map(|t| t.name),
+            class: statement.class.clone(),
+            figures,
+        })
+    }
+
+    /// Returns how a released column is read: by the hierarchy that the statement names, or by the one of this session
+    /// that the manifest names.
+    fn reading(
+        &self,
+        column: &str,
+        is_bounds: bool,
+        named: &[QuasiIdentifierClause],
+        manifest: Option<&Manifest>,
+    ) -> Result<Reading> {
+        let form = match manifest.and_then(|m| m.form_of(column)) {
+            _ if is_bounds => LabelForm::Bounds,
+            form => form.unwrap_or_default(),
+        };
+        let of_manifest = manifest.filter(|m| m.hierarchy_of(column).is_some());
+        let named = named.iter().find(|q| q.column == column);
+        let hierarchy = match named.and_then(|q| q.hierarchy.as_ref()) {
+            Some(_) if form != LabelForm::Text => {
+                return Err(Error::usage(format!(
+                    "column {column:?}: LABELS {form} are read as the values that they are, without a hierarchy; leave USING \
+                     out"
+                )));
+            }
+            Some(name) => {
+                let hierarchy = self.hierarchy(name)?;
+                of_manifest.map_or(Ok(()), |m| m.require_hierarchy(column, &hierarchy))?;
+                return Ok(Reading {
+                    column: column.into(),
+                    hierarchy: Some(hierarchy),
+                    form,
+                    must_fit: true,
+                });
+            }
+            None => of_manifest
+                .and_then(|m| m.hierarchy_of(column))
+                .map(|h| h.name.as_str()),
+        };
+        let known = hierarchy.and_then(|name| self.hierarchies.read().get(name).cloned());
+        let hierarchy = match (known, of_manifest) {
+            (Some(hierarchy), Some(manifest)) if manifest.used(column, &hierarchy)? => Some(hierarchy),
+            _ => None,
+        };
+        Ok(Reading {
+            column: column.into(),
+            hierarchy,
+            form,
+            must_fit: false,
+        })
+    }
+}
+
+/// Returns the columns that are compared: those of the release that the source has too, without pseudonyms.
+fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manifest>) -> Result<Vec<String>> {
+    let known = source.columns();
+    let role = |name: &str| {
+        manifest
+            .and_then(|m| m.columns.iter().find(|c| c.name == name))
+            .map(|c| c.role)
+    };
+    let columns = release.columns().into_iter();
+    let shared = columns.filter(|name| known.contains(name) && role(name) != Some(Role::Identifier));
+    let shared: Vec<String> = shared.map(str::to_string).collect();
+    match shared.is_empty() {
+        true => Err(Error::usage(format!(
+            "{} and {} have no column in common, so nothing can be compared; AGAINST names the table that was released",
+            release.name, source.name
+        ))),
+        false => Ok(shared),
+    }
+}
+
+/// Fails with a usage error if a named column is missing, or if a part of the statement has no effect.
+fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTable>) -> Result<()> {
+    let named = statement
+        .quasi_identifiers
+        .iter()
+        .map(|q| &q.column)
+        .chain(&statement.class);
+    let shared_names = || shared.iter().map(String::as_str);
+    if let Some(missing) = named.clone().find(|c| !shared.contains(c)) {
+        let error = Error::unknown("column", missing, shared_names());
+        return Err(error.context("UTILITY OF compares columns that the release and the source have"));
+    }
+    let class = statement.class.as_ref();
+    if let Some(both) = statement.quasi_identifiers.iter().find(|q| Some(&q.column) == class) {
+        return Err(Error::usage(format!(
+            "column {:?} is named twice, in QUASI IDENTIFIERS and in CLASS",
+            both.column
+        )));
+    }
+    if let Some(q) = statement
+        .quasi_identifiers
+        .iter()
+        .find(|q| q.levels.is_some() || q.weight.is_some())
+    {
+        return Err(Error::usage(format!(
+            "column {:?}: LEVELS and WEIGHT choose a release; UTILITY OF measures one as it is, leave them out",
+            q.column
+        )));
+    }
+    if let Some(testing) = testing {
+        let known = testing.columns();
+        if let Some(missing) = shared_names().find(|c| !known.contains(c)) {
+            return Err(Error::unknown("column", missing, known).context(format!("TESTING ON {}", testing.name)));
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a column of the rows to test on has another type than in the source.
+fn same_types(source: &DataFrame, testing: &DataFrame, names: &[String]) -> Result<()> {
+    let of = |rows: &DataFrame, name: &str| {
+        let field = rows.schema().field_with_unqualified_name(name)?;
+        Ok::<_, Error>(match plain_type(field.data_type()) {
+            DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+            other => other.clone(),
+        })
+    };
+    for name in names {
+        let (own, other) = (of(source, name)?, of(testing, name)?);
+        if own != other {
+            return Err(Error::usage(format!(
+                "column {name:?} is {own} in the source and {other} in the rows of TESTING ON; cast it in a query: TESTING \
+                 ON (SELECT ...)"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! `UTILITY OF`: measures what a release still says of its source ([`crate::utility`]).
+
+mod measure;
+mod spec;
+
+use super::entry::{Entry, Run, Statement};
+use crate::engine::StagedReport;
+use crate::error::Result;
+use crate::job::ReportFile;
+use crate::pool::blocking;
+use crate::session::answer::Answer;
+use crate::session::context::AnonContext;
+use crate::utility::Utility;
+use arrow::array::{ArrayRef, Float64Array, StringArray};
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+pub(super) use spec::UtilitySpec;
+use std::sync::Arc;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "UTILITY OF",
+    starts: &["UTILITY OF"],
+    summary: "measures what a release still says of its source: distributions, correlations, classifiers",
+    syntax: "UTILITY OF { table | 'path' [OPTIONS (...)] | ( query ) } AGAINST source [QUASI IDENTIFIERS (c [USING hierarchy], ...)]
+  [CLASS (c)] [TESTING ON source] [REPORT TO 'utility.html']",
+    example: "UTILITY OF 'released' AGAINST people CLASS (salary)",
+    read: |c, _| spec::read(c).map(Statement::new),
+};
+
+#[async_trait]
+impl Run for UtilitySpec {
+    fn kind(&self) -> &'static str {
+        "utility"
+    }
+
+    async fn run(&self, context: &AnonContext) -> Result<Answer> {
+        let file = self.report.as_deref().map(ReportFile::new).transpose()?;
+        let utility = context.utility(self, file.as_ref()).await?;
+        let answer = answer(&utility)?;
+        if let Some(file) = file.filter(|_| !context.settings().dry_run) {
+            let write = move || {
+                let text = utility.render(file.format())?;
+                StagedReport::write(file.path(), &text)?.publish()
+            };
+            blocking("writing the report", write).await?;
+        }
+        Ok(answer)
+    }
+}
+
+/// Returns one row for each figure.
+fn answer(utility: &Utility) -> Result<Answer> {
+    let figures = || utility.figures.iter();
+    let column: StringArray = figures().map(|f| f.column.as_deref()).collect();
+    let measure: StringArray = figures().map(|f| Some(f.measure.to_string())).collect();
+    let value: Float64Array = figures().map(|f| f.value).collect();
+    let of_source: Float64Array = figures().map(|f| f.of_source).collect();
+    let note: StringArray = figures().map(|f| f.note.as_deref()).collect();
+    Answer::of(RecordBatch::try_from_iter_with_nullable([
+        ("column", Arc::new(column) as ArrayRef, true),
+        ("measure", Arc::new(measure), false),
+        ("value", Arc::new(value), true),
+        ("of_source", Arc::new(of_source), true),
+        ("note", Arc::new(note), true),
+    ])?)
+}

@@ -1,0 +1,71 @@
+//! A parsed UTILITY OF as plain data that prints back as SQL.
+
+use crate::error::Result;
+use crate::quoting::{ident, literal};
+use crate::sql::clause::list as clause;
+use crate::sql::clause::{QuasiIdentifierClause, SourceClause, roles, source};
+use crate::sql::cursor::Cursor;
+use std::fmt;
+
+/// `UTILITY OF ... AGAINST ...`
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct UtilitySpec {
+    /// The release that is measured.
+    pub(in crate::session) release: SourceClause,
+    /// AGAINST: the source of the release.
+    pub(in crate::session) source: SourceClause,
+    /// QUASI IDENTIFIERS: the columns whose hierarchies the manifest does not tell.
+    pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
+    /// CLASS: the class label.
+    pub(in crate::session) class: Option<String>,
+    /// TESTING ON: the raw rows to test classifiers on.
+    pub(in crate::session) testing: Option<SourceClause>,
+    /// REPORT TO: the file of the report.
+    pub(in crate::session) report: Option<String>,
+}
+
+/// Parses what follows the words UTILITY OF.
+pub(super) fn read(c: &mut Cursor) -> Result<UtilitySpec> {
+    let release = source::read(c)?;
+    let allowed = [
+        &clause::AGAINST,
+        &clause::QUASI,
+        &clause::CLASS,
+        &clause::TESTING,
+        &clause::REPORT,
+    ];
+    let s = clause::read(c, "UTILITY OF", &allowed, &[&clause::AGAINST])?;
+    if s.testing.is_some() && s.class.is_none() {
+        return Err(c.error("TESTING ON needs CLASS (c): the class label that classifiers are trained to find"));
+    }
+    let Some(source) = s.against else {
+        return Err(c.error("UTILITY OF needs AGAINST; example: AGAINST people"));
+    };
+    Ok(UtilitySpec {
+        release,
+        source,
+        quasi_identifiers: s.quasi_identifiers,
+        class: s.class,
+        testing: s.testing,
+        report: s.report,
+    })
+}
+
+impl fmt::Display for UtilitySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "UTILITY OF {} AGAINST {}", self.release, self.source)?;
+        if !self.quasi_identifiers.is_empty() {
+            write!(f, " {}", roles::quasi_identifiers(&self.quasi_identifiers))?;
+        }
+        if let Some(class) = &self.class {
+            write!(f, " CLASS ({})", ident(class))?;
+        }
+        if let Some(testing) = &self.testing {
+            write!(f, " TESTING ON {testing}")?;
+        }
+        match &self.report {
+            Some(report) => write!(f, " REPORT TO {}", literal(report)),
+            None => Ok(()),
+        }
+    }
+}

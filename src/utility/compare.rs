@@ -1,0 +1,200 @@
+//! Compares a release with its source, and computes every figure.
+
+use super::correlation::pearson;
+use super::decision_tree::DecisionTree;
+use super::distance::{earth_mover, kullback_leibler, total_variation};
+use super::figure::{Classifier, Figure, Measure};
+use super::information::mutual_information;
+use super::naive_bayes::NaiveBayes;
+use super::sample::{Column, Sample};
+
+/// The most distinct values of a class label.
+pub const MOST_CLASSES: usize = 100;
+
+/// A release with its source, in the columns that both have and whose labels could be read.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows of the source.
+    pub source: Sample,
+    /// The released rows in classes.
+    pub release: Sample,
+    /// The rows to test classifiers on, if they are not those of the source.
+    pub testing: Option<Sample>,
+    /// The index of the class label, if there is one.
+    pub class: Option<usize>,
+}
+
+impl Comparison {
+    /// Returns the figures of this comparison in the order of the answer.
+    pub fn figures(&self) -> Vec<Figure> {
+        let mut figures = vec![self.rows()];
+        figures.extend((0..self.columns.len()).flat_map(|column| self.of_column(column)));
+        figures.extend(self.correlations());
+        figures.extend(self.classifiers());
+        figures
+    }
+
+    fn rows(&self) -> Figure {
+        let (released, read) = (self.release.rows(), self.source.rows());
+        let share = (read > 0).then(|| released as f64 / read as f64);
+        Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
+    }
+
+    /// Returns the figures of one column: its labels, its distribution and what it says about the class.
+    fn of_column(&self, column: usize) -> Vec<Figure> {
+        let Column { name, values, numbers } = &self.columns[column];
+        let mut p = self.source.distribution(column, *values);
+        let mut q = self.release.distribution(column, *values);
+        // Values that only the tested rows have play no part.
+        let is_there: Vec<bool> = p.iter().zip(&q).map(|(p, q)| *p > 0.0 || *q > 0.0).collect();
+        for shares in [&mut p, &mut q] {
+            let mut is_there = is_there.iter();
+            shares.retain(|_| is_there.next() == Some(&true));
+        }
+        let labels = Some(self.release.occurring(column) as f64);
+        let raw = self.source.occurring(column);
+        let mut figures = vec![Figure::new(Measure::Labels, labels).beside(Some(raw as f64))];
+        let has_rows = self.release.rows() > 0 && self.source.rows() > 0;
+        let measured = |distance: f64| has_rows.then_some(distance);
+        figures.push(Figure::new(Measure::TotalVariation, measured(total_variation(&p, &q))));
+        let divergence = Figure::new(Measure::KullbackLeibler, None);
+        figures.push(match kullback_leibler(&p, &q) {
+            _ if !has_rows => divergence,
+            bits if bits.is_finite() => divergence_of(bits),
+            _ => {
+                let gone = p.iter().zip(&q).filter(|(p, q)| **p > 0.0 && **q == 0.0).count();
+                divergence.note(format!(
+                    "infinite: {gone} values of the source are under no released label"
+                ))
+            }
+        });
+        if numbers.is_some() {
+            figures.push(Figure::new(Measure::EarthMover, measured(earth_mover(&p, &q))));
+        }
+        if let Some(class) = self.class.filter(|class| *class != column) {
+            figures.push(self.information(column, class));
+        }
+        figures.into_iter().map(|figure| figure.of(name)).collect()
+    }
+
+    /// Returns the information of a column about the class, in the release and in the source.
+    fn information(&self, column: usize, class: usize) -> Figure {
+        let classes = self.columns[class].values;
+        let bits = |sample: &Sample| {
+            let joint = sample.joint(column, self.columns[column].values, class, classes);
+            (sample.rows() > 0).then(|| mutual_information(&joint, classes))
+        };
+        let (released, raw) = (bits(&self.release), bits(&self.source));
+        let figure = Figure::new(Measure::Information, released).beside(raw);
+        match (released, raw) {
+            (Some(released), Some(raw)) if raw > 0.0 => {
+                figure.note(format!("bits; {:.1}% of the source's are kept", 100.0 * released / raw))
+            }
+            _ => figure.note("bits"),
+        }
+    }
+
+    /// Returns the correlation of every pair of columns of numbers, and the mean difference.
+    fn correlations(&self) -> Vec<Figure> {
+        let numeric: Vec<usize> = (0..self.columns.len())
+            .filter(|c| self.columns[*c].numbers.is_some())
+            .collect();
+        let by_label = |sample: &Sample| -> Vec<Vec<Option<f64>>> {
+            let column = |c: &usize| sample.labels[*c].numbers(self.columns[*c].numbers.as_deref().unwrap_or_default());
+            numeric.iter().map(column).collect()
+        };
+        let (released, raw) = (by_label(&self.release), by_label(&self.source));
+        let of = |sample: &Sample, numbers: &[Vec<Option<f64>>], i: usize, j: usize| {
+            let labels = sample.columns[numeric[i]].iter().zip(&sample.columns[numeric[j]]);
+            let number =
+                |((a, b), n): ((&u32, &u32), &u64)| Some((numbers[i][*a as usize]?, numbers[j][*b as usize]?, *n));
+            pearson(labels.zip(&sample.counts).filter_map(number))
+        };
+        let mut figures = vec![];
+        let mut differences = vec![];
+        for (i, a) in numeric.iter().enumerate() {
+            for (j, b) in numeric.iter().enumerate().skip(i + 1) {
+                let (released, raw) = (of(&self.release, &released, i, j), of(&self.source, &raw, i, j));
+                let measure = Measure::Correlation(self.columns[*b].name.clone());
+                let figure = Figure::new(measure, released).beside(raw).of(&self.columns[*a].name);
+                figures.push(match (released, raw) {
+                    (_, None) => figure.note("one of the two does not vary in the source"),
+                    (None, Some(_)) => figure.note("one of the two does not vary in the release: it counts as 0"),
+                    _ => figure,
+                });
+                differences.extend(raw.map(|raw| (raw - released.unwrap_or(0.0)).abs()));
+            }
+        }
+        if !differences.is_empty() {
+            let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+            let pairs = match differences.len() {
+                1 => "1 pair".to_string(),
+                n => format!("{n} pairs"),
+            };
+            figures.push(Figure::new(Measure::Correlations, Some(mean)).note(format!("of {pairs} of columns")));
+        }
+        figures
+    }
+
+    /// Returns the accuracy of classifiers that were trained on the release, beside those of the source.
+    fn classifiers(&self) -> Vec<Figure> {
+        let Some(class) = self.class.filter(|_| self.release.rows() > 0 && self.source.rows() > 0) else {
+            return vec![];
+        };
+        let features: Vec<usize> = (0..self.columns.len()).filter(|c| *c != class).collect();
+        let tested = self.testing.as_ref().unwrap_or(&self.source);
+        let note = match self.testing {
+            Some(_) => "trained on all rows, tested on those of TESTING ON",
+            None => {
+                "trained on all rows, tested on the source's: both are too good (resubstitution); TESTING ON names rows \
+                 that neither has seen"
+            }
+        };
+        let both = |accuracy: &dyn Fn(&Sample) -> Option<f64>| [accuracy(&self.release), accuracy(&self.source)];
+        let of = |classifier, [released, raw]: [Option<f64>; 2]| {
+            let figure = Figure::new(Measure::Accuracy(classifier), released).beside(raw);
+            figure.of(&self.columns[class].name).note(note)
+        };
+        vec![
+            of(
+                Classifier::MostFrequentClass,
+                both(&|rows| {
+                    let most = NaiveBayes::train(rows, &self.columns, &[], class);
+                    accuracy(tested, class, |value| most.classify(value))
+                }),
+            ),
+            of(
+                Classifier::NaiveBayes,
+                both(&|rows| {
+                    let bayes = NaiveBayes::train(rows, &self.columns, &features, class);
+                    accuracy(tested, class, |value| bayes.classify(value))
+                }),
+            ),
+            of(
+                Classifier::DecisionTree,
+                both(&|rows| {
+                    let tree = DecisionTree::train(rows, &self.columns, &features, class);
+                    accuracy(tested, class, |value| tree.classify(value))
+                }),
+            ),
+        ]
+    }
+}
+
+fn divergence_of(bits: f64) -> Figure {
+    Figure::new(Measure::KullbackLeibler, Some(bits)).note("bits")
+}
+
+/// Returns the share of the tested raw rows whose class is found; `None` without rows.
+fn accuracy(tested: &Sample, class: usize, classify: impl Fn(&dyn Fn(usize) -> u32) -> u32) -> Option<f64> {
+    let (mut right, all) = (0, tested.rows());
+    for (row, (own, n)) in tested.classes(class).iter().zip(&tested.counts).enumerate() {
+        // The labels of raw rows are the values themselves.
+        if classify(&|column| tested.columns[column][row]) == *own {
+            right += n;
+        }
+    }
+    (all > 0).then(|| right as f64 / all as f64)
+}

@@ -1,0 +1,300 @@
+//! A classification tree: each inner node asks whether a row's value of one column is in one of two sets.
+//!
+//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most, of all columns. A column of
+//! numbers, dates or timestamps is cut in the middle between two values. The values of any other column are put in the order of their
+//! share of the node's most frequent class and cut there. With two classes this finds the purest two sets, unless one of
+//! them is too small for a leaf. A node
+//! is not cut at depth [`DEPTH`], if it has one class, or if a part would have fewer than [`LEAST`] rows. A leaf answers
+//! its most frequent class. A value that no row of a node has follows the larger part.
+//!
+//! A training row counts evenly for the values under its label. Where a cut divides these values, the row goes both
+//! ways with its weight divided alike, as rows with an unknown value do (Quinlan, C4.5, 1993, chapter 3).
+//!
+//! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4 (theorem 4.5).
+
+use super::sample::{Column, Sample};
+use std::rc::Rc;
+
+/// The greatest number of cuts on the way to a leaf.
+pub const DEPTH: usize = 8;
+/// The least number of rows of a leaf.
+pub const LEAST: f64 = 7.0;
+
+/// A trained tree.
+#[derive(Debug, Clone)]
+pub struct DecisionTree {
+    /// Children stand before their parent; the last node is the root.
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Leaf(u32),
+    Cut {
+        column: usize,
+        /// By value: whether a row goes to the first child.
+        is_first: Vec<bool>,
+        children: [usize; 2],
+    },
+}
+
+/// The training rows in one node.
+struct Part {
+    /// The distinct rows with their weight in this node.
+    rows: Vec<(u32, f64)>,
+    /// By feature: the values that reach this node.
+    reached: Vec<Rc<Vec<bool>>>,
+}
+
+/// A cut of one feature.
+struct Cut {
+    feature: usize,
+    is_first: Vec<bool>,
+    /// The sum of squares by which purity is compared: greater is purer.
+    purity: f64,
+}
+
+impl DecisionTree {
+    /// Trains on `rows`, with these columns as features. The class column has `columns[class].values` classes.
+    pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
+        let mut growth = Growth {
+            rows,
+            columns,
+            features,
+            classes: columns[class].values,
+            class_of: rows.classes(class),
+            nodes: vec![],
+        };
+        let all = rows.counts.iter().enumerate().map(|(row, n)| (row as u32, *n as f64));
+        growth.grow(
+            &Part {
+                rows: all.collect(),
+                reached: features
+                    .iter()
+                    .map(|f| Rc::new(vec![true; columns[*f].values]))
+                    .collect(),
+            },
+            0,
+        );
+        Self { nodes: growth.nodes }
+    }
+
+    /// Returns the class of a row, given the value of each column.
+    pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
+        let mut at = self.nodes.len() - 1;
+        loop {
+            match &self.nodes[at] {
+                Node::Leaf(class) => return *class,
+                Node::Cut {
+                    column,
+                    is_first,
+                    children,
+                } => {
+                    at = children[usize::from(!is_first[value(*column) as usize])];
+                }
+            }
+        }
+    }
+
+    /// Returns which values go to the first child of the root, if the root is cut.
+    #[cfg(test)]
+    pub(super) fn first_cut(&self) -> Option<&[bool]> {
+        match self.nodes.last()? {
+            Node::Leaf(_) => None,
+            Node::Cut { is_first, .. } => Some(is_first),
+        }
+    }
+
+    /// Returns the number of leaves.
+    #[cfg(test)]
+    pub(super) fn leaves(&self) -> usize {
+        self.nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).count()
+    }
+}
+
+struct Growth<'a> {
+    rows: &'a Sample,
+    columns: &'a [Column],
+    features: &'a [usize],
+    classes: usize,
+    class_of: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+impl Growth<'_> {
+    /// Grows the subtree of a part, and returns the index of its root.
+    fn grow(&mut self, part: &Part, depth: usize) -> usize {
+        let mut of_class = vec![0.0; self.classes];
+        for (row, weight) in &part.rows {
+            of_class[self.class_of[*row as usize] as usize] += weight;
+        }
+        let most = greatest(&of_class);
+        let is_pure = of_class.iter().filter(|n| **n > 0.0).count() < 2;
+        let cut = match depth < DEPTH && !is_pure {
+            true => self.best(part, most, purity(&of_class)),
+            false => None,
+        };
+        let node = match cut {
+            None => Node::Leaf(most as u32),
+            Some(cut) => {
+                let children = [true, false].map(|side| {
+                    let child = self.side(part, &cut, side);
+                    self.grow(&child, depth + 1)
+                });
+                Node::Cut {
+                    column: self.features[cut.feature],
+                    is_first: cut.is_first,
+                    children,
+                }
+            }
+        };
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Returns the best cut of a part, if one makes it purer.
+    fn best(&self, part: &Part, most: usize, purity: f64) -> Option<Cut> {
+        // Rounding is no gain.
+        let mut least = purity * (1.0 + 1e-12);
+        let mut best = None;
+        for feature in 0..self.features.len() {
+            if let Some(cut) = self.cut(part, feature, most).filter(|cut| cut.purity > least) {
+                least = cut.purity;
+                best = Some(cut);
+            }
+        }
+        best
+    }
+
+    /// Returns the best cut of one feature.
+    fn cut(&self, part: &Part, feature: usize, most: usize) -> Option<Cut> {
+        let classes = self.classes;
+        let joint = self.joint(part, feature);
+        let rows_of: Vec<f64> = joint.chunks(classes).map(|cells| cells.iter().sum()).collect();
+        let is_ordered = self.columns[self.features[feature]].numbers.is_some();
+        let mut order: Vec<usize> = (0..rows_of.len()).filter(|v| rows_of[*v] > 0.0).collect();
+        if !is_ordered {
+            let share = |v: usize| joint[v * classes + most] / rows_of[v];
+            order.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
+        }
+        let mut second = vec![0.0; classes];
+        for value in &order {
+            let cells = &joint[value * classes..][..classes];
+            second.iter_mut().zip(cells).for_each(|(sum, n)| *sum += n);
+        }
+        let mut first = vec![0.0; classes];
+        let mut best: Option<(usize, f64)> = None;
+        for (at, value) in order.iter().enumerate().take(order.len().saturating_sub(1)) {
+            let cells = &joint[value * classes..][..classes];
+            for (class, n) in cells.iter().enumerate() {
+                first[class] += n;
+                second[class] -= n;
+            }
+            let is_large = |part: &[f64]| part.iter().sum::<f64>() >= LEAST;
+            let purity = purity(&first) + purity(&second);
+            if is_large(&first) && is_large(&second) && best.is_none_or(|(_, p)| purity > p) {
+                best = Some((at, purity));
+            }
+        }
+        let (at, purity) = best?;
+        let (before, after) = order.split_at(at + 1);
+        let weight = |values: &[usize]| values.iter().map(|v| rows_of[*v]).sum::<f64>();
+        let mut is_first = match is_ordered {
+            true => self.below(feature, order[at], order[at + 1]),
+            false => vec![weight(before) >= weight(after); rows_of.len()],
+        };
+        if !is_ordered {
+            before.iter().for_each(|v| is_first[*v] = true);
+            after.iter().for_each(|v| is_first[*v] = false);
+        }
+        Some(Cut {
+            feature,
+            is_first,
+            purity,
+        })
+    }
+
+    /// Returns which values are nearer to `low` than to `high`, or below both, of a feature with numbers. NULL is not.
+    fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
+        let column = &self.columns[self.features[feature]];
+        let numbers = column.numbers.as_deref().unwrap_or_default();
+        let middle = match (numbers[low], numbers[high]) {
+            (Some(low), Some(high)) => low / 2.0 + high / 2.0,
+            _ => f64::INFINITY,
+        };
+        let is_below = |(value, number): (usize, &Option<f64>)| value <= low || value < high && *number <= Some(middle);
+        numbers.iter().enumerate().map(is_below).collect()
+    }
+
+    /// Returns the weight of each value of a feature and each class in a part.
+    fn joint(&self, part: &Part, feature: usize) -> Vec<f64> {
+        let (classes, column) = (self.classes, self.features[feature]);
+        let labels = &self.rows.labels[column].0;
+        let mut by_label = vec![0.0; labels.len() * classes];
+        for (row, weight) in &part.rows {
+            let label = self.rows.columns[column][*row as usize] as usize;
+            by_label[label * classes + self.class_of[*row as usize] as usize] += weight;
+        }
+        let reached = &part.reached[feature];
+        let mut joint = vec![0.0; self.columns[column].values * classes];
+        for (covered, rows) in labels.iter().zip(by_label.chunks(classes)) {
+            if rows.iter().all(|n| *n == 0.0) {
+                continue;
+            }
+            let reaching = || covered.iter().filter(|v| reached[**v as usize]);
+            let each = 1.0 / reaching().count() as f64;
+            for value in reaching() {
+                let cells = &mut joint[*value as usize * classes..][..classes];
+                cells.iter_mut().zip(rows).for_each(|(cell, n)| *cell += n * each);
+            }
+        }
+        joint
+    }
+
+    /// Returns the rows of a part on one side of a cut.
+    fn side(&self, part: &Part, cut: &Cut, side: bool) -> Part {
+        let column = self.features[cut.feature];
+        let before = &part.reached[cut.feature];
+        let after: Vec<bool> = before
+            .iter()
+            .zip(&cut.is_first)
+            .map(|(is, first)| *is && *first == side)
+            .collect();
+        let share = |covered: &Vec<u32>| {
+            let count = |reached: &[bool]| covered.iter().filter(|v| reached[**v as usize]).count();
+            match count(before) {
+                0 => 0.0,
+                n => count(&after) as f64 / n as f64,
+            }
+        };
+        let shares: Vec<f64> = self.rows.labels[column].0.iter().map(share).collect();
+        let rows = part.rows.iter().map(|(row, weight)| {
+            let label = self.rows.columns[column][*row as usize];
+            (*row, weight * shares[label as usize])
+        });
+        let mut reached = part.reached.clone();
+        let rows = rows.filter(|(_, weight)| *weight > 0.0).collect();
+        reached[cut.feature] = Rc::new(after);
+        Part { rows, reached }
+    }
+}
+
+/// Returns the weight of a part times one minus its Gini impurity: the sum of squares over the sum.
+fn purity(of_class: &[f64]) -> f64 {
+    let all: f64 = of_class.iter().sum();
+    match all > 0.0 {
+        true => of_class.iter().map(|n| n * n).sum::<f64>() / all,
+        false => 0.0,
+    }
+}
+
+/// Returns the first class with the greatest weight.
+fn greatest(of_class: &[f64]) -> usize {
+    let mut best = 0;
+    for (class, n) in of_class.iter().enumerate() {
+        if *n > of_class[best] {
+            best = class;
+        }
+    }
+    best
+}

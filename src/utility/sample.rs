@@ -1,0 +1,124 @@
+//! A table as its distinct rows of labels, each label with the values that it covers.
+
+/// The values of a column: those of the source, of the rows to test on, and released values that the source has not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// The name of the column.
+    pub name: String,
+    /// The number of distinct values. A value is known by its position among them, ascending, NULL last.
+    pub values: usize,
+    /// The number of each value, if they are numbers, dates or timestamps; `None` for NULL.
+    pub numbers: Option<Vec<Option<f64>>>,
+}
+
+/// The labels of a column: for each label the values that it covers, ascending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels(pub Vec<Vec<u32>>);
+
+impl Labels {
+    /// Returns the labels of raw values, each of which covers itself.
+    pub fn raw(values: usize) -> Self {
+        Self((0..values as u32).map(|value| vec![value]).collect())
+    }
+
+    /// Returns the mean number of the values under each label; `None` if none of them has a number.
+    pub(super) fn numbers(&self, numbers: &[Option<f64>]) -> Vec<Option<f64>> {
+        let mean = |values: &Vec<u32>| {
+            let known = values.iter().filter_map(|v| numbers[*v as usize]);
+            let (sum, n) = known.fold((0.0, 0u64), |(sum, n), x| (sum + x, n + 1));
+            (n > 0).then(|| sum / n as f64)
+        };
+        self.0.iter().map(mean).collect()
+    }
+}
+
+/// The distinct rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// By column: its labels.
+    pub labels: Vec<Labels>,
+    /// By column: the label of each distinct row.
+    pub columns: Vec<Vec<u32>>,
+    /// The number of equal rows of each distinct row.
+    pub counts: Vec<u64>,
+}
+
+impl Sample {
+    /// Returns rows without columns.
+    pub fn empty(counts: &[u64]) -> Self {
+        Self {
+            labels: vec![],
+            columns: vec![],
+            counts: counts.to_vec(),
+        }
+    }
+
+    /// Adds a column: its labels, and the label of each row.
+    pub fn push(&mut self, labels: Labels, rows: Vec<u32>) {
+        self.labels.push(labels);
+        self.columns.push(rows);
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Returns the number of labels of a column that occur.
+    pub(super) fn occurring(&self, column: usize) -> usize {
+        self.by_label(column).iter().filter(|n| **n > 0).count()
+    }
+
+    /// Returns the number of rows of each label of a column.
+    pub(super) fn by_label(&self, column: usize) -> Vec<u64> {
+        let mut rows = vec![0; self.labels[column].0.len()];
+        for (label, n) in self.columns[column].iter().zip(&self.counts) {
+            rows[*label as usize] += n;
+        }
+        rows
+    }
+
+    /// Returns the share of each value of a column.
+    pub(super) fn distribution(&self, column: usize, values: usize) -> Vec<f64> {
+        let all = self.rows() as f64;
+        let mut shares = vec![0.0; values];
+        for (covered, rows) in self.labels[column].0.iter().zip(self.by_label(column)) {
+            let each = rows as f64 / covered.len() as f64 / all;
+            covered
+                .iter()
+                .filter(|_| rows > 0)
+                .for_each(|v| shares[*v as usize] += each);
+        }
+        shares
+    }
+
+    /// Returns the class of each distinct row. A class label is released as it is, so its label covers one value.
+    pub(super) fn classes(&self, class: usize) -> Vec<u32> {
+        let value = |label: &u32| self.labels[class].0[*label as usize].first().copied().unwrap_or(0);
+        self.columns[class].iter().map(value).collect()
+    }
+
+    /// Returns the number of rows of each value of a column and each of `classes` classes, the classes of a value side
+    /// by side. A row counts evenly for the values under its label.
+    pub(super) fn joint(&self, column: usize, values: usize, class: usize, classes: usize) -> Vec<f64> {
+        let labels = &self.labels[column].0;
+        let mut rows = vec![0u64; labels.len() * classes];
+        let found = self.columns[column].iter().zip(self.classes(class)).zip(&self.counts);
+        for ((label, class), n) in found {
+            rows[*label as usize * classes + class as usize] += n;
+        }
+        let mut joint = vec![0.0; values * classes];
+        for (label, covered) in labels.iter().enumerate() {
+            let rows = &rows[label * classes..][..classes];
+            if rows.iter().all(|n| *n == 0) {
+                continue;
+            }
+            for value in covered {
+                let cells = &mut joint[*value as usize * classes..][..classes];
+                let shared = cells.iter_mut().zip(rows);
+                shared.for_each(|(cell, n)| *cell += *n as f64 / covered.len() as f64);
+            }
+        }
+        joint
+    }
+}
