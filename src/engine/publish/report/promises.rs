@@ -12,15 +12,20 @@ impl Facts<'_> {
     /// Returns each promise with its recount.
     pub(super) fn kept_promises(&self) -> Vec<report::Promise> {
         let job = self.job;
+        let columns = |subset: &[usize]| -> Vec<String> {
+            let column = |i: &usize| job.quasi_identifiers[*i].column.clone();
+            subset.iter().map(column).collect()
+        };
         let one = |(c, check): (&Constraint, &Check)| report::Promise {
             model: c.describe(&job.quasi_identifiers),
-            meaning: c.meaning.into(),
+            meaning: match &c.scope {
+                Scope::All => c.meaning.into(),
+                Scope::Columns(subset) => format!("by {} alone, {}", columns(subset).join(", "), c.meaning),
+                Scope::Any(size) => format!("by any {size} of the quasi-identifiers alone, {}", c.meaning),
+            },
             attribute: c.attribute.clone(),
             quasi_identifiers: match &c.scope {
-                Scope::Columns(subset) => {
-                    let column = |i: &usize| job.quasi_identifiers[*i].column.clone();
-                    Some(subset.iter().map(column).collect())
-                }
+                Scope::Columns(subset) => Some(columns(subset)),
                 Scope::All | Scope::Any(_) => None,
             },
             comparison: match c.model.audit(&Relation::default()).comparison {
