@@ -161,6 +161,9 @@ async fn classifiers_are_those_of_scikit_learn() {
     for (classifier, right) in [("naive Bayes", 586.0), ("decision tree", 659.0)] {
         let [value, of_source] = found[&("outcome".into(), format!("accuracy, {classifier}"))];
         assert_eq!(value, of_source);
-        assert!((value.unwrap() - right / 768.0).abs() < 1e-12, "{classifier}: {value:?}");
+        assert!(
+            (value.unwrap() - right / 768.0).abs() < 1e-12,
+            "{classifier}: {value:?}"
+        );
     }
 }
