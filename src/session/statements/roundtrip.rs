@@ -396,6 +396,11 @@ fn errors_name_the_place_and_the_nearest_word() {
 }
 
 #[test]
+fn a_schema_may_be_named_select() {
+    assert!(parse("ANONYMIZE select.t QUASI IDENTIFIERS (a) SATISFYING k_anonymity(2)").is_ok());
+}
+
+#[test]
 fn a_percentage_is_exact() {
     let rows = |percent: &str, of: u64| {
         Percent::parse(percent).map(|p| {

@@ -73,6 +73,9 @@ fn misplaced(c: &Cursor) -> Option<String> {
     let first = c.word_at(0)?;
     let mut after = c.clone();
     after.name("").ok()?;
+    if after.looks_at_token(&Token::Period) {
+        return None;
+    }
     let goes_on = after.word_at(0).is_some_and(|word| !c.words().starts_clause(&word));
     match first.as_str() {
         "SELECT" if !after.at_end() && !c.words().starts_clause(&after.word_at(0).unwrap_or_default()) => {
