@@ -550,3 +550,25 @@ async fn what_is_kept_is_what_utility_of_answers() {
         assert_eq!(said, answered, "{labels} {rest}");
     }
 }
+
+/// Rows that are recounted beside the files have the class label too.
+#[tokio::test]
+async fn the_class_label_is_measured_where_files_do_not_tell_all() {
+    let context = context(2);
+    let scratch = tempfile::tempdir().unwrap();
+    let (target, report) = (scratch.path().join("released"), scratch.path().join("report.json"));
+    for (stored, person) in [("STORED AS CSV", "IDENTIFIERS (person)"), ("", "ENTITY (person)")] {
+        let sql = format!(
+            "ANONYMIZE (SELECT value / 2 AS person, value % 3 AS a, value % 2 = 0 AS c FROM range(0, 60)) TO '{}' {stored} \
+             OVERWRITE {person} QUASI IDENTIFIERS (a) CLASS (c) SATISFYING k_anonymity(2) REPORT TO '{}'",
+            target.display(),
+            report.display()
+        );
+        let said = json(&context, &sql, &report).await;
+        let figures = said["utility"]["figures"].as_array().unwrap();
+        assert!(
+            figures.iter().any(|f| f["column"] == "c"),
+            "{stored}{person}: {figures:?}"
+        );
+    }
+}

@@ -150,6 +150,8 @@ fn told_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Targe
             || name == SUPPRESSED && decision.marks_suppressed(job)
             || job.quasi_identifier(name).is_some()
             || job.sensitive.iter().any(|s| s.column == *name)
+            // A report says what the release tells about the class label.
+            || job.report.is_some() && job.class_label.as_ref() == Some(name)
     };
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
