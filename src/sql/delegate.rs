@@ -33,18 +33,32 @@ impl Cursor<'_> {
         {
             return Err(self.expected("a query", ["SELECT", "WITH", "VALUES", "TABLE"]));
         }
-        let statement = self.datafusion(inner)?;
-        self.selecting(&statement, self.text(self.at..self.tokens.len()))
+        let (_, select) = self.selecting(self.datafusion(inner)?)?;
+        Ok(format!("{select}{}", self.text(self.at..self.tokens.len())))
     }
 
-    /// Returns the text of a parsed statement. A query that is `FROM t` alone gets its `SELECT *`, without which
-    /// DataFusion answers rows without columns. Fails if a part of the statement is such a query.
-    pub(crate) fn selecting(&self, statement: &DfStatement, text: String) -> Result<String> {
-        match (without_select(statement), self.looks_at("FROM")) {
-            (0, _) => Ok(text),
-            (1, true) => Ok(format!("SELECT * {text}")),
+    /// Returns the statement of all remaining tokens, and what goes before their text. A query that is `FROM t` alone gets
+    /// its `SELECT *`, without which DataFusion answers rows without columns. Fails if a part of the statement is such a
+    /// query.
+    pub(crate) fn selecting(&self, statement: DfStatement) -> Result<(DfStatement, &'static str)> {
+        match (without_select(&statement), self.looks_at("FROM")) {
+            (0, _) => Ok((statement, "")),
+            (1, true) => {
+                let tokens = self.after([Token::make_keyword("SELECT"), Token::Mul]);
+                Ok((self.datafusion(&tokens)?, "SELECT * "))
+            }
             _ => Err(self.error("a query that begins with FROM has no columns; write SELECT * before FROM")),
         }
+    }
+
+    /// Returns all remaining tokens with others before them.
+    fn after<const N: usize>(&self, others: [Token; N]) -> Vec<TokenWithSpan> {
+        let span = self.tokens[self.at].span;
+        let others = others.map(|token| TokenWithSpan { token, span });
+        others
+            .into_iter()
+            .chain(self.tokens[self.at..].iter().cloned())
+            .collect()
     }
 
     /// Parses all remaining tokens as one expression without columns and queries, and returns its text.
@@ -53,14 +67,7 @@ impl Cursor<'_> {
         if self.at_end() {
             return Err(self.expected(what, []));
         }
-        let select = TokenWithSpan {
-            token: Token::make_keyword("SELECT"),
-            span: self.tokens[self.at].span,
-        };
-        let tokens: Vec<_> = std::iter::once(select)
-            .chain(self.tokens[self.at..].iter().cloned())
-            .collect();
-        if !is_constant(&self.datafusion(&tokens)?) {
+        if !is_constant(&self.datafusion(&self.after([Token::make_keyword("SELECT")]))?) {
             return Err(self.error(format_args!("expected {what}")));
         }
         let text = self.text(self.at..self.tokens.len());

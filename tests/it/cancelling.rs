@@ -125,9 +125,8 @@ async fn a_dropped_scan_reads_no_further() {
     let before = follows.rows.load(Ordering::Relaxed);
     follows.ended().await;
     let after = follows.rows.load(Ordering::Relaxed) - before;
-    // Each of the two tasks gives way after 128 batches at the latest, which is the budget of a task of tokio.
     assert!(
-        after <= 2 * 128 * 8192,
+        after <= 4 * 8192,
         "{after} rows were read after the statement was dropped"
     );
     drop(held);

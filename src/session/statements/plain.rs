@@ -20,7 +20,7 @@ use datafusion::sql::sqlparser::ast;
 use std::fmt;
 
 /// A statement of DataFusion with its source text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plain {
     statement: DfStatement,
     text: String,
@@ -35,10 +35,11 @@ pub(super) struct Plain {
 pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
         Ok(statement) => {
+            let (statement, select) = c.selecting(statement)?;
             return Ok(Statement::new(Plain {
-                text: c.selecting(&statement, c.text(0..c.tokens().len()))?,
                 statement,
-                written: c.written(),
+                text: format!("{select}{}", c.text(0..c.tokens().len())),
+                written: format!("{select}{}", c.written()),
                 meant: c.looks_at("SHOW").then(|| nearest_start(c)).flatten(),
             }));
         }
@@ -61,13 +62,6 @@ fn nearest_start(c: &Cursor) -> Option<&'static str> {
         &c.written(),
         of_datafusion.into_iter().chain(c.words().starts.iter().copied()),
     )
-}
-
-/// The text tells the whole statement: that of `FROM t` alone is `SELECT * FROM t`.
-impl PartialEq for Plain {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.text, self.meant) == (&other.text, other.meant)
-    }
 }
 
 impl fmt::Display for Plain {
