@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
     pub mod adult;
+    pub mod columns;
     pub mod forms;
     pub mod plain;
     pub mod request;

@@ -5,6 +5,7 @@
 mod support {
     pub mod adult;
     pub mod clock;
+    pub mod columns;
     pub mod forms;
     pub mod plain;
     pub mod request;

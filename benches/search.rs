@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
     pub mod adult;
+    pub mod columns;
     pub mod request;
     pub mod run;
 }

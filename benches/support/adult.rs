@@ -1,5 +1,6 @@
 //! The Adult table of 30,162 rows with its nine quasi-identifiers: 12,960 nodes.
 
+use super::columns::COLUMNS;
 use super::request;
 use anonsql::internal::catalogue::Call;
 use anonsql::internal::engine::{Evaluator, Scanned, Silent, detail_requests, scan};
@@ -12,19 +13,6 @@ use datafusion::execution::TaskContext;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The columns, in the order in which the reference figures name them.
-const COLUMNS: [&str; 9] = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-];
 
 /// Bytes of frequency sets that are kept for roll-up, as the product keeps them.
 pub const CACHE_BYTES: usize = 512 << 20;

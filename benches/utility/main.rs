@@ -10,6 +10,8 @@ mod classifiers;
 #[path = "../support/clock.rs"]
 #[allow(dead_code)]
 mod clock;
+#[path = "../support/columns.rs"]
+mod columns;
 mod loss;
 #[path = "../support/run.rs"]
 #[allow(dead_code)]
@@ -17,21 +19,9 @@ mod run;
 
 use anonsql::AnonContext;
 use arrow::record_batch::RecordBatch;
+use columns::COLUMNS;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
-
-/// The columns, in the order in which the reference figures name them.
-pub const COLUMNS: [&str; 9] = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-];
 
 /// How much is run.
 pub struct Plan {

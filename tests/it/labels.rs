@@ -95,7 +95,7 @@ proptest! {
                     );
                     // No release of fewer rows than k can hold.
                     if rows.len() < k {
-                        let refused = context.sql(&sql).await.err().expect("too few rows");
+                        let refused = context.sql(&sql).await.expect_err("too few rows");
                         assert_eq!(refused.kind(), ErrorKind::Infeasible);
                         answers.push(vec![]);
                         continue;

@@ -41,20 +41,22 @@ const CENSUS: &str = "CREATE TABLE census AS SELECT age, sex, education, salary_
 const REQUEST: &str = "QUASI IDENTIFIERS (age USING age, sex) CLASS (salary_class) KEEP (education) \
                        SATISFYING k_anonymity(5) SUPPRESSING AT MOST 1 PERCENT";
 
+/// A context of `threads` partitions with the census, of which a release is in `target`.
+async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
+    let context = context(threads);
+    let release = format!("ANONYMIZE census TO '{target}' {REQUEST} {search}");
+    for sql in [FILE, CENSUS, "CREATE HIERARCHY age AS INTERVALS (5, 10)", &release] {
+        collect(&context, sql).await;
+    }
+    context
+}
+
 /// Every released age is an interval of five years, which SQL reads by itself and spreads over the source's ages.
 #[tokio::test]
 async fn figures_are_those_that_sql_counts() {
-    let context = context(2);
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("released").display().to_string();
-    collect(&context, FILE).await;
-    collect(&context, CENSUS).await;
-    collect(&context, "CREATE HIERARCHY age AS INTERVALS (5, 10)").await;
-    collect(
-        &context,
-        &format!("ANONYMIZE census TO '{target}' {REQUEST} AT NODE (age 1, sex 0)"),
-    )
-    .await;
+    let context = released(2, &target, "AT NODE (age 1, sex 0)").await;
     let published = format!("CREATE EXTERNAL TABLE published STORED AS PARQUET LOCATION '{target}'");
     collect(&context, &published).await;
     let found = figures(
@@ -107,17 +109,9 @@ async fn figures_are_those_that_sql_counts() {
 async fn threads_change_nothing() {
     let mut answers = vec![];
     for threads in [1, 3] {
-        let context = context(threads);
         let scratch = tempfile::tempdir().unwrap();
         let target = scratch.path().join("released").display().to_string();
-        collect(&context, FILE).await;
-        collect(&context, CENSUS).await;
-        collect(&context, "CREATE HIERARCHY age AS INTERVALS (5, 10)").await;
-        collect(
-            &context,
-            &format!("ANONYMIZE census TO '{target}' {REQUEST} SEARCH USING mondrian"),
-        )
-        .await;
+        let context = released(threads, &target, "SEARCH USING mondrian").await;
         let sql = format!("UTILITY OF '{target}' AGAINST census CLASS (salary_class)");
         answers.push(figures(&collect(&context, &sql).await));
     }

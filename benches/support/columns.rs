@@ -1,0 +1,14 @@
+//! The quasi-identifiers of the Adult table.
+
+/// The columns, in the order in which the reference figures name them.
+pub const COLUMNS: [&str; 9] = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+];
