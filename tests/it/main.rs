@@ -27,6 +27,7 @@ mod recoding;
 mod reference;
 mod release;
 mod report;
+mod report_utility;
 mod risk;
 mod roads;
 mod screenshot;

@@ -3,8 +3,6 @@
 use crate::common::{Numbers, collect, number};
 use anonsql::AnonContext;
 use anonsql::internal::session::enable_path_tables;
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Float64Type;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,13 +11,13 @@ use std::path::Path;
 const QUASI: &str = "age, sex, zip, marital_status";
 
 /// A context with `threads` partitions, where a path in quotes is a table.
-fn context(threads: usize) -> AnonContext {
+pub fn context(threads: usize) -> AnonContext {
     let config = SessionConfig::new().with_target_partitions(threads);
     AnonContext::new(enable_path_tables(SessionContext::new_with_config(config)))
 }
 
 /// A context with the census, hierarchies for it, and a population that contains it.
-async fn census(threads: usize) -> AnonContext {
+pub async fn census(threads: usize) -> AnonContext {
     let context = context(threads);
     let setup = "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION 'data/census.parquet';
         CREATE HIERARCHY age AS INTERVALS (5, 10, 20);
@@ -42,7 +40,7 @@ fn statement(target: &Path, report: &Path, more: &str) -> String {
     )
 }
 
-async fn json(context: &AnonContext, sql: &str, report: &Path) -> Value {
+pub async fn json(context: &AnonContext, sql: &str, report: &Path) -> Value {
     collect(context, sql).await;
     serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap()
 }
@@ -491,84 +489,4 @@ async fn the_metrics_of_a_sum_have_their_front() {
     // One metric has no alternatives to weigh.
     let one = json(&context, &asked("glm"), &report).await;
     assert!(one.get("front").is_none());
-}
-
-/// A figure as a text, without the last digits: JSON is not read to the last one.
-fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
-    let [value, of_source] = values.map(|value| value.map_or_else(|| "none".into(), |x| format!("{x:.9}")));
-    format!("{} {value} {of_source}", column.unwrap_or("all"))
-}
-
-/// The figures of the section on what is kept are those of UTILITY OF on the published files, also with suppressed rows
-/// and with labels in other forms.
-#[tokio::test]
-async fn what_is_kept_is_what_utility_of_answers() {
-    let context = census(2).await;
-    let scratch = tempfile::tempdir().unwrap();
-    let (target, report) = (scratch.path().join("released"), scratch.path().join("report.json"));
-    let source = "(SELECT age, sex, zip, income, occupation FROM census WHERE age % 4 = 0)";
-    for (labels, rest) in [
-        ("", "SUPPRESSED ROWS STARRED"),
-        (" LABELS BOUNDS", "SUPPRESSED ROWS STARRED"),
-        (" LABELS MEAN", ""),
-        // Classes that are released alike are one class of the report.
-        (" LABELS MEAN", "SEARCH USING mondrian"),
-        ("", "SEARCH USING mondrian"),
-    ] {
-        let sql = format!(
-            "ANONYMIZE {source} TO '{}' OVERWRITE QUASI IDENTIFIERS (age USING age{labels}, sex, zip USING zip) \
-             SENSITIVE (income) CLASS (occupation) SATISFYING k_anonymity(5) SUPPRESSING AT MOST 2 PERCENT \
-             REPORT TO '{}' {rest}",
-            target.display(),
-            report.display()
-        );
-        let said = json(&context, &sql, &report).await;
-        let said: BTreeSet<String> = said["utility"]["figures"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|f| figure(f["column"].as_str(), [f["value"].as_f64(), f["of_source"].as_f64()]))
-            .collect();
-        let answer = collect(
-            &context,
-            &format!("UTILITY OF '{}' AGAINST {source} CLASS (occupation)", target.display()),
-        )
-        .await;
-        let mut answered = BTreeSet::new();
-        for batch in &answer {
-            let number = |name: &str, row: usize| {
-                let numbers = batch.column_by_name(name).unwrap().as_primitive::<Float64Type>();
-                numbers.is_valid(row).then(|| numbers.value(row))
-            };
-            let columns = batch.column_by_name("column").unwrap().as_string::<i32>();
-            for row in 0..batch.num_rows() {
-                let column = columns.is_valid(row).then(|| columns.value(row));
-                answered.insert(figure(column, [number("value", row), number("of_source", row)]));
-            }
-        }
-        assert!(said.len() > 20, "{said:?}");
-        assert_eq!(said, answered, "{labels} {rest}");
-    }
-}
-
-/// Rows that are recounted beside the files have the class label too.
-#[tokio::test]
-async fn the_class_label_is_measured_where_files_do_not_tell_all() {
-    let context = context(2);
-    let scratch = tempfile::tempdir().unwrap();
-    let (target, report) = (scratch.path().join("released"), scratch.path().join("report.json"));
-    for (stored, person) in [("STORED AS CSV", "IDENTIFIERS (person)"), ("", "ENTITY (person)")] {
-        let sql = format!(
-            "ANONYMIZE (SELECT value / 2 AS person, value % 3 AS a, value % 2 = 0 AS c FROM range(0, 60)) TO '{}' {stored} \
-             OVERWRITE {person} QUASI IDENTIFIERS (a) CLASS (c) SATISFYING k_anonymity(2) REPORT TO '{}'",
-            target.display(),
-            report.display()
-        );
-        let said = json(&context, &sql, &report).await;
-        let figures = said["utility"]["figures"].as_array().unwrap();
-        assert!(
-            figures.iter().any(|f| f["column"] == "c"),
-            "{stored}{person}: {figures:?}"
-        );
-    }
 }
