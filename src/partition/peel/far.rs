@@ -70,6 +70,15 @@ impl Improvement<'_> {
 
     /// Divides a class anew with each of the classes that are cheapest to unite with it.
     fn try_partners(&mut self, class: usize, context: &Context) {
+        for partner in self.nearest(class, PARTNERS) {
+            if !self.classes[class].members.is_empty() && !self.classes[partner].members.is_empty() {
+                self.try_pair(class, partner, context);
+            }
+        }
+    }
+
+    /// Returns the classes that are cheapest to unite with a class, the cheapest first.
+    pub(super) fn nearest(&self, class: usize, many: usize) -> Vec<usize> {
         let one = &self.classes[class];
         let others = self.classes.iter().enumerate();
         let others = others.filter(|(number, other)| *number != class && !other.members.is_empty());
@@ -79,13 +88,9 @@ impl Improvement<'_> {
                 number,
             )
         });
-        let mut partners: Vec<(f64, usize)> = costs.collect();
-        partners.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (_, partner) in partners.into_iter().take(PARTNERS) {
-            if !self.classes[class].members.is_empty() && !self.classes[partner].members.is_empty() {
-                self.try_pair(class, partner, context);
-            }
-        }
+        let mut nearest: Vec<(f64, usize)> = costs.collect();
+        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        nearest.into_iter().take(many).map(|(_, number)| number).collect()
     }
 }
 

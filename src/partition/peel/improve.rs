@@ -20,6 +20,9 @@ const LARGE_ROUND: u64 = 1 << 22;
 /// The number of cells that a round may measure to compare blocks with all classes.
 const FAR: u64 = 1 << 26;
 
+/// The number of cells that a round may generalize to walk again for a few classes.
+const AGAIN: u64 = 1 << 26;
+
 /// The greatest number of cells of all combinations in all classes, for a table where blocks are compared with all classes.
 /// In a larger one a round would not come far.
 const COMPARED: u64 = 1 << 31;
@@ -112,12 +115,13 @@ impl<'a> Improvement<'a> {
         cells > COMPARED
     }
 
-    /// Compares blocks with all classes, if these are few enough.
-    fn among_all(&mut self, context: &Context) -> Result<(), Stop> {
-        match self.is_large() {
-            true => Ok(()),
-            false => self.reach(self.space.work() + FAR, context),
+    /// Compares blocks with all classes, and walks again for a few of them, if these are few enough.
+    fn among_all(&mut self, context: &mut Context) -> Result<(), Stop> {
+        if self.is_large() {
+            return Ok(());
         }
+        self.reach(self.space.work() + FAR, context)?;
+        self.walk_again(self.space.work() + AGAIN, context)
     }
 
     /// Returns the combinations that are in a class, sorted by the columns in this order, as far as their ranks fit into a
@@ -221,7 +225,7 @@ impl<'a> Improvement<'a> {
     }
 
     /// Puts classes at these numbers, which are free, and at new ones.
-    fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
+    pub(super) fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
             let number = free.next().unwrap_or(self.classes.len());

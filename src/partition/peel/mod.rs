@@ -15,9 +15,9 @@
 //!    numbers, dates or timestamps (`numbers => hierarchy` keeps to the hierarchy). A class that can be divided into
 //!    classes with less loss is divided, again and again.
 //! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most. Combinations move to classes of
-//!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, and blocks
-//!    of the most expensive classes move to the class of all where they lose least. Each change is made only if it loses
-//!    less.
+//!    their neighbours where they lose less, two classes are divided anew, classes are dissolved into others, blocks
+//!    of the most expensive classes move to the class of all where they lose least, and a few classes that are near each
+//!    other are walked again by themselves. Each change is made only if it loses less.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and whenever it changes. The
 //! partition says nothing of the walk: a class that a more general node releases holds by itself, whatever was released
@@ -37,6 +37,7 @@
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
+mod again;
 mod far;
 mod guide;
 mod improve;
@@ -56,6 +57,7 @@ use guide::Guided;
 use improve::Improvement;
 use space::{Class, Space};
 use split::split;
+use walk::Bounds;
 
 /// The peel algorithm with its options.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +73,7 @@ impl Partitioner for Peel {
         let guided = self.by_class.then(|| Guided::new(table));
         let table = guided.as_ref().map_or(table, |guided| guided as &dyn Table);
         let space = Space::new(table, self.ranges);
-        let walked = walk::walk(&space, context);
+        let walked = walk::walk(&space, (0..table.len() as u32).collect(), Bounds::WHOLE, context);
         let mut stopped = walked.stopped;
         let placed = left::place(&space, walked.classes, walked.left, context);
         let whole = placed.classes.into_iter();

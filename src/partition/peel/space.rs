@@ -98,7 +98,8 @@ impl<'a> Space<'a> {
         self.work.get()
     }
 
-    fn worked(&self, combinations: usize) {
+    /// Counts the cells of this many combinations as work.
+    pub(super) fn worked(&self, combinations: usize) {
         self.work.set(self.work.get() + (combinations * self.columns()) as u64);
     }
 
@@ -276,21 +277,30 @@ impl<'a> Space<'a> {
         class.cells[column].low as u8
     }
 
-    /// Returns the mean loss of a row at each level that LEVELS allows, by column, if a whole column is at that level.
-    pub(super) fn losses_by_level(&self) -> Vec<Vec<f64>> {
-        let all: u64 = self.rows.iter().sum();
+    /// Returns the mean loss of a row of these combinations at each level that LEVELS allows, by column, if a whole column is
+    /// at that level. Levels above the first one where all of them have one label change nothing, and are left out.
+    pub(super) fn losses_by_level(&self, combinations: &[u32]) -> Vec<Vec<f64>> {
+        let all: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
         let columns = self.table.columns().iter().enumerate();
         let losses = columns.map(|(i, column)| {
             let mut rows = vec![0u64; column.lookup.values().len()];
-            for c in 0..self.len() as u32 {
-                rows[self.codes(c)[i] as usize] += self.rows(c);
+            for c in combinations {
+                rows[self.codes(*c)[i] as usize] += self.rows(*c);
             }
+            let values: Vec<usize> = (0..rows.len()).filter(|code| rows[*code] > 0).collect();
+            let is_one = |level: u8| {
+                let labels = &column.lookup.level(level).codes;
+                values.iter().all(|code| labels[*code] == labels[values[0]])
+            };
             let mean = |level: u8| {
                 let losses = losses(column, level);
-                let sum: f64 = rows.iter().zip(&losses).map(|(rows, loss)| *rows as f64 * loss).sum();
+                let sum: f64 = values.iter().map(|code| rows[*code] as f64 * losses[*code]).sum();
                 sum / all.max(1) as f64
             };
-            (column.bottom..=column.top).map(mean).collect()
+            let top = (column.bottom..column.top)
+                .find(|level| is_one(*level))
+                .unwrap_or(column.top);
+            (column.bottom..=top).map(mean).collect()
         });
         losses.collect()
     }

@@ -7,9 +7,23 @@ use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of cells that may be generalized since the last released class. It bounds a walk over a lattice of many
-/// columns, whose lower part is endless and has no class that holds.
-const PATIENCE: u64 = 1 << 31;
+/// What ends a walk before the most general node.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// The number of cells that may be generalized since the last released class. It bounds a walk over a lattice of many
+    /// columns, whose lower part is endless and has no class that holds.
+    pub(super) patience: u64,
+    /// The loss of all released classes with which a walk is of no use.
+    pub(super) most: f64,
+}
+
+impl Bounds {
+    /// The bounds of the walk for the whole table.
+    pub(super) const WHOLE: Self = Self {
+        patience: 1 << 31,
+        most: f64::INFINITY,
+    };
+}
 
 /// A node on the way: its levels above the lowest, the loss that it means, and the column that was raised last.
 #[derive(Debug, PartialEq)]
@@ -101,17 +115,14 @@ struct Left {
 }
 
 impl Left {
-    fn all(space: &Space) -> Self {
-        let (layout, combinations) = (space.schema.layout(), 0..space.len() as u32);
-        let mut keys = vec![0u64; space.len() * layout.words()];
+    fn new(space: &Space, combinations: Vec<u32>) -> Self {
+        let layout = space.schema.layout();
+        let mut keys = vec![0u64; combinations.len() * layout.words()];
         for column in 0..space.columns() {
-            let codes: Vec<u32> = combinations.clone().map(|c| space.codes(c)[column]).collect();
+            let codes: Vec<u32> = combinations.iter().map(|c| space.codes(*c)[column]).collect();
             layout.pack_column(column, &codes, &mut keys);
         }
-        Self {
-            combinations: combinations.collect(),
-            keys,
-        }
+        Self { combinations, keys }
     }
 
     /// Keeps the combinations at the positions for which `kept` is true.
@@ -128,20 +139,24 @@ impl Left {
     }
 }
 
-/// Walks the lattice until no class can hold any more. A class that holds takes its combinations with it.
-pub(super) fn walk(space: &Space, context: &Context) -> Walked {
-    let mut left = Left::all(space);
-    let (mut classes, mut stopped) = (vec![], None);
-    let (mut nodes, mut patience) = (0, PATIENCE);
+/// Walks the lattice until no class of these combinations can hold any more, or to a bound. A class that holds takes its
+/// combinations with it.
+pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, context: &Context) -> Walked {
+    let ascent = Ascent::new(space.losses_by_level(&combinations));
+    let mut left = Left::new(space, combinations);
+    let (mut classes, mut stopped): (Vec<Class>, _) = (vec![], None);
+    let (mut nodes, mut patience, mut cost) = (0, bounds.patience, 0.0);
     let mut rows: u64 = left.combinations.iter().map(|c| space.rows(*c)).sum();
     let bottom: Vec<u8> = space.table.columns().iter().map(|column| column.bottom).collect();
-    for levels in Ascent::new(space.losses_by_level()) {
+    for levels in ascent {
         nodes += 1;
         stopped = context.check(nodes).err();
         let cells = (left.combinations.len() * space.columns()) as u64;
-        if stopped.is_some() || left.combinations.is_empty() || rows < space.table.least_rows() || patience < cells {
+        let is_done = left.combinations.is_empty() || rows < space.table.least_rows() || cost >= bounds.most;
+        if stopped.is_some() || is_done || patience < cells {
             break;
         }
+        space.worked(left.combinations.len());
         let node = Node::new(
             levels
                 .iter()
@@ -153,9 +168,10 @@ pub(super) fn walk(space: &Space, context: &Context) -> Walked {
         patience = if released.is_empty() {
             patience - cells
         } else {
-            PATIENCE
+            bounds.patience
         };
         rows -= released.iter().map(|class| class.rows).sum::<u64>();
+        cost += released.iter().map(Class::cost).sum::<f64>();
         classes.extend(released);
     }
     Walked {
@@ -244,14 +260,19 @@ mod tests {
                 exact: true,
             },
         );
-        let walked = walk(&space, &Context::new(0, Budget::default()));
+        let walked = walk(
+            &space,
+            vec![0, 1, 2, 3],
+            Bounds::WHOLE,
+            &Context::new(0, Budget::default()),
+        );
         let members: Vec<Vec<u32>> = walked.classes.into_iter().map(|class| class.members).collect();
         assert_eq!((members, walked.left), (vec![vec![0], vec![2, 3]], vec![1]));
         let none = Budget {
             max_nodes: Some(1),
             ..Budget::default()
         };
-        let walked = walk(&space, &Context::new(0, none));
+        let walked = walk(&space, vec![0, 1, 2, 3], Bounds::WHOLE, &Context::new(0, none));
         assert_eq!((walked.classes.len(), walked.left), (1, vec![1, 2, 3]));
         assert!(matches!(walked.stopped, Some(Stop::NodeLimit)));
     }

@@ -1,0 +1,74 @@
+//! Local search that takes a few classes apart and walks the lattice again for their combinations alone. The order of the
+//! first walk is that of the whole table. What loses least differs from one part of the table to the next.
+
+use super::improve::Improvement;
+use super::left;
+use super::space::Class;
+use super::split::{gains, split};
+use super::walk::{self, Bounds};
+use crate::search::{Context, Stop};
+use rand::seq::SliceRandom;
+
+/// How many classes are taken apart together with a class.
+const TOGETHER: usize = 4;
+
+/// From how many of the nearest classes these are drawn.
+const NEAR: usize = 8;
+
+/// The greatest number of members of the classes that are taken apart together.
+const SMALL: usize = 2048;
+
+/// The number of cells that may be generalized since the last released class.
+const PATIENCE: u64 = 1 << 22;
+
+impl Improvement<'_> {
+    /// Walks again for each class together with classes near it, until the work of the run reaches `limit`. Begins at a
+    /// class drawn at random, because a round may not come far.
+    pub(super) fn walk_again(&mut self, limit: u64, context: &mut Context) -> Result<(), Stop> {
+        let mut classes = self.dearest();
+        classes.shuffle(&mut context.rng);
+        for class in classes {
+            context.check(0)?;
+            if self.space.work() > limit {
+                break;
+            }
+            if self.classes[class].cost() > 0.0 {
+                let mut near = self.nearest(class, NEAR);
+                near.shuffle(&mut context.rng);
+                near.truncate(TOGETHER);
+                near.push(class);
+                self.try_again(&near, context);
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces these classes by those of a walk of their own, if these lose less.
+    fn try_again(&mut self, classes: &[usize], context: &Context) {
+        let space = self.space;
+        let members = |class: &usize| self.classes[*class].members.as_slice();
+        let members: Vec<u32> = classes.iter().flat_map(members).copied().collect();
+        if members.len() > SMALL {
+            return;
+        }
+        let before = classes.iter().map(|class| self.classes[*class].cost()).sum();
+        let bounds = Bounds {
+            patience: PATIENCE,
+            most: before,
+        };
+        let walked = walk::walk(space, members, bounds, context);
+        if walked.classes.is_empty() || walked.stopped.is_some() {
+            return;
+        }
+        let placed = left::place(space, walked.classes, walked.left, context);
+        if !placed.suppressed.is_empty() {
+            return;
+        }
+        let parts = placed.classes.into_iter().filter(|class| class.rows > 0);
+        let parts: Vec<Class> = parts.flat_map(|class| split(space, class, context)).collect();
+        if gains(before, parts.iter().map(Class::cost).sum()) {
+            classes.iter().for_each(|class| self.classes[*class] = Class::default());
+            self.place(parts, classes);
+        }
+    }
+}
