@@ -196,6 +196,8 @@ pub struct Request {
     pub metric: Vec<(f64, String)>,
     pub choice: Choice,
     pub seed: Option<u64>,
+    /// Quasi-identifiers whose labels have another form than text, with the form.
+    pub labels: Vec<(String, &'static str)>,
 }
 
 /// The format of a file.
@@ -319,7 +321,7 @@ impl Display for Model {
 }
 
 impl Request {
-    /// QUASI IDENTIFIERS, with the levels and weights that ANONYMIZE takes and VERIFY does not.
+    /// QUASI IDENTIFIERS, with the levels, weights and forms that ANONYMIZE takes and VERIFY does not.
     pub fn quasi_clause(&self, full: bool) -> String {
         let one = |(column, hierarchy, levels, _): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
             let mut text = quote(column);
@@ -331,6 +333,9 @@ impl Request {
             }
             if let (Some(Role::Quasi { weight: Some(w), .. }), true) = (self.role(column), full) {
                 text += &format!(" WEIGHT {w:?}");
+            }
+            if let (Some((_, form)), true) = (self.labels.iter().find(|(c, _)| c == column), full) {
+                text += &format!(" LABELS {form}");
             }
             text
         };

@@ -6,6 +6,7 @@ mod case;
 mod execute;
 mod generate;
 mod judge;
+mod labelled;
 mod plant;
 mod shrink;
 mod verify;
@@ -85,7 +86,7 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     };
     judge::release(case, &scene, &leaves)?;
     if let Way::To { format, .. } = &case.way {
-        verify::untouched(case, &scene, &context).await?;
+        verify::untouched(case, &scene, &context, &scene.folder.join("out")).await?;
         if *format == Format::Parquet && case.seed % 8 == 1 && verify::can_be_asked(case) {
             plant::all(case, &scene, &context, &judge::judged(case, &scene, &leaves)).await?;
         }
@@ -93,22 +94,19 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     if case.seed.is_multiple_of(8) {
         again::same(case, &scene, &leaves, &folder.join("again")).await?;
     }
+    if case.seed % 4 == 3 {
+        labelled::holds(case, &scene, &leaves).await?;
+    }
     Ok(Ended::Released)
 }
 
 /// An error is an answer where the request or its data ask for it, and where it says nothing of a person.
 fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
-    let said = format!("{error} {error:?}");
-    if let Some(marker) = judge::bytes::markers(said.as_bytes()).first() {
-        let in_statement = case.statement(&scene.folder).contains(marker.as_str())
-            || case.setup(&scene.folder).iter().any(|s| s.contains(marker.as_str()));
-        if !in_statement {
-            return Err(Failure::new("error", format!("an error tells {marker}: {error}")));
-        }
-    }
+    says_nothing_of_a_person(case, scene, error)?;
     if scene.folder.join("out").exists() {
         return Err(Failure::new("left", format!("a target was left behind by: {error}")));
     }
+    let said = format!("{error} {error:?}");
     if said.contains("Error during planning") || said.contains("Schema error") {
         // The statement is sound SQL: what cannot be planned was written by anonsql.
         return Err(Failure::new("planning", error.to_string()));
@@ -127,6 +125,19 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
         judge::infeasible(case, scene)?;
     }
     Ok(Ended::Refused(kind, error.to_string()))
+}
+
+/// An error has no value that the statements do not have.
+fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<(), Failure> {
+    let said = format!("{error} {error:?}");
+    if let Some(marker) = judge::bytes::markers(said.as_bytes()).first() {
+        let in_statement = case.statement(&scene.folder).contains(marker.as_str())
+            || case.setup(&scene.folder).iter().any(|s| s.contains(marker.as_str()));
+        if !in_statement {
+            return Err(Failure::new("error", format!("an error tells {marker}: {error}")));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a search that finds nothing says that there is nothing.

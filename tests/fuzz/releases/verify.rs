@@ -66,8 +66,8 @@ fn holds_stars(case: &Case, scene: &Scene) -> bool {
     case.request.quasi().any(is_star)
 }
 
-/// An untouched release passes.
-pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext) -> Result<(), Failure> {
+/// An untouched release in `folder` passes.
+pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder: &Path) -> Result<(), Failure> {
     if !can_be_asked(case) {
         return Ok(());
     }
@@ -79,7 +79,7 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext) -> Res
         if (compares || holds_stars(case, scene)) && !against {
             continue;
         }
-        let sql = statement(case, scene, &scene.folder.join("out"), against);
+        let sql = statement(case, scene, folder, against);
         match context.sql(&sql).await {
             Ok(batches) => {
                 let failing = failing(&batches);

@@ -14,6 +14,10 @@ use rand_chacha::ChaCha8Rng;
 pub struct Draw(ChaCha8Rng);
 
 impl Draw {
+    pub fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
     /// A number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound.max(1))
@@ -53,7 +57,7 @@ impl Draw {
 
 /// The case of a number.
 pub fn case(seed: u64) -> Case {
-    let mut draw = Draw(ChaCha8Rng::seed_from_u64(seed));
+    let mut draw = Draw::new(seed);
     let storage = *draw.weighted(&[
         (50, Storage::Memory(1)),
         (15, Storage::Memory(3)),

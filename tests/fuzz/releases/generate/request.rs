@@ -38,6 +38,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         metric,
         choice,
         seed: draw.chance(30).then(|| draw.number() >> 1),
+        labels: vec![],
     };
     let attribute = sensitive.first().cloned();
     let hierarchy_of = |name: &str| {
