@@ -80,17 +80,20 @@ impl Improvement<'_> {
     /// Returns the classes that are cheapest to unite with a class, the cheapest first.
     pub(super) fn nearest(&self, class: usize, many: usize) -> Vec<usize> {
         let one = &self.classes[class];
-        let others = self.classes.iter().enumerate();
-        let others = others.filter(|(number, other)| *number != class && !other.members.is_empty());
-        let costs = others.map(|(number, other)| {
-            (
-                self.space.cost_of_uniting(one, other, f64::INFINITY) - other.cost(),
-                number,
-            )
-        });
-        let mut nearest: Vec<(f64, usize)> = costs.collect();
-        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        nearest.into_iter().take(many).map(|(_, number)| number).collect()
+        let mut nearest: Vec<(f64, usize)> = Vec::with_capacity(many + 1);
+        for (number, other) in self.classes.iter().enumerate() {
+            if number == class || other.members.is_empty() {
+                continue;
+            }
+            let furthest = nearest.get(many - 1).map_or(f64::INFINITY, |(more, _)| *more);
+            let more = self.space.cost_of_uniting(one, other, furthest + other.cost()) - other.cost();
+            if more < furthest {
+                let at = nearest.partition_point(|(less, _)| *less <= more);
+                nearest.insert(at, (more, number));
+                nearest.truncate(many);
+            }
+        }
+        nearest.into_iter().map(|(_, number)| number).collect()
     }
 }
 

@@ -21,7 +21,7 @@ const LARGE_ROUND: u64 = 1 << 22;
 const FAR: u64 = 1 << 26;
 
 /// The number of cells that a round may generalize to walk again for a few classes.
-const AGAIN: u64 = 1 << 26;
+const AGAIN: u64 = 1 << 25;
 
 /// The greatest number of cells of all combinations in all classes, for a table where blocks are compared with all classes.
 /// In a larger one a round would not come far.
@@ -179,7 +179,7 @@ impl<'a> Improvement<'a> {
         if from == to || source.cost() == 0.0 {
             return;
         }
-        let more = space.cost_of_joining(target, combination);
+        let more = space.cost_of_joining(target, combination, source.cost());
         let stays = source.rows - space.rows(combination);
         if stays < space.table.least_rows() || !gains(source.cost(), more) {
             return;
@@ -279,8 +279,7 @@ impl<'a> Improvement<'a> {
         for member in &dissolved.members {
             let classes = candidates(self, *member).into_iter().map(|c| c as usize);
             let classes = classes.filter(|c| *c != class && !self.classes[*c].members.is_empty());
-            let costs = classes.map(|c| (space.cost_of_joining(&self.classes[c], *member), c));
-            let Some((more, to)) = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
+            let Some((more, to)) = space.cheapest(classes.map(|c| (c, &self.classes[c])), *member) else {
                 cost = f64::INFINITY;
                 break;
             };

@@ -62,11 +62,7 @@ impl Placed {
 
 /// Returns the class where a combination loses least, if that class still holds with it, and how much more is lost.
 fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<usize>) {
-    let costs = classes
-        .iter()
-        .map(|class| space.cost_of_joining(class, combination))
-        .zip(0..);
-    let Some((more, home)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
     };
     let mut joined = classes[home].clone();

@@ -206,14 +206,40 @@ impl<'a> Space<'a> {
         costs.collect()
     }
 
-    /// Returns how much more all rows lose if `combination` joins `class`.
-    pub(super) fn cost_of_joining(&self, class: &Class, combination: u32) -> f64 {
+    /// Returns how much more all rows lose if `combination` joins `class`. It is infinite if it is not below `most`.
+    pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
+        let rows = (class.rows + self.rows(combination)) as f64;
+        let most = (most + class.cost()) / rows;
+        if class.loss >= most {
+            return f64::INFINITY;
+        }
         self.worked(1);
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
-        let loss: f64 = cells
-            .map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)))
-            .sum();
-        (class.rows + self.rows(combination)) as f64 * loss - class.cost()
+        let mut loss = 0.0;
+        for ((cell, scale), code) in cells {
+            loss += scale.loss(scale.with(*cell, *code));
+            if loss >= most {
+                return f64::INFINITY;
+            }
+        }
+        rows * loss - class.cost()
+    }
+
+    /// Returns the class where a combination loses least, with how much more all rows lose there.
+    pub(super) fn cheapest<'b>(
+        &self,
+        classes: impl Iterator<Item = (usize, &'b Class)>,
+        combination: u32,
+    ) -> Option<(f64, usize)> {
+        let mut best = None;
+        for (number, class) in classes {
+            let most = best.map_or(f64::INFINITY, |(more, _)| more);
+            let more = self.cost_of_joining(class, combination, most);
+            if more < most {
+                best = Some((more, number));
+            }
+        }
+        best
     }
 
     /// Returns how much more all rows lose if `block` joins `class`, counted from what `class` alone loses: the cost of both
