@@ -55,6 +55,11 @@ impl Depth {
         Self(level.depth())
     }
 
+    /// Returns true if the stack of any thread suffices.
+    pub(super) fn is_shallow(self) -> bool {
+        self.0 <= SHALLOW
+    }
+
     /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement is too deep.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.0 > DEEPEST {
@@ -64,7 +69,7 @@ impl Depth {
                 self.0
             )));
         }
-        if self.0 <= SHALLOW {
+        if self.is_shallow() {
             return read();
         }
         // The thread exists only for its larger stack: the caller waits for it.
@@ -84,7 +89,7 @@ pub fn is_deep(sql: &str) -> bool {
     // Text that cannot be tokenized counts as empty here; its parser reports the error.
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let tokens = tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)));
-    Depth::of(tokens).0 > SHALLOW
+    !Depth::of(tokens).is_shallow()
 }
 
 /// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND, anything else. A weaker

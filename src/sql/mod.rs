@@ -55,7 +55,7 @@ pub(crate) fn read<T: Send>(
 }
 
 /// Returns what `read` looks for at the end of the last statement of `text`; nothing if the text ends inside a string or a
-/// comment.
+/// comment, or if the statement is so deep that reading it takes a thread of its own.
 pub(crate) fn expected(
     text: &str,
     words: Arc<Words>,
@@ -66,7 +66,9 @@ pub(crate) fn expected(
         return vec![];
     };
     script.expectations = Expectations::recording();
-    if let Ok(binding) = Binding::of(script.last_statement(), variables) {
+    if let Ok(binding) = Binding::of(script.last_statement(), variables)
+        && Depth::of(binding.tokens.iter().map(|t| &t.token)).is_shallow()
+    {
         read(Cursor::new(&script, &binding));
     }
     script.expectations.into_all()
