@@ -145,7 +145,9 @@ impl Toy {
 
     /// Returns a table of so many columns with two levels each, in which a row shares a value with one other row.
     pub fn wide(columns: usize) -> Self {
-        let rows: Vec<Vec<u8>> = (0..8usize).map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect()).collect();
+        let rows: Vec<Vec<u8>> = (0..8usize)
+            .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())
+            .collect();
         Self {
             lattice: Lattice::new(Node::new(vec![0; columns]), Node::new(vec![2; columns])),
             rows,

@@ -80,9 +80,10 @@ impl Iterator for Statements {
 
     fn next(&mut self) -> Option<Result<Statement>> {
         let tokens = self.script.tokens_at(self.statements.pop_front()?);
-        let variables = self.context.variables.read().clone();
+        // Not copied: a script may set as many variables as it has statements.
+        let variables = self.context.variables.read();
         let statement = sql::read(&self.script, tokens, &variables, |c| read(&c));
-        Some(statement.map(|(statement, hidden)| statement.hiding(hidden)))
+        Some(statement.map(Statement::of))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

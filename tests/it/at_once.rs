@@ -4,9 +4,7 @@ use crate::common::collect;
 use anonsql::internal::generate::{BenchShape, Table, generate};
 use anonsql::{AnonContext, Observer, Phase};
 use datafusion::error::Result as DfResult;
-use datafusion::execution::memory_pool::{
-    FairSpillPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
-};
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::collections::BTreeMap;
@@ -81,7 +79,12 @@ struct Work(Mutex<BTreeMap<&'static str, Vec<Arc<AtomicU64>>>>);
 impl Observer for Work {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let counter = Arc::<AtomicU64>::default();
-        self.0.lock().unwrap().entry(phase.name()).or_default().push(Arc::clone(&counter));
+        self.0
+            .lock()
+            .unwrap()
+            .entry(phase.name())
+            .or_default()
+            .push(Arc::clone(&counter));
         counter
     }
 }
@@ -109,7 +112,9 @@ async fn job(source: PathBuf, target: PathBuf, k: usize, bytes: usize) -> Done {
         pool: FairSpillPool::new(bytes),
         most: AtomicUsize::new(0),
     });
-    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool) as _).build_arc();
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::clone(&pool) as _)
+        .build_arc();
     let config = SessionConfig::new().with_target_partitions(2);
     let work = Arc::new(Work::default());
     let session = SessionContext::new_with_config_rt(config, runtime.unwrap());
@@ -128,7 +133,10 @@ async fn job(source: PathBuf, target: PathBuf, k: usize, bytes: usize) -> Done {
     let most = pool.most.load(Ordering::Relaxed);
     assert!(0 < most && most <= bytes, "{most} of {bytes} bytes were taken");
     assert_eq!(pool.reserved(), 0);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&target)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "parquet"));
     files.sort();
     Done {
@@ -160,8 +168,15 @@ async fn each_of_eight_jobs_is_as_if_it_were_alone() {
     at_once.sort_by_key(|(number, _)| *number);
     for (number, found) in at_once {
         let alone = job(source.clone(), target("alone", number), 2 + number / 2, bytes(number)).await;
-        assert!(!alone.files.is_empty() && alone.work["write"] > 0 && alone.work["scan"] == 60_000, "{:?}", alone.work);
+        assert!(
+            !alone.files.is_empty() && alone.work["write"] > 0 && alone.work["scan"] == 60_000,
+            "{:?}",
+            alone.work
+        );
         assert_eq!(found.work, alone.work, "job {number} reads more when others run");
-        assert!(found.files == alone.files, "job {number} writes something else when others run");
+        assert!(
+            found.files == alone.files,
+            "job {number} writes something else when others run"
+        );
     }
 }

@@ -64,7 +64,11 @@ fn chain(what: &str, n: usize) -> String {
             times("(SELECT * FROM (", ""),
             times("))", "")
         ),
-        "hierarchy" => format!("CREATE HIERARCHY h AS QUERY {}SELECT 1{}", times("(", ""), times(")", "")),
+        "hierarchy" => format!(
+            "CREATE HIERARCHY h AS QUERY {}SELECT 1{}",
+            times("(", ""),
+            times(")", "")
+        ),
         "models" => format!(
             "ANONYMIZE t QUASI IDENTIFIERS (x) SATISFYING {}",
             times("k_anonymity(2)", " AND ")

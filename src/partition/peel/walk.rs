@@ -63,7 +63,9 @@ impl Ascent {
     /// Returns the levels of all columns.
     fn levels(&self, raised: &[(Reverse<usize>, u8)]) -> Vec<u8> {
         let mut levels = vec![0; self.losses.len()];
-        raised.iter().for_each(|(Reverse(column), level)| levels[*column] = *level);
+        raised
+            .iter()
+            .for_each(|(Reverse(column), level)| levels[*column] = *level);
         levels
     }
 
@@ -236,7 +238,11 @@ mod tests {
     /// Each of thousands of nodes on the way in a lattice of 2,000 columns holds the few columns that it raises.
     #[test]
     fn what_is_reached_takes_little_memory() {
-        let mut ascent = Ascent::new((0..2_000).map(|column| vec![0.0, 1.0 + f64::from(column), 1e6]).collect());
+        let mut ascent = Ascent::new(
+            (0..2_000)
+                .map(|column| vec![0.0, 1.0 + f64::from(column), 1e6])
+                .collect(),
+        );
         let nodes: Vec<Vec<u8>> = ascent.by_ref().take(20).collect();
         assert!(nodes.iter().all(|levels| levels.len() == 2_000));
         assert!(ascent.reached.len() > 20_000);

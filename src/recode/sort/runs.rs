@@ -204,7 +204,9 @@ impl Merge {
             head.fill(&self.store, block)?;
         }
         let going_on = self.heads.iter().filter(|head| head.goes_on(block));
-        let last = going_on.filter_map(|head| head.block(block).rchunks_exact(words).next()).min();
+        let last = going_on
+            .filter_map(|head| head.block(block).rchunks_exact(words).next())
+            .min();
         let known = |head: &Head| {
             let rows = head.block(block);
             last.map_or(rows.len(), |last| {

@@ -202,8 +202,14 @@ impl<'a> Boxes<'a> {
     /// neighbour in a few columns at a time.
     fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
         let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
-        let columns: Vec<usize> = (0..top.levels().len()).filter(|i| bottom.level(*i) < top.level(*i)).collect();
-        let few = if columns.len() <= WIDE { columns.len().max(1) } else { FEW };
+        let columns: Vec<usize> = (0..top.levels().len())
+            .filter(|i| bottom.level(*i) < top.level(*i))
+            .collect();
+        let few = if columns.len() <= WIDE {
+            columns.len().max(1)
+        } else {
+            FEW
+        };
         let mut cost = self.expected_cost(&node);
         loop {
             let before = cost;

@@ -132,7 +132,10 @@ impl Fit {
         let error = found - self.at(node.levels());
         self.error = 0.9 * self.error + 0.1 * error * error;
         let shares = self.doubt.learn(&on);
-        self.weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += share * error);
+        self.weights
+            .iter_mut()
+            .zip(shares)
+            .for_each(|(weight, share)| *weight += share * error);
         self.tabulate();
     }
 }
