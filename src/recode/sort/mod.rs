@@ -133,12 +133,14 @@ async fn packed(
     };
     let (size, schema) = (context.session_config().batch_size(), Arc::clone(schema));
     let batches = stream::try_unfold(sorted, move |mut sorted| {
-        let (columns, schema) = (columns.clone(), Arc::clone(&schema));
-        let next = pool.compute("merging sorted rows", move || {
-            let batches = sorted.next(size, &columns, &schema)?;
-            Ok((!batches.is_empty()).then(|| (stream::iter(batches.into_iter().map(Ok)), sorted)))
-        });
-        async move { Ok::<_, DataFusionError>(next.await?) }
+        let (columns, schema, pool) = (columns.clone(), Arc::clone(&schema), pool.clone());
+        async move {
+            let next = move || {
+                let batches = sorted.next(size, &columns, &schema)?;
+                Ok((!batches.is_empty()).then(|| (stream::iter(batches.into_iter().map(Ok)), sorted)))
+            };
+            Ok::<_, DataFusionError>(pool.compute("merging sorted rows", next).await?)
+        }
     });
     Ok(Some(batches.try_flatten().boxed()))
 }
