@@ -336,6 +336,46 @@ class Bench:
         one = median(runs["one"], "wall_s")
         self.report("wide release, two threads / one", ours["wall_s"] / one, 1 / 1.8, one_s=one)
 
+    def at_once(self):
+        """Eight jobs in one process, at once against one after the other."""
+        script = self.script(self.table(self.rows // 10)).read_text()
+        scripts = []
+        for number in range(8):
+            path = self.scratch / f"at_once_{number}.sql"
+            path.write_text(script.replace(f"'{self.scratch / 'released'}'", f"'{self.scratch / f'at_once_{number}'}'"))
+            scripts.append(path)
+        found = json.loads(run([self.bench, "jobs", 2, *scripts])["out"])
+        self.report("eight jobs, at once / in turn", found["at_once_s"] / found["in_turn_s"], 1.0,
+                    at_once_s=found["at_once_s"], in_turn_s=found["in_turn_s"])
+
+    def choices(self):
+        """Other ways to choose and to release, against auto on the same table of census rows."""
+        table = self.wide_table()
+        auto = self.wide_script(table)
+        text = auto.read_text()
+        changed = {
+            ("mondrian", 1.5): text.replace("MINIMIZING glm", "MINIMIZING glm SEARCH USING mondrian"),
+            ("peel", 1.6): text.replace("MINIMIZING glm", "MINIMIZING glm SEARCH USING peel"),
+            ("personal_privacy", 1.8): "CREATE HIERARCHY jobs AS SUPPRESSION;\n" + text
+            .replace(f"'{table}'", f"(SELECT *, 0.9 AS most FROM '{table}')")
+            .replace("occupation", "occupation USING jobs")
+            .replace("k_anonymity(5)", "k_anonymity(5) AND personal_privacy(most) ON occupation"),
+            ("RANDOMIZED", 1.5): text.replace("occupation", "occupation RANDOMIZED WITHIN CLASS"),
+        }
+        scripts = {}
+        for (name, limit), job in changed.items():
+            scripts[name, limit] = self.scratch / f"wide_{name}.sql"
+            scripts[name, limit].write_text(job)
+        own, others = [], {name: [] for name in scripts}
+        for _ in range(self.runs):
+            own.append(self.job(auto, memory="4GB"))
+            for name, script in scripts.items():
+                others[name].append(self.job(script, memory="4GB"))
+        wall = median(own, "wall_s")
+        for (name, limit), runs in others.items():
+            other = median(runs, "wall_s")
+            self.report(f"wide release, {name} / auto", other / wall, limit, wall_s=other, auto_s=wall)
+
     def shapes(self):
         """More rows, quasi-identifiers and combinations: nothing is asked, the growth is shown."""
         for rows in (self.rows // 100, self.rows // 10, self.rows):
@@ -365,7 +405,7 @@ class Bench:
         self.report(name, None, None, **figures)
 
 
-LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "beside_the_peer", "threads", "growth", "shapes"]
+LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "choices", "at_once", "beside_the_peer", "threads", "growth", "shapes"]
 
 
 def main():

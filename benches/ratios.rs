@@ -1,5 +1,6 @@
 //! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner loop costs beside plain
-//! Rust and beside the peer's reference figures (`lattice`), and what the phases of a job take (`job FILE THREADS`).
+//! Rust and beside the peer's reference figures (`lattice`), what the phases of a job take (`job FILE THREADS`), and how long
+//! several jobs take at once and one after the other in one process (`jobs THREADS FILE...`).
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -18,6 +19,8 @@ use anonsql::internal::catalogue::Call;
 use anonsql::internal::engine::{Observer, Phase};
 use anonsql::internal::lattice::Node;
 use anonsql::internal::search::{self, Budget, Context, Oracle};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
@@ -38,14 +41,19 @@ use support::turns::in_turns;
 const NODES: usize = 300;
 /// Runs of which the median counts.
 const RUNS: usize = 5;
+/// The bytes of memory of each of several jobs.
+const OWN_MEMORY: usize = 256 << 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["lattice"] => inner_loop(),
         ["job", script, threads] => job(Path::new(script), threads.parse().expect("a number of threads")),
+        ["jobs", threads, ref scripts @ ..] => jobs(scripts, threads.parse().expect("a number of threads")),
         // `cargo test --benches` has nothing to check here: the numbers are the point.
-        _ => eprintln!("run `python3 benches/ratios.py`, or: ratios lattice | ratios job SCRIPT THREADS"),
+        _ => eprintln!(
+            "run `python3 benches/ratios.py`, or: ratios lattice | ratios job SCRIPT THREADS | ratios jobs THREADS SCRIPT..."
+        ),
     }
 }
 
@@ -159,6 +167,47 @@ fn job(script: &Path, threads: usize) {
     println!(
         "{}",
         json!({"line": "job", "wall_s": begun.elapsed().as_secs_f64(), "phases_s": seconds})
+    );
+}
+
+/// Runs scripts in turns, one after the other and all at once, each in a session with [`OWN_MEMORY`] of its own, and
+/// prints how long each way took.
+fn jobs(scripts: &[&str], threads: usize) {
+    let texts: Vec<String> = scripts
+        .iter()
+        .map(|script| std::fs::read_to_string(script).expect("the script can be read"))
+        .collect();
+    let one = |text: String| async move {
+        let pool = Arc::new(FairSpillPool::new(OWN_MEMORY));
+        let environment = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc();
+        let config = SessionConfig::new().with_target_partitions(threads);
+        let session = SessionContext::new_with_config_rt(config, environment.expect("an environment"));
+        AnonContext::new(session).sql(&text).await.expect("the script runs");
+    };
+    let runtime = runtime(threads);
+    let (mut in_turn, mut at_once) = (vec![], vec![]);
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        runtime.block_on(async {
+            for text in &texts {
+                one(text.clone()).await;
+            }
+        });
+        in_turn.push(begun.elapsed().as_secs_f64());
+        let begun = Instant::now();
+        let running: Vec<_> = texts.iter().map(|text| runtime.spawn(one(text.clone()))).collect();
+        for job in running {
+            runtime.block_on(job).expect("no job panics");
+        }
+        at_once.push(begun.elapsed().as_secs_f64());
+    }
+    let middle = |mut seconds: Vec<f64>| {
+        seconds.sort_by(f64::total_cmp);
+        seconds[RUNS / 2]
+    };
+    println!(
+        "{}",
+        json!({"line": "jobs", "jobs": texts.len(), "in_turn_s": middle(in_turn), "at_once_s": middle(at_once)})
     );
 }
 

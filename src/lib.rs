@@ -153,11 +153,12 @@
 //! # Threads
 //!
 //! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime that a statement is awaited on
-//! execute them, in as many partitions as `datafusion.execution.target_partitions` says. Merging the partitions and grouping
-//! nodes is done by a pool of as many threads, which are called `anonsql-0` and so on. Each session has a pool of its own. It
-//! is started when it is first needed, and another one after a SET of another number. Rayon's pool for the whole process is
-//! neither used nor started. What waits for files, sorts or sums up runs on the threads that the runtime has for that
-//! (`spawn_blocking`), and not on its workers. The command makes its runtime and its pool as large as `--threads`.
+//! execute them, in as many partitions as `datafusion.execution.target_partitions` says. Merging the partitions, grouping
+//! nodes and putting the rows of a release in order is done by a pool of as many threads, which are called `anonsql-0` and
+//! so on. Each session has a pool of its own. It is started when it is first needed, and another one after a SET of another
+//! number. Rayon's pool for the whole process is neither used nor started. What waits for files, sorts or sums up runs on the
+//! threads that the runtime has for that (`spawn_blocking`), and not on its workers. The command makes its runtime and its
+//! pool as large as `--threads`.
 //!
 //! Only a statement of hundreds of nested operators has threads beside these: what walks its tree needs larger stacks.
 

@@ -3,6 +3,7 @@
 use super::log::Log;
 use super::progress::{Facts, bar, searched};
 use crate::engine::{Observer, Phase, Release};
+use crate::lattice::said;
 use crate::plain;
 use crate::search::Progress;
 use crate::warning::Warning;
@@ -109,7 +110,7 @@ impl Watch {
             "long_search",
             [
                 ("nodes", progress.nodes.into()),
-                ("lattice", progress.of.map(|of| of.to_string()).into()),
+                ("lattice", progress.of.map(said).into()),
                 ("best", number(progress.best)),
                 ("bound", number(progress.bound)),
                 ("message", text.clone().into()),

@@ -57,9 +57,9 @@ impl Lattice {
         self.top.levels().len()
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of nodes; `u128::MAX` if there are as many or more.
     pub fn size(&self) -> u128 {
-        self.spans().map(|(a, b)| u128::from(b - a) + 1).product()
+        nodes(self.spans().map(|(a, b)| u128::from(b - a) + 1))
     }
 
     /// Returns true if `node` is in this lattice.
@@ -189,6 +189,19 @@ impl Lattice {
     }
 }
 
+/// Returns how many nodes columns with these numbers of levels have; `u128::MAX` if there are as many or more.
+pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
+    levels.fold(1, u128::saturating_mul)
+}
+
+/// Returns a number of nodes in decimal digits, or that it is greater than can be counted.
+pub fn said(nodes: u128) -> String {
+    match nodes {
+        u128::MAX => "over 3.4e38".into(),
+        nodes => nodes.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +213,15 @@ mod tests {
             let top = spans.iter().map(|s| s.0 + s.1).collect();
             Lattice::new(Node::new(bottom), Node::new(top))
         })
+    }
+
+    /// 2^127 nodes are counted, and 2^128 and more are as many as can be counted, and not none.
+    #[test]
+    fn a_lattice_of_any_width_has_a_size() {
+        for (width, size) in [(0, 1), (127, 1 << 127), (128, u128::MAX), (2_000, u128::MAX)] {
+            assert_eq!(Lattice::with_tops(&vec![1; width]).size(), size, "{width}");
+        }
+        assert_eq!((said(12_960), said(u128::MAX)), ("12960".into(), "over 3.4e38".into()));
     }
 
     proptest! {

@@ -278,8 +278,8 @@ pub struct Choice {
     pub value: f64,
     /// What the search proves about the alternatives.
     pub proof: String,
-    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits); `None` for local recoding,
-    /// which chooses no levels.
+    /// The number of combinations of levels, in decimal digits (it may not fit 64 bits), or that it is over 3.4e38; `None`
+    /// for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,

@@ -5,8 +5,11 @@ pub(super) fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// Inserts a comma every three digits into a string of decimal digits.
+/// Inserts a comma every three digits into a string of decimal digits; any other text stays as it is.
 pub(super) fn grouped(digits: &str) -> String {
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return digits.into();
+    }
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
@@ -111,6 +114,11 @@ mod tests {
                 "1 MB"
             ]
         );
+    }
+
+    #[test]
+    fn only_digits_are_grouped() {
+        assert_eq!(["12960", "over 3.4e38"].map(grouped), ["12,960", "over 3.4e38"]);
     }
 
     #[test]

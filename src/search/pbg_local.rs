@@ -79,9 +79,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     let mut ring: Vec<Node> = context.archive().iter().map(|(n, _)| n.clone()).collect();
     let mut reached: HashSet<Node> = ring.iter().cloned().collect();
     while ranked.is_empty() && !ring.is_empty() {
-        context.check(0)?;
         let mut next = vec![];
         for node in &ring {
+            context.check(0)?;
             for near in lattice.successors(node).chain(lattice.predecessors(node)) {
                 if !reached.insert(near.clone()) {
                     continue;

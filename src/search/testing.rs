@@ -143,6 +143,24 @@ impl Toy {
         }
     }
 
+    /// Returns a table of so many columns with two levels each, in which a row shares a value with one other row.
+    pub fn wide(columns: usize) -> Self {
+        let rows: Vec<Vec<u8>> = (0..8usize)
+            .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())
+            .collect();
+        Self {
+            lattice: Lattice::new(Node::new(vec![0; columns]), Node::new(vec![2; columns])),
+            rows,
+            hierarchies: vec![vec![vec![0, 1, 2, 3], vec![0, 0, 2, 2], vec![0; 4]]; columns],
+            k: 4,
+            limit: 0,
+            metric: Metric::Height,
+            model: Model::Size,
+            excludes: false,
+            evaluated: AtomicU64::new(0),
+        }
+    }
+
     /// Returns the best anonymous node, found by assessing all nodes.
     pub fn optimum(&self) -> Option<(Node, f64)> {
         self.lattice

@@ -12,7 +12,7 @@ use crate::operator::stop_joins;
 use crate::pool::SessionPool;
 use crate::settings::Settings;
 use crate::source::guard_readers;
-use crate::sql::{Expectation, is_deep};
+use crate::sql::Expectation;
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -55,9 +55,9 @@ impl AnonContext {
 
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
-        let (text, context) = (statement.to_string(), self.on_course());
+        let (is_deep, context) = (statement.is_deep(), self.on_course());
         let (answer, apart) = self
-            .with_room(&text, async move { statement.run(&context).await })
+            .with_room(is_deep, async move { statement.run(&context).await })
             .await?;
         Ok(match apart {
             Some(apart) => apart.pass_on(answer),
@@ -74,10 +74,10 @@ impl AnonContext {
     /// Runs `work` for a statement, on separate threads with larger stacks if the statement is deeply nested.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
-        statement: &str,
+        is_deep: bool,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<(T, Option<Apart>)> {
-        if !is_deep(statement) {
+        if !is_deep {
             return Ok((work.await?, None));
         }
         let threads = self.session.copied_config().target_partitions();

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::sql::variable::{Literal, Variable};
 use crate::sql::{self, Hidden, Script};
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 impl AnonContext {
     /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path does. A value is never
@@ -49,7 +49,7 @@ impl AnonContext {
     pub(crate) fn script(&self, text: &str) -> Result<Statements> {
         let script = Script::new(text, words(self.registry().hierarchy_kinds.entries()))?;
         Ok(Statements {
-            statements: script.statements().map(<[_]>::to_vec).collect(),
+            statements: script.places_of_statements().collect(),
             script,
             context: self.clone(),
         })
@@ -72,17 +72,18 @@ impl AnonContext {
 pub(crate) struct Statements {
     context: AnonContext,
     script: Script,
-    statements: VecDeque<Vec<TokenWithSpan>>,
+    statements: VecDeque<Range<usize>>,
 }
 
 impl Iterator for Statements {
     type Item = Result<Statement>;
 
     fn next(&mut self) -> Option<Result<Statement>> {
-        let tokens = self.statements.pop_front()?;
-        let variables = self.context.variables.read().clone();
-        let statement = sql::read(&self.script, &tokens, &variables, |c| read(&c));
-        Some(statement.map(|(statement, hidden)| statement.hiding(hidden)))
+        let tokens = self.script.tokens_at(self.statements.pop_front()?);
+        // Not copied: a script may set as many variables as it has statements.
+        let variables = self.context.variables.read();
+        let statement = sql::read(&self.script, tokens, &variables, |c| read(&c));
+        Some(statement.map(Statement::of))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

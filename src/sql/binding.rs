@@ -8,6 +8,7 @@ use super::script::place;
 use super::variable::{Literal, Variables};
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
+use std::borrow::Cow;
 
 /// A place of a statement that a value was put in.
 #[derive(Debug)]
@@ -24,40 +25,48 @@ pub(crate) struct Bound {
 }
 
 /// The tokens of a statement with values in the place of variables.
-#[derive(Debug, Default)]
-pub(crate) struct Binding {
-    pub(super) tokens: Vec<TokenWithSpan>,
+#[derive(Debug)]
+pub(crate) struct Binding<'t> {
+    pub(super) tokens: Cow<'t, [TokenWithSpan]>,
     /// The places with values, in their order.
     pub(super) bound: Vec<Bound>,
 }
 
-impl Binding {
+impl<'t> Binding<'t> {
     /// Binds the variables of a statement. Fails with a usage error if there is no such variable. Numbered placeholders
     /// such as `$1` are those of PREPARE, and stay.
-    pub(super) fn of(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Self> {
-        let mut binding = Self::default();
-        let mut rest = tokens;
-        while let [first, after @ ..] = rest {
-            let (bound, length) = match (variable(&first.token), after) {
-                (Some(name), _) => (named(name, first, variables)?, 1),
-                (None, [open, ..]) if is_getenv(&first.token) && open.token == Token::LParen => {
-                    (environment(rest, variables)?, 4)
-                }
-                _ => {
-                    binding.tokens.push(first.clone());
-                    rest = after;
-                    continue;
-                }
-            };
-            let is_path = binding.tokens.last().is_some_and(|before| takes_path(&before.token));
-            binding.tokens.push(TokenWithSpan {
-                token: bound.value.token(is_path),
-                span: bound.span,
+    pub(super) fn of(tokens: &'t [TokenWithSpan], variables: &Variables) -> Result<Self> {
+        // The tokens of a long statement, such as a hierarchy of a million values, are not copied for nothing.
+        let Some(first) = (0..tokens.len()).find(|at| length(&tokens[*at..]).is_some()) else {
+            return Ok(Self {
+                tokens: tokens.into(),
+                bound: vec![],
             });
-            binding.bound.push(bound);
+        };
+        let (mut with_values, mut bound) = (tokens[..first].to_vec(), vec![]);
+        let mut rest = &tokens[first..];
+        while let [token, after @ ..] = rest {
+            let Some(length) = length(rest) else {
+                with_values.push(token.clone());
+                rest = after;
+                continue;
+            };
+            let value = match variable(&token.token) {
+                Some(name) => named(name, token, variables)?,
+                None => environment(rest, variables)?,
+            };
+            let is_path = with_values.last().is_some_and(|before| takes_path(&before.token));
+            with_values.push(TokenWithSpan {
+                token: value.value.token(is_path),
+                span: value.span,
+            });
+            bound.push(value);
             rest = &rest[length..];
         }
-        Ok(binding)
+        Ok(Self {
+            tokens: with_values.into(),
+            bound,
+        })
     }
 
     /// Returns the values that come from the environment.
@@ -69,7 +78,18 @@ impl Binding {
 
 /// Returns the place with a value that begins at `at`.
 pub(super) fn bound_at(bound: &[Bound], at: Location) -> Option<&Bound> {
-    bound.iter().find(|b| b.span.start == at)
+    let place = |b: &Bound| (b.span.start.line, b.span.start.column);
+    let found = bound.binary_search_by_key(&(at.line, at.column), place);
+    Some(&bound[found.ok()?])
+}
+
+/// Returns how many tokens from the first on a value is put in the place of; `None` if it is none.
+fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
+    match tokens {
+        [first, ..] if variable(&first.token).is_some() => Some(1),
+        [first, open, ..] if is_getenv(&first.token) && open.token == Token::LParen => Some(4),
+        _ => None,
+    }
 }
 
 /// Returns the name of the variable that a token stands for.

@@ -24,7 +24,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(script: &'a Script, binding: &'a Binding) -> Self {
+    pub(super) fn new(script: &'a Script, binding: &'a Binding<'_>) -> Self {
         Self {
             script,
             bound: &binding.bound,

@@ -8,9 +8,8 @@
 //! [`DEEPEST`] is refused. Nearly all statements are shallow and are handled on the caller's thread.
 
 use crate::error::{Error, Result};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// The depth for which the stack of a 2 MB thread suffices, even in a build without optimization.
 const SHALLOW: usize = 100;
@@ -55,6 +54,11 @@ impl Depth {
         Self(level.depth())
     }
 
+    /// Returns true if the stack of any thread suffices.
+    pub(super) fn is_shallow(self) -> bool {
+        self.0 <= SHALLOW
+    }
+
     /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement is too deep.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.0 > DEEPEST {
@@ -64,7 +68,7 @@ impl Depth {
                 self.0
             )));
         }
-        if self.0 <= SHALLOW {
+        if self.is_shallow() {
             return read();
         }
         // The thread exists only for its larger stack: the caller waits for it.
@@ -77,14 +81,6 @@ impl Depth {
                 .unwrap_or_else(|_| Err(Error::internal("reading a long statement ended by a panic")))
         })
     }
-}
-
-/// Returns true if `sql` is so deep that it needs threads with a stack of [`ROOM`] bytes.
-pub fn is_deep(sql: &str) -> bool {
-    // Text that cannot be tokenized counts as empty here; its parser reports the error.
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
-    let tokens = tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)));
-    Depth::of(tokens).0 > SHALLOW
 }
 
 /// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND, anything else. A weaker
@@ -232,6 +228,8 @@ fn is_kind_of_join(token: &Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::sql::sqlparser::dialect::GenericDialect;
+    use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 
     fn depth(sql: &str) -> usize {
         let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap();

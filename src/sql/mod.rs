@@ -20,7 +20,7 @@ mod script;
 pub(crate) mod variable;
 pub(crate) mod words;
 
-pub use depth::{ROOM, is_deep};
+pub use depth::ROOM;
 pub use expectation::Expectation;
 pub(crate) use hint::{hyphenated, nearest};
 pub use name::TableName;
@@ -39,23 +39,36 @@ use std::sync::Arc;
 use variable::Variables;
 use words::Words;
 
+/// A statement that was parsed.
+pub(crate) struct Parsed<T> {
+    pub(crate) statement: T,
+    /// The values in it that nothing may show.
+    pub(crate) hidden: Hidden,
+    /// Whether it is so deep that it runs on threads with a stack of [`ROOM`] bytes.
+    pub(crate) is_deep: bool,
+}
+
 /// Parses one statement of a script with `read`, with the values of its variables, on a thread with a larger stack if the
-/// statement is deep. Returns also the values that nothing may show.
+/// statement is deep.
 pub(crate) fn read<T: Send>(
     script: &Script,
     tokens: &[TokenWithSpan],
     variables: &Variables,
     read: impl FnOnce(Cursor) -> Result<T> + Send,
-) -> Result<(T, Hidden)> {
+) -> Result<Parsed<T>> {
     let binding = Binding::of(tokens, variables)?;
     let hidden = binding.hidden();
     let depth = Depth::of(binding.tokens.iter().map(|t| &t.token));
     let read = depth.read(|| read(Cursor::new(script, &binding)));
-    Ok((read.map_err(|e| hidden.in_message(e))?, hidden))
+    Ok(Parsed {
+        statement: read.map_err(|e| hidden.in_message(e))?,
+        hidden,
+        is_deep: !depth.is_shallow(),
+    })
 }
 
 /// Returns what `read` looks for at the end of the last statement of `text`; nothing if the text ends inside a string or a
-/// comment.
+/// comment, or if the statement is so deep that reading it takes a thread of its own.
 pub(crate) fn expected(
     text: &str,
     words: Arc<Words>,
@@ -66,7 +79,9 @@ pub(crate) fn expected(
         return vec![];
     };
     script.expectations = Expectations::recording();
-    if let Ok(binding) = Binding::of(script.last_statement(), variables) {
+    if let Ok(binding) = Binding::of(script.last_statement(), variables)
+        && Depth::of(binding.tokens.iter().map(|t| &t.token)).is_shallow()
+    {
         read(Cursor::new(&script, &binding));
     }
     script.expectations.into_all()

@@ -5,6 +5,7 @@ use super::words::Words;
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A text and its tokens, without whitespace and comments.
@@ -54,9 +55,23 @@ impl Script {
 
     /// Returns the tokens of each non-empty statement.
     pub(crate) fn statements(&self) -> impl Iterator<Item = &[TokenWithSpan]> {
-        self.tokens
-            .split(|t| t.token == Token::SemiColon)
-            .filter(|tokens| !tokens.is_empty())
+        self.places_of_statements().map(|place| &self.tokens[place])
+    }
+
+    /// Returns where the tokens of each non-empty statement are, for [`Self::tokens_at`].
+    pub(crate) fn places_of_statements(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut end = 0;
+        let places = self.tokens.split(|t| t.token == Token::SemiColon).map(move |tokens| {
+            let start = end;
+            end = start + tokens.len() + 1;
+            start..start + tokens.len()
+        });
+        places.filter(|place| !place.is_empty())
+    }
+
+    /// Returns the tokens of one statement.
+    pub(crate) fn tokens_at(&self, place: Range<usize>) -> &[TokenWithSpan] {
+        &self.tokens[place]
     }
 
     /// Returns the tokens after the last `;`.
@@ -66,13 +81,18 @@ impl Script {
     }
 
     fn offset(&self, at: Location) -> usize {
+        let (byte, ahead) = self.near(at);
+        let rest = &self.text[byte..];
+        byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
+    }
+
+    /// Returns the byte offset of a known place before `at`, and how many characters lie between.
+    fn near(&self, at: Location) -> (usize, usize) {
         let after = self
             .places
             .partition_point(|(line, column, _)| (*line, *column) <= (at.line, at.column));
         let (_, column, byte) = self.places.get(after.saturating_sub(1)).copied().unwrap_or((1, 1, 0));
-        let rest = &self.text[byte..];
-        let ahead = at.column.saturating_sub(column) as usize;
-        byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
+        (byte, at.column.saturating_sub(column) as usize)
     }
 }
 
@@ -113,4 +133,30 @@ fn untold(message: &str) -> String {
 /// Formats a position for an error.
 pub(super) fn place(at: Location) -> String {
     format!("line {}, column {}", at.line, at.column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever stands before a token, few characters are counted to find its place, so that a script is read in
+        /// time that grows as its length.
+        #[test]
+        fn the_place_of_a_token_is_found_by_counting_few_characters(
+            statements in prop::collection::vec("(SELECT|é) ?[a-z]{1,4}(, 'ä\n{0,2}[a-z]{0,300}')?", 1..40),
+            end in prop::sample::select(vec![";", ";\n", ";;  ", "; -- ;\n"]),
+        ) {
+            let text = statements.join(end);
+            let script = Script::new(&text, Arc::default()).unwrap();
+            prop_assert_eq!(script.statements().count(), statements.len());
+            for (tokens, written) in script.statements().zip(&statements) {
+                prop_assert_eq!(&spliced(&script, tokens, std::iter::empty()), written);
+                for token in tokens {
+                    prop_assert!(script.near(token.span.start).1 < STRIDE as usize);
+                }
+            }
+        }
+    }
 }

@@ -49,6 +49,26 @@ fn chain(what: &str, n: usize) -> String {
             "ANONYMIZE (SELECT 1 AS x WHERE {}) QUASI IDENTIFIERS (x) SATISFYING k_anonymity(1)",
             times("1=1", " OR ")
         ),
+        "arguments" => format!(
+            "ANONYMIZE t QUASI IDENTIFIERS (x) SATISFYING k_anonymity({}2{})",
+            times("(", ""),
+            times(")", "")
+        ),
+        "metrics" => format!(
+            "ANONYMIZE t QUASI IDENTIFIERS (x) SATISFYING k_anonymity(2) MINIMIZING {}glm{}",
+            times("weighted_sum(", ""),
+            times(")", "")
+        ),
+        "source" => format!(
+            "ANONYMIZE {}SELECT 1 AS x{} QUASI IDENTIFIERS (x) SATISFYING k_anonymity(1)",
+            times("(SELECT * FROM (", ""),
+            times("))", "")
+        ),
+        "hierarchy" => format!(
+            "CREATE HIERARCHY h AS QUERY {}SELECT 1{}",
+            times("(", ""),
+            times(")", "")
+        ),
         "models" => format!(
             "ANONYMIZE t QUASI IDENTIFIERS (x) SATISFYING {}",
             times("k_anonymity(2)", " AND ")
@@ -81,6 +101,10 @@ const ALL: &[&str] = &[
     "pivot",
     "open",
     "anonymize",
+    "arguments",
+    "metrics",
+    "source",
+    "hierarchy",
     "models",
 ];
 

@@ -1,6 +1,7 @@
 //! Integration tests: one binary, because each links all of DataFusion.
 
 mod architecture;
+mod at_once;
 mod beyond_memory;
 mod book;
 mod cancelling;

@@ -1,4 +1,5 @@
-//! Writing released batches to files, in parallel by column. The bytes do not depend on the number of threads.
+//! Writing released batches to files: Parquet in parallel by column, and CSV in parallel by rows. The bytes do not depend
+//! on the number of threads.
 
 use super::alike::{Alike, Seen};
 use super::spool::Spool;
@@ -31,6 +32,8 @@ const BATCH: usize = 1 << 14;
 const ROW_GROUP: usize = 1 << 18;
 /// The bytes of rows that may wait for encoding, beside one row group, while further rows are collected.
 const ENCODING: usize = 1 << 25;
+/// The batches of rows of a CSV file that may wait to be encoded while further rows are computed.
+const TEXTS: usize = 8;
 /// The name of the write task in error messages.
 const WRITING: &str = "writing the release";
 
@@ -190,8 +193,10 @@ impl<'a> Files<'a> {
             Ok(match format {
                 Format::Parquet => Box::new(ParquetSink::new(file, schema)?),
                 Format::Csv => Box::new(CsvSink {
-                    writer: Some(arrow::csv::Writer::new(file)),
+                    file: Some(file),
                     schema,
+                    is_first: true,
+                    encoding: VecDeque::new(),
                 }),
             })
         };
@@ -374,31 +379,61 @@ impl Sink for ParquetSink {
 }
 
 struct CsvSink {
-    /// The writer; `None` only while another thread writes with it.
-    writer: Option<arrow::csv::Writer<BufWriter<File>>>,
+    /// The file; `None` only while another thread writes to it.
+    file: Option<BufWriter<File>>,
     schema: SchemaRef,
+    /// Whether the next rows are the first, which have the header before them.
+    is_first: bool,
+    /// Earlier rows that are still being encoded, oldest first.
+    encoding: VecDeque<SpawnedTask<Result<Vec<u8>>>>,
+}
+
+impl CsvSink {
+    /// Starts to encode rows.
+    fn encode(&mut self, rows: RecordBatch) {
+        let has_header = std::mem::take(&mut self.is_first);
+        self.encoding.push_back(SpawnedTask::spawn(async move {
+            let mut writer = arrow::csv::WriterBuilder::new().with_header(has_header).build(vec![]);
+            writer.write(&rows)?;
+            Ok(writer.into_inner())
+        }));
+    }
+
+    async fn append_oldest(&mut self) -> Result<()> {
+        let Some(encoded) = self.encoding.pop_front() else {
+            return Ok(());
+        };
+        let encoded = encoded
+            .join()
+            .await
+            .map_err(|e| Error::from_task("an encoding task", &e))??;
+        let mut file = self.file.take().ok_or_else(lost)?;
+        let append = move || file.write_all(&encoded).map_err(failed).map(|()| file);
+        self.file = Some(blocking(WRITING, append).await?);
+        Ok(())
+    }
 }
 
 #[async_trait::async_trait]
 impl Sink for CsvSink {
     async fn add(&mut self, rows: RecordBatch) -> Result<()> {
-        let mut writer = self.writer.take().ok_or_else(lost)?;
-        let write = move || {
-            writer.write(&rows)?;
-            Ok(writer)
-        };
-        self.writer = Some(blocking(WRITING, write).await?);
+        self.encode(rows);
+        while self.encoding.len() > TEXTS {
+            self.append_oldest().await?;
+        }
         Ok(())
     }
 
     async fn finish(mut self: Box<Self>) -> Result<()> {
-        let mut writer = self.writer.take().ok_or_else(lost)?;
-        let finish = move || {
-            // This writes the header of a file without rows.
-            writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
-            writer.into_inner().flush().map_err(failed)
-        };
-        blocking(WRITING, finish).await
+        if self.is_first {
+            // A file without rows has a header too.
+            self.encode(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        let mut file = self.file.take().ok_or_else(lost)?;
+        blocking(WRITING, move || file.flush().map_err(failed)).await
     }
 }
 

@@ -4,14 +4,15 @@ use super::space::{Class, Space};
 use crate::key::partitioned::group;
 use crate::lattice::Node;
 use crate::search::{Context, Stop};
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// What ends a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The number of cells that may be generalized since the last released class. It bounds a walk over a lattice of many
-    /// columns, whose lower part is endless and has no class that holds.
+    /// The number of cells that may be generalized since the last released class, and of the losses that are added up to
+    /// find the nodes on the way. It bounds a walk over a lattice of many columns, whose lower part is endless and has no
+    /// class that holds.
     pub(super) patience: u64,
     /// The loss of all released classes with which a walk is of no use.
     pub(super) most: f64,
@@ -25,12 +26,12 @@ impl Bounds {
     };
 }
 
-/// A node on the way: its levels above the lowest, the loss that it means, and the column that was raised last.
+/// A node on the way: the loss that it means, and the columns above their lowest levels, in their order. Of many columns
+/// only few are raised, so a node takes little memory. As the columns are reversed, nodes compare as all their levels do.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
-    levels: Vec<u8>,
-    raised: usize,
+    raised: Box<[(Reverse<usize>, u8)]>,
 }
 
 impl Eq for Step {}
@@ -41,7 +42,7 @@ impl Ord for Step {
         other
             .loss
             .total_cmp(&self.loss)
-            .then_with(|| other.levels.cmp(&self.levels))
+            .then_with(|| other.raised.cmp(&self.raised))
     }
 }
 
@@ -65,20 +66,29 @@ pub(super) struct Ascent {
 impl Ascent {
     /// Starts at the lowest node. `losses[column][level]` ascend with the level.
     pub(super) fn new(losses: Vec<Vec<f64>>) -> Self {
-        let levels = vec![0; losses.len()];
         let mut ascent = Self {
             losses,
             reached: BinaryHeap::new(),
         };
-        ascent.reach(levels, 0);
+        ascent.reach(Box::default());
         ascent
     }
 
-    fn reach(&mut self, levels: Vec<u8>, raised: usize) {
+    /// Returns the levels of all columns.
+    fn levels(&self, raised: &[(Reverse<usize>, u8)]) -> Vec<u8> {
+        let mut levels = vec![0; self.losses.len()];
+        raised
+            .iter()
+            .for_each(|(Reverse(column), level)| levels[*column] = *level);
+        levels
+    }
+
+    fn reach(&mut self, raised: Box<[(Reverse<usize>, u8)]>) {
+        let levels = self.levels(&raised);
         let losses = self.losses.iter().zip(&levels);
         // The sum in the order of columns: the same for the same levels.
         let loss = losses.map(|(losses, level)| losses[usize::from(*level)]).sum();
-        self.reached.push(Step { loss, levels, raised });
+        self.reached.push(Step { loss, raised });
     }
 }
 
@@ -87,14 +97,16 @@ impl Iterator for Ascent {
 
     fn next(&mut self) -> Option<Vec<u8>> {
         let node = self.reached.pop()?;
-        for column in node.raised..self.losses.len() {
-            let mut levels = node.levels.clone();
-            levels[column] += 1;
-            if usize::from(levels[column]) < self.losses[column].len() {
-                self.reach(levels, column);
+        let last = node.raised.last().map_or(0, |(Reverse(column), _)| *column);
+        let levels = self.levels(&node.raised);
+        for column in last..self.losses.len() {
+            let level = levels[column] + 1;
+            if usize::from(level) < self.losses[column].len() {
+                let others = node.raised.iter().filter(|(Reverse(other), _)| *other != column);
+                self.reach(others.copied().chain([(Reverse(column), level)]).collect());
             }
         }
-        Some(node.levels)
+        Some(levels)
     }
 }
 
@@ -151,12 +163,12 @@ pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, contex
     for levels in ascent {
         nodes += 1;
         stopped = context.check(nodes).err();
-        let cells = (left.combinations.len() * space.columns()) as u64;
+        let cells = ((left.combinations.len() + space.columns()) * space.columns()) as u64;
         let is_done = left.combinations.is_empty() || rows < space.table.least_rows() || cost >= bounds.most;
         if stopped.is_some() || is_done || patience < cells {
             break;
         }
-        space.worked(left.combinations.len());
+        space.worked(left.combinations.len() + space.columns());
         let node = Node::new(
             levels
                 .iter()
@@ -237,6 +249,21 @@ mod tests {
             prop_assert_eq!(distinct.len(), nodes.len());
             prop_assert_eq!(nodes.len(), losses.iter().map(Vec::len).product::<usize>());
         }
+    }
+
+    /// Each of thousands of nodes on the way in a lattice of 2,000 columns holds the few columns that it raises.
+    #[test]
+    fn what_is_reached_takes_little_memory() {
+        let mut ascent = Ascent::new(
+            (0..2_000)
+                .map(|column| vec![0.0, 1.0 + f64::from(column), 1e6])
+                .collect(),
+        );
+        let nodes: Vec<Vec<u8>> = ascent.by_ref().take(20).collect();
+        assert!(nodes.iter().all(|levels| levels.len() == 2_000));
+        assert!(ascent.reached.len() > 20_000);
+        let most = ascent.reached.iter().map(|step| step.raised.len()).max();
+        assert!(most <= Some(6), "{most:?}");
     }
 
     /// 0 and 1 have the group a, 2 and 3 the group b. The value 0 holds at the ground, 2 and 3 hold as b, and 1 is left.

@@ -133,17 +133,16 @@ async fn packed(
     };
     let (size, schema) = (context.session_config().batch_size(), Arc::clone(schema));
     let batches = stream::try_unfold(sorted, move |mut sorted| {
-        let (columns, schema) = (columns.clone(), Arc::clone(&schema));
-        let next = blocking("merging sorted rows", move || {
-            let rows = sorted.merge.next(size)?;
-            Ok(match rows.is_empty() {
-                true => None,
-                false => Some((sorted.packing.batch(&rows, &columns, &schema)?, sorted)),
-            })
-        });
-        async move { Ok(next.await?) }
+        let (columns, schema, pool) = (columns.clone(), Arc::clone(&schema), pool.clone());
+        async move {
+            let next = move || {
+                let batches = sorted.next(size, &columns, &schema)?;
+                Ok((!batches.is_empty()).then(|| (stream::iter(batches.into_iter().map(Ok)), sorted)))
+            };
+            Ok::<_, DataFusionError>(pool.compute("merging sorted rows", next).await?)
+        }
     });
-    Ok(Some(batches.boxed()))
+    Ok(Some(batches.try_flatten().boxed()))
 }
 
 /// The rows of all partitions, packed as they are read.
@@ -161,8 +160,31 @@ struct Scan {
 /// The rows in order.
 struct Sorted {
     merge: Merge,
-    packing: Arc<Packing>,
+    packing: Packing,
+    /// Merged rows that are too few for a batch.
+    rest: Vec<u64>,
     _held: MemoryReservation,
+}
+
+impl Sorted {
+    /// Returns the next rows, in batches of `size` rows that are made in parallel; only the last batch of all has fewer.
+    /// Returns none after the last.
+    fn next(&mut self, size: usize, columns: &[usize], schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
+        let batch = size.max(1) * self.packing.words();
+        let mut rows = std::mem::take(&mut self.rest);
+        let mut more = self.merge.next()?;
+        while !more.is_empty() {
+            rows.append(&mut more);
+            if rows.len() >= batch {
+                self.rest = rows.split_off(rows.len() / batch * batch);
+                break;
+            }
+            more = self.merge.next()?;
+        }
+        let batches: Vec<&[u64]> = rows.chunks(batch).collect();
+        let made = map(batches.len(), |i| self.packing.batch(batches[i], columns, schema));
+        made.into_iter().collect()
+    }
 }
 
 impl Scan {
@@ -221,9 +243,11 @@ impl Scan {
         held.try_resize(self.run + packing.bytes())
             .or_else(|_| held.try_resize(self.run))
             .map_err(Error::from_data)?;
+        // The batches that are made of the rows at once take about thrice their memory.
         Ok(Some(Sorted {
-            merge: Merge::new(Arc::new(self.store), words, runs, self.run)?,
-            packing: Arc::new(packing),
+            merge: Merge::new(Arc::new(self.store), words, runs, self.run / 4),
+            packing,
+            rest: vec![],
             _held: held,
         }))
     }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::frequency::{Overflow, SpillSpace};
+use crate::pool::sort_by;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -78,154 +79,163 @@ impl Store {
         }
     }
 
-    /// Replaces `words` by `count` words of the file.
+    /// Appends `count` words of the file to `words`.
     fn read(&self, offset: u64, count: usize, words: &mut Vec<u64>) -> Result<()> {
         let mut bytes = MutableBuffer::from_len_zeroed(count * 8);
         if let Some(file) = self.file.get() {
             file.read_at(offset, bytes.as_slice_mut())?;
         }
-        words.clear();
         words.extend_from_slice(bytes.typed_data());
         Ok(())
     }
 }
 
-/// Sorts packed rows of `words` words each.
+/// Sorts packed rows of `words` words each, on this thread.
 pub(super) fn sort(rows: &mut Vec<u64>, words: usize) {
-    fn as_arrays<const N: usize>(rows: &mut [u64]) {
-        rows.as_chunks_mut::<N>().0.sort_unstable();
+    in_order(rows, words, false);
+}
+
+/// Sorts packed rows, on this thread or, if they are sorted runs one after the other (`are_runs`), by merging the runs on
+/// all threads of the pool.
+fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
+    fn sorted<T: Ord + Send>(rows: &mut [T], are_runs: bool) {
+        match are_runs {
+            true => sort_by(rows, T::cmp),
+            false => rows.sort_unstable(),
+        }
     }
     match words {
-        1 => rows.sort_unstable(),
-        2 => as_arrays::<2>(rows),
-        3 => as_arrays::<3>(rows),
-        4 => as_arrays::<4>(rows),
-        5 => as_arrays::<5>(rows),
-        6 => as_arrays::<6>(rows),
+        1 => sorted(rows, are_runs),
+        2 => sorted(rows.as_chunks_mut::<2>().0, are_runs),
+        3 => sorted(rows.as_chunks_mut::<3>().0, are_runs),
+        4 => sorted(rows.as_chunks_mut::<4>().0, are_runs),
+        5 => sorted(rows.as_chunks_mut::<5>().0, are_runs),
+        6 => sorted(rows.as_chunks_mut::<6>().0, are_runs),
         _ => {
-            let mut sorted: Vec<&[u64]> = rows.chunks_exact(words).collect();
-            sorted.sort_unstable();
-            *rows = sorted.concat();
+            let mut places: Vec<&[u64]> = rows.chunks_exact(words).collect();
+            sorted(&mut places, are_runs);
+            *rows = places.concat();
         }
     }
 }
 
-/// The next rows of a run.
+/// A run, of which a block is looked at.
 #[derive(Debug)]
 struct Head {
     run: Words,
-    /// Rows of a run in a file, read so far.
+    /// Rows of a run in a file that were read and not used up.
     read: Vec<u64>,
-    /// The next word among those in memory, and the next among those of the file that are not read yet.
+    /// The words of the run that were used up or read.
     at: usize,
-    unread: usize,
 }
 
 impl Head {
-    fn rows(&self) -> &[u64] {
+    /// Returns the next rows, about `block` words.
+    fn block(&self, block: usize) -> &[u64] {
         match &self.run {
-            Words::Memory(rows) => rows,
+            Words::Memory(rows) => &rows[self.at..rows.len().min(self.at + block)],
             Words::File { .. } => &self.read,
+        }
+    }
+
+    /// Returns true if more rows come after the block.
+    fn goes_on(&self, block: usize) -> bool {
+        match &self.run {
+            Words::Memory(rows) => self.at + block < rows.len(),
+            Words::File { count, .. } => self.at < *count,
+        }
+    }
+
+    /// Reads a run in a file until its block has `block` words.
+    fn fill(&mut self, store: &Store, block: usize) -> Result<()> {
+        let Words::File { offset, count } = self.run else {
+            return Ok(());
+        };
+        let more = block.saturating_sub(self.read.len()).min(count - self.at);
+        if more > 0 {
+            store.read(offset + self.at as u64 * 8, more, &mut self.read)?;
+            self.at += more;
+        }
+        Ok(())
+    }
+
+    /// Leaves the next `used` words behind.
+    fn advance(&mut self, used: usize) {
+        match &self.run {
+            Words::Memory(_) => self.at += used,
+            Words::File { .. } => drop(self.read.drain(..used)),
         }
     }
 }
 
-/// The merge of sorted runs.
+/// The merge of sorted runs. A block of each run is looked at. Whatever is no greater than the last row of every block that
+/// goes on comes before all rows that are not looked at, so it is put in order at once, by several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,
     words: usize,
     heads: Vec<Head>,
-    /// The runs that have rows left, as a heap whose first run has the least row.
-    heap: Vec<usize>,
-    /// The words that are read of a file at a time.
+    /// The words of a block.
     block: usize,
 }
 
 impl Merge {
-    /// Merges sorted runs of rows of `words` words each, with about `bytes` bytes for what is read of the file.
-    pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Result<Self> {
+    /// Merges sorted runs of rows of `words` words each, with about `bytes` bytes of rows that are looked at.
+    pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
-        const MOST: usize = 1 << 14;
         let rows = bytes / (words * 8 * runs.len().max(1));
         let head = |run| Head {
             run,
             read: vec![],
             at: 0,
-            unread: 0,
         };
-        let mut merge = Self {
+        Self {
             store,
             words,
             heads: runs.into_iter().map(head).collect(),
-            heap: vec![],
-            block: rows.clamp(LEAST, MOST) * words,
-        };
-        for run in 0..merge.heads.len() {
-            if merge.fill(run)? {
-                merge.heap.push(run);
-            }
+            block: rows.max(LEAST) * words,
         }
-        for place in (0..merge.heap.len() / 2).rev() {
-            merge.sift(place);
-        }
-        Ok(merge)
     }
 
-    /// Returns the next rows, at most `most`. Returns none after the last.
-    pub(super) fn next(&mut self, most: usize) -> Result<Vec<u64>> {
-        let mut rows = Vec::with_capacity(most * self.words);
-        while rows.len() < most * self.words && !self.heap.is_empty() {
-            let run = self.heap[0];
-            let head = &mut self.heads[run];
-            let at = head.at;
-            head.at += self.words;
-            rows.extend_from_slice(&head.rows()[at..at + self.words]);
-            if !self.fill(run)? {
-                self.heap.swap_remove(0);
-            }
-            self.sift(0);
+    /// Returns the next rows. Returns none after the last.
+    pub(super) fn next(&mut self) -> Result<Vec<u64>> {
+        let (block, words) = (self.block, self.words);
+        for head in &mut self.heads {
+            head.fill(&self.store, block)?;
         }
+        let going_on = self.heads.iter().filter(|head| head.goes_on(block));
+        let last = going_on
+            .filter_map(|head| head.block(block).rchunks_exact(words).next())
+            .min();
+        let known = |head: &Head| {
+            let rows = head.block(block);
+            last.map_or(rows.len(), |last| {
+                let (mut known, mut end) = (0, rows.len() / words);
+                while known < end {
+                    let middle = known.midpoint(end);
+                    match rows[middle * words..][..words] <= *last {
+                        true => known = middle + 1,
+                        false => end = middle,
+                    }
+                }
+                known * words
+            })
+        };
+        let known: Vec<usize> = self.heads.iter().map(known).collect();
+        let mut rows = Vec::with_capacity(known.iter().sum());
+        for (head, known) in self.heads.iter_mut().zip(known) {
+            rows.extend_from_slice(&head.block(block)[..known]);
+            head.advance(known);
+        }
+        in_order(&mut rows, words, true);
         Ok(rows)
-    }
-
-    /// Reads further rows of a run if all that were read are used up. Returns false if it has no more.
-    fn fill(&mut self, run: usize) -> Result<bool> {
-        let head = &mut self.heads[run];
-        if head.at < head.rows().len() {
-            return Ok(true);
-        }
-        let Words::File { offset, count } = head.run else {
-            return Ok(false);
-        };
-        let next = self.block.min(count - head.unread);
-        self.store.read(offset + head.unread as u64 * 8, next, &mut head.read)?;
-        (head.at, head.unread) = (0, head.unread + next);
-        Ok(next > 0)
-    }
-
-    fn row(&self, place: usize) -> &[u64] {
-        let head = &self.heads[self.heap[place]];
-        &head.rows()[head.at..head.at + self.words]
-    }
-
-    /// Moves the run at a place of the heap down, until no run below it has a lesser row.
-    fn sift(&mut self, mut place: usize) {
-        loop {
-            let children = 2 * place + 1..(2 * place + 3).min(self.heap.len());
-            let least = children.min_by(|a, b| self.row(*a).cmp(self.row(*b)));
-            match least.filter(|child| self.row(*child) < self.row(place)) {
-                Some(child) => self.heap.swap(place, child),
-                None => return,
-            }
-            place = least.unwrap_or(place);
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Pool;
     use proptest::prelude::*;
 
     proptest! {
@@ -234,8 +244,8 @@ mod tests {
             words in 1usize..9,
             runs in prop::collection::vec(prop::collection::vec(0u64..4, 0..400), 0..6),
             in_files: u8,
-            size in 1usize..50,
-            bytes in 0usize..10_000,
+            threads in 1usize..4,
+            bytes in 0usize..200_000,
         ) {
             let store = Arc::new(Store::new(&SpillSpace::unlimited()));
             let (mut all, mut sorted) = (vec![], vec![]);
@@ -250,10 +260,10 @@ mod tests {
                 });
             }
             all.sort();
-            let mut merge = Merge::new(store, words, sorted, bytes).unwrap();
+            let (mut merge, pool) = (Merge::new(store, words, sorted, bytes), Pool::new(threads));
             let mut merged = vec![];
             loop {
-                let rows = merge.next(size).unwrap();
+                let rows = pool.install(|| merge.next()).unwrap();
                 if rows.is_empty() {
                     break;
                 }

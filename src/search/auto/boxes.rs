@@ -5,6 +5,9 @@
 //! bounds the whole lattice, is cut in two where the halves are expected to be bounded best. Two nodes are then
 //! assessed: the most general one of the lower half and the most specific one of the upper half. In between, steps from
 //! random places look for the node that is expected to cost least.
+//!
+//! The time limit is looked at within each of these, because one choice among thousands of columns takes long. For the same
+//! reason a step in a wide lattice is the best of a few columns at a time, and not of all.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -14,8 +17,11 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes.
+/// The greatest number of boxes and remembered nodes; each takes some hundreds of bytes, and more beyond [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
+/// The number of columns from which on a lattice is wide, and how many of them a step chooses from then.
+const WIDE: usize = 64;
+const FEW: usize = 4;
 /// The number of steps between two looks for a better incumbent, early and later.
 const LOOKS: (u64, u64) = (2, 8);
 /// The number of steps that count as early.
@@ -90,13 +96,14 @@ impl<'a> Boxes<'a> {
         };
         self.heap.push(whole);
         let mut steps = 0;
+        let memory = MEMORY / (1 + self.oracle.lattice().width() / WIDE);
         while let Some(next) = self.heap.pop() {
             self.context.check(0)?;
             if self.context.cannot_win(next.bound(), &next.bottom) {
                 continue;
             }
             self.context.prove(next.bound());
-            if self.heap.len() + self.context.remembered() > MEMORY {
+            if self.heap.len() + self.context.remembered() > memory {
                 return Ok(Finding { bound: next.bound() });
             }
             self.split(&next)?;
@@ -109,7 +116,7 @@ impl<'a> Boxes<'a> {
     }
 
     fn split(&mut self, parent: &Region) -> Result<(), Stop> {
-        let Some((position, level)) = self.cut(parent) else {
+        let Some((position, level)) = self.cut(parent)? else {
             return Ok(());
         };
         let top = parent.top.with_level(position, level);
@@ -153,9 +160,10 @@ impl<'a> Boxes<'a> {
 
     /// Returns where to cut a box: the position and the greatest level of the lower half, chosen so that the lesser of
     /// the expected bounds of the halves is greatest. Returns `None` for a single node.
-    fn cut(&self, parent: &Region) -> Option<(usize, u8)> {
+    fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
+            self.context.check(0)?;
             for level in parent.bottom.level(i)..parent.top.level(i) {
                 let top = parent.top.with_level(i, level);
                 let bottom = parent.bottom.with_level(i, level + 1);
@@ -168,7 +176,7 @@ impl<'a> Boxes<'a> {
                 }
             }
         }
-        best.map(|(_, i, level)| (i, level))
+        Ok(best.map(|(_, i, level)| (i, level)))
     }
 
     /// Assesses the node with the least expected cost that is reached by steps from random places and from the
@@ -178,16 +186,8 @@ impl<'a> Boxes<'a> {
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
         places.extend(self.context.incumbent().map(|(n, _)| n.clone()));
         let mut best: Option<(f64, Node)> = None;
-        for mut node in places {
-            let mut cost = self.expected_cost(&node);
-            loop {
-                let near = lattice.successors(&node).chain(lattice.predecessors(&node));
-                let ranked = near.map(|n| (self.expected_cost(&n), n));
-                match ranked.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))) {
-                    Some((less, next)) if less < cost => (cost, node) = (less, next),
-                    _ => break,
-                }
-            }
+        for node in places {
+            let (cost, node) = self.settled(node)?;
             if cost < f64::INFINITY && best.as_ref().is_none_or(|b| cost < b.0) {
                 best = Some((cost, node));
             }
@@ -196,6 +196,39 @@ impl<'a> Boxes<'a> {
             self.assess(&[node])?;
         }
         Ok(())
+    }
+
+    /// Steps to the neighbour that is expected to cost least, until none costs less. In a wide lattice, steps to the best
+    /// neighbour in a few columns at a time.
+    fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
+        let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
+        let columns: Vec<usize> = (0..top.levels().len())
+            .filter(|i| bottom.level(*i) < top.level(*i))
+            .collect();
+        let few = if columns.len() <= WIDE {
+            columns.len().max(1)
+        } else {
+            FEW
+        };
+        let mut cost = self.expected_cost(&node);
+        loop {
+            let before = cost;
+            for columns in columns.chunks(few) {
+                self.context.check(0)?;
+                let up = columns.iter().filter(|i| node.level(**i) < top.level(**i));
+                let up = up.map(|i| node.with_level(*i, node.level(*i) + 1));
+                let down = columns.iter().filter(|i| node.level(**i) > bottom.level(**i));
+                let down = down.map(|i| node.with_level(*i, node.level(*i) - 1));
+                let ranked = up.chain(down).map(|n| (self.expected_cost(&n), n));
+                match ranked.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))) {
+                    Some((less, next)) if less < cost => (cost, node) = (less, next),
+                    _ => {}
+                }
+            }
+            if cost >= before {
+                return Ok((cost, node));
+            }
+        }
     }
 
     /// Returns the expected cost of a node; infinite for an assessed node, so that it is not chosen again.
@@ -222,5 +255,93 @@ impl<'a> Boxes<'a> {
             self.guess.learn(self.oracle, node, found);
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Result as Answer;
+    use crate::lattice::Lattice;
+    use crate::search::testing::Toy;
+    use crate::search::{Assessment, Budget, Counters};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    /// An oracle that ends the search when it was asked for so many bounds.
+    struct Ending {
+        toy: Toy,
+        asked: AtomicU64,
+        ends_at: u64,
+        end: Arc<AtomicBool>,
+    }
+
+    impl Oracle for Ending {
+        fn lattice(&self) -> &Lattice {
+            self.toy.lattice()
+        }
+
+        fn assess(&self, nodes: &[Node]) -> Answer<Vec<Assessment>> {
+            self.toy.assess(nodes)
+        }
+
+        fn bound(&self, node: &Node, suppressed: u64) -> f64 {
+            let asked = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+            self.end.fetch_or(asked >= self.ends_at, Ordering::Relaxed);
+            self.toy.bound(node, suppressed)
+        }
+
+        fn is_monotone(&self) -> bool {
+            self.toy.is_monotone()
+        }
+
+        fn suppression_is_monotone(&self) -> bool {
+            self.toy.suppression_is_monotone()
+        }
+
+        fn excess_is_monotone(&self) -> bool {
+            self.toy.excess_is_monotone()
+        }
+
+        fn distinct_values(&self, position: usize, level: u8) -> u64 {
+            self.toy.distinct_values(position, level)
+        }
+
+        fn rows(&self) -> u64 {
+            self.toy.rows()
+        }
+
+        fn suppression_limit(&self) -> u64 {
+            self.toy.suppression_limit()
+        }
+
+        fn counters(&self) -> Counters {
+            self.toy.counters()
+        }
+    }
+
+    /// Whatever the search is at when its time is up, it asks for few more bounds, however many columns there are.
+    #[test]
+    fn it_ends_at_once_in_a_lattice_of_any_width() {
+        for width in [60, 128, 400] {
+            for ends_at in [1, 100, 1_000, 3_000, 10_000, 30_000] {
+                let oracle = Ending {
+                    toy: Toy::wide(width),
+                    asked: AtomicU64::new(0),
+                    ends_at,
+                    end: Arc::default(),
+                };
+                let budget = Budget {
+                    interrupt: Arc::clone(&oracle.end),
+                    ..Budget::default()
+                };
+                let mut context = Context::new(7, budget);
+                let end = Boxes::new(&oracle, &mut context).finish();
+                assert!(matches!(end, Err(Stop::Interrupted)), "{width} {ends_at}");
+                let more = oracle.asked.load(Ordering::Relaxed) - ends_at;
+                let at_once = if width <= WIDE { 2 * width } else { 2 * FEW };
+                assert!(more <= at_once as u64 + 8, "{width} {ends_at}: {more}");
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a sum of one term per
 //! column and level, on a logarithmic scale. The terms are fitted to the nodes seen so far by recursive least squares.
-//! Guesses choose the node to assess next; nothing is ever proven by a guess.
+//! Guesses choose the node to assess next; nothing is ever proven by a guess. Beyond [`JOINT`] terms, what the terms have
+//! in common is left out: the fit then takes time and memory in proportion to the terms, and not to their square.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
@@ -14,13 +15,64 @@ const DOUBT: (f64, f64) = (0.2, 25.0);
 /// The least spread assumed for a guess.
 const SPREAD: f64 = 0.1;
 
+/// The most terms whose doubts are kept for every pair of them.
+const JOINT: usize = 512;
+
+/// How far the terms of a fit are in doubt.
+enum Doubt {
+    /// The covariance of every pair of terms.
+    Joint(Vec<f64>),
+    /// The variance of each term, as if it were independent of the others.
+    Single(Vec<f64>),
+}
+
+impl Doubt {
+    fn new(terms: usize) -> Self {
+        let prior = |i: usize| if i == 0 { DOUBT.1 } else { DOUBT.0 };
+        if terms > JOINT {
+            return Self::Single((0..terms).map(prior).collect());
+        }
+        let mut covariance = vec![0.0; terms * terms];
+        (0..terms).for_each(|i| covariance[i * terms + i] = prior(i));
+        Self::Joint(covariance)
+    }
+
+    /// Returns how far each term moves for an error of one in the sum of the terms `on`, and reduces the doubt by what
+    /// that observation says.
+    fn learn(&mut self, on: &[usize]) -> Vec<f64> {
+        match self {
+            Self::Joint(covariance) => {
+                let n = covariance.len().isqrt();
+                let gain: Vec<f64> = (0..n)
+                    .map(|r| on.iter().map(|&c| covariance[r * n + c]).sum())
+                    .collect();
+                let variance = NOISE + on.iter().map(|&i| gain[i]).sum::<f64>();
+                for (row, own) in covariance.chunks_exact_mut(n).zip(&gain) {
+                    let share = own / variance;
+                    row.iter_mut().zip(&gain).for_each(|(cell, g)| *cell -= share * g);
+                }
+                gain.into_iter().map(|g| g / variance).collect()
+            }
+            Self::Single(variances) => {
+                let variance = NOISE + on.iter().map(|&i| variances[i]).sum::<f64>();
+                let mut shares = vec![0.0; variances.len()];
+                for &i in on {
+                    shares[i] = variances[i] / variance;
+                    variances[i] -= shares[i] * variances[i];
+                }
+                shares
+            }
+        }
+    }
+}
+
 /// The fit of one quantity.
 pub(in super::super) struct Fit {
     /// By column: the index of its first step among the weights; weight 0 is the constant.
     starts: Vec<usize>,
     bottom: Vec<u8>,
     weights: Vec<f64>,
-    covariance: Vec<f64>,
+    doubt: Doubt,
     /// By column and level above the bottom: the sum of the steps up to the level.
     sums: Vec<Vec<f64>>,
     /// The mean square of past errors, with older errors fading.
@@ -40,17 +92,11 @@ impl Fit {
             weights.extend(values.windows(2).map(|pair| sign * (pair[0] / pair[1]).ln()));
             sums.push(vec![0.0; values.len()]);
         }
-        let n = weights.len();
-        let mut covariance = vec![0.0; n * n];
-        for i in 0..n {
-            covariance[i * n + i] = if i == 0 { DOUBT.1 } else { DOUBT.0 };
-        }
-        let bottom = lattice.bottom().levels().to_vec();
         let mut fit = Self {
             starts,
-            bottom,
+            bottom: lattice.bottom().levels().to_vec(),
+            doubt: Doubt::new(weights.len()),
             weights,
-            covariance,
             sums,
             error: 1.0,
         };
@@ -79,24 +125,17 @@ impl Fit {
         if !found.is_finite() {
             return;
         }
-        let n = self.weights.len();
         let mut on = vec![0];
         for (i, &start) in self.starts.iter().enumerate() {
             on.extend(start..start + usize::from(node.level(i) - self.bottom[i]));
         }
         let error = found - self.at(node.levels());
         self.error = 0.9 * self.error + 0.1 * error * error;
-        let gain: Vec<f64> = (0..n)
-            .map(|r| on.iter().map(|&c| self.covariance[r * n + c]).sum())
-            .collect();
-        let variance = NOISE + on.iter().map(|&i| gain[i]).sum::<f64>();
-        for r in 0..n {
-            let share = gain[r] / variance;
-            self.weights[r] += share * error;
-            for (cell, g) in self.covariance[r * n..(r + 1) * n].iter_mut().zip(&gain) {
-                *cell -= share * g;
-            }
-        }
+        let shares = self.doubt.learn(&on);
+        self.weights
+            .iter_mut()
+            .zip(shares)
+            .for_each(|(weight, share)| *weight += share * error);
         self.tabulate();
     }
 }

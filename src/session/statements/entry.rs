@@ -8,7 +8,7 @@ use crate::sql::clause::list::ALL;
 use crate::sql::cursor::Cursor;
 use crate::sql::variable::Variables;
 use crate::sql::words::Words;
-use crate::sql::{self, Hidden, Script};
+use crate::sql::{self, Hidden, Parsed, Script};
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
@@ -67,7 +67,7 @@ impl Entry {
             }
             Ok(read)
         };
-        Ok(sql::read(&script, tokens, variables, read)?.0)
+        Ok(sql::read(&script, tokens, variables, read)?.statement)
     }
 }
 
@@ -96,6 +96,7 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
 pub struct Statement {
     statement: Box<dyn Run>,
     hidden: Hidden,
+    is_deep: bool,
 }
 
 impl Statement {
@@ -103,12 +104,23 @@ impl Statement {
         Self {
             statement: Box::new(statement),
             hidden: Hidden::default(),
+            is_deep: false,
         }
     }
 
-    /// Returns the statement with the values in it that nothing may show.
-    pub(in crate::session) fn hiding(self, hidden: Hidden) -> Self {
-        Self { hidden, ..self }
+    /// Returns a parsed statement, with what its text says of how it is run.
+    pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
+        Self {
+            hidden: parsed.hidden,
+            is_deep: parsed.is_deep,
+            ..parsed.statement
+        }
+    }
+
+    /// Returns true if it runs on threads with larger stacks.
+    #[doc(hidden)]
+    pub fn is_deep(&self) -> bool {
+        self.is_deep
     }
 
     /// Returns the values in the statement that nothing may show.

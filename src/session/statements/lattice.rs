@@ -6,7 +6,7 @@ use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, detail_requests};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
-use crate::lattice::Node;
+use crate::lattice::{Node, said};
 use crate::metric::Metric;
 use crate::pool::blocking;
 use crate::search::Oracle;
@@ -98,7 +98,7 @@ fn rows(
     if lattice.size() > MOST_NODES {
         return Err(Error::usage(format!(
             "the lattice has {} nodes, and at most {MOST_NODES} are listed; narrow it with LEVELS",
-            lattice.size()
+            said(lattice.size())
         )));
     }
     let interrupt = observer.interrupt();

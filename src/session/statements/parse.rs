@@ -30,7 +30,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
 #[cfg(any(test, feature = "internal-api"))]
 pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     let script = Script::new(text, Arc::clone(&WORDS))?;
-    let one = |tokens: &_| Ok(sql::read(&script, tokens, &Variables::default(), |c| read(&c))?.0);
+    let one = |tokens: &_| sql::read(&script, tokens, &Variables::default(), |c| read(&c)).map(Statement::of);
     Ok(script.statements().map(one).collect())
 }
 

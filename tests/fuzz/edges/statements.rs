@@ -126,7 +126,7 @@ fn reads_back(text: &str, statement: &Statement) -> Result<(), String> {
 
 /// The names of types and fields that follow one another in the tree, two at a time.
 fn pairs(statement: &Statement) -> Vec<u64> {
-    if sql::is_deep(&statement.to_string()) {
+    if statement.is_deep() {
         return vec![];
     }
     let tree = format!("{statement:?}");

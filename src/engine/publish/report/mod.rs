@@ -13,7 +13,7 @@ use crate::engine::decide::describe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST};
 use crate::job::SourceTable;
-use crate::lattice::Node;
+use crate::lattice::{Node, said};
 use crate::metric::Metric;
 use crate::pool::blocking;
 use crate::report::{self, Column, Report, Role};
@@ -108,7 +108,7 @@ impl Facts<'_> {
             proof: self.decision.proof(self.job),
             alternatives: match self.decision.verdict.partition {
                 Some(_) => None,
-                None => Some(self.decision.evaluator.lattice().size().to_string()),
+                None => Some(said(self.decision.evaluator.lattice().size())),
             },
             assessed: self.decision.nodes,
             seed: self.job.seed,

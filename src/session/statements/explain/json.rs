@@ -5,6 +5,7 @@ use crate::engine::{Decision, Findings, Phase};
 use crate::frequency::BaseSet;
 use crate::hierarchy::LabelForm;
 use crate::job::{Candidate, Choice, Job, SuppressionLimit};
+use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::search::Oracle;
 use serde_json::{Map, Value, json};
@@ -15,7 +16,7 @@ pub(super) fn plan(job: &Job) -> Value {
     let lattice = match &job.choice {
         Choice::Partition(_) => Value::Null,
         Choice::Search { .. } | Choice::Node(_) => json!({
-            "nodes": whole(job.quasi_identifiers.iter().map(levels).product()),
+            "nodes": whole(nodes(job.quasi_identifiers.iter().map(levels))),
             "levels": job.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
         }),
     };
@@ -164,6 +165,6 @@ fn node(job: &Job, levels: &[u8]) -> Map<String, Value> {
 fn whole(number: u128) -> Value {
     match u64::try_from(number) {
         Ok(number) if number < 1 << 53 => number.into(),
-        _ => number.to_string().into(),
+        _ => said(number).into(),
     }
 }

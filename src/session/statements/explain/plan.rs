@@ -4,6 +4,7 @@ use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
 use crate::hierarchy::{LabelForm, TOP};
 use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Scope};
+use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
 
@@ -68,7 +69,7 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         Choice::Search { .. } | Choice::Node(_) => {
             let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
             let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-            let nodes = sizes.iter().product::<u128>();
+            let nodes = said(nodes(sizes.iter().copied()));
             add("lattice", format!("{nodes} nodes = {}", factors.join(" x ")));
         }
     }
