@@ -14,6 +14,8 @@ use std::sync::Arc;
 const TRIED: &str = "mondrian";
 /// The most combinations of quasi-identifier values that are divided for an advice.
 const MOST: usize = 65_536;
+/// The most cells that are divided for an advice: combinations times quasi-identifiers.
+const CELLS: usize = 16 * MOST;
 /// For larger tables: the rows there must be for each combination. Dividing the combinations then takes a small part
 /// of the time of reading and writing the rows.
 const ROWS_EACH: u64 = 8;
@@ -30,7 +32,9 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
         return Ok(None);
     };
     let is_searched = matches!(job.choice, Choice::Search { .. });
-    let small = set.len() <= MOST || set.len() as u64 * ROWS_EACH <= evaluator.sets().base().rows;
+    let cells = set.len().saturating_mul(job.quasi_identifiers.len());
+    let small = set.len() <= MOST && cells <= CELLS;
+    let small = small || set.len() as u64 * ROWS_EACH <= evaluator.sets().base().rows;
     if !is_searched || !small || job.metric.higher_is_better() || value < LOSS || job.personal().is_some() {
         return Ok(None);
     }
