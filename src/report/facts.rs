@@ -120,7 +120,8 @@ pub struct Generalization {
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding).
+    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding), or every item of a
+    /// set.
     pub level: Option<u8>,
     /// The highest level, at which all values have the same label.
     pub top: u8,
