@@ -59,7 +59,7 @@ enum Change {
 }
 
 impl<'a> Mending<'a> {
-    fn new(request: &'a Request) -> Self {
+    fn new(request: &'a Request<'a>) -> Self {
         let (tree, sets) = (request.tree, request.sets);
         let cut = tree.bottom();
         let loses = |(set, _): &(Vec<u32>, u64)| set.iter().any(|item| cut.0[*item as usize].is_none());
@@ -78,7 +78,7 @@ impl<'a> Mending<'a> {
     fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
         let tree = self.request.tree;
         let released: ItemSets = self.request.sets.under(tree, &self.cut);
-        let counts = supports(&released, size, reserve)?;
+        let counts = supports(&released, size, None, reserve)?;
         let rare = counts.into_iter().filter(|(_, rows)| *rows < bound.k);
         let mut rare: Vec<u128> = rare.map(|(packed, _)| packed).collect();
         rare.sort_unstable();
@@ -101,17 +101,19 @@ impl<'a> Mending<'a> {
             return true;
         };
         let distinct = self.outermost(items, &own);
-        if distinct.len() < items.len() || self.rows(&distinct) >= k {
+        if distinct.len() < items.len() || self.suffice(&distinct, k) {
             return true;
         }
         let mut ways: Vec<(u128, Change)> = vec![];
+        let mut costs: HashMap<(u8, u32), u128> = HashMap::new();
         let mut levels: Vec<u8> = own.iter().map(|(level, _)| *level).collect();
         while self.next(&mut levels, &own) {
             let raised = items.iter().zip(&levels);
             let raised = raised.map(|(item, level)| (*level, tree.level(*level).node[*item as usize]));
             let nodes = self.outermost(items, &raised.collect::<Vec<_>>());
-            let cost = nodes.iter().map(|node| self.cost(*node, |item| tree.level(node.0).loss[item as usize]));
-            ways.push((cost.sum(), Change::Raise(nodes)));
+            let cost = |node: &(u8, u32)| self.cost(*node, |item| tree.level(node.0).loss[item as usize]);
+            let cost = nodes.iter().map(|node| *costs.entry(*node).or_insert_with(|| cost(node))).sum();
+            ways.push((cost, Change::Raise(nodes)));
         }
         for node in own {
             ways.push((self.cost(node, |_| tree.span), Change::Remove(node)));
@@ -120,7 +122,7 @@ impl<'a> Mending<'a> {
         ways.sort_by_key(|(cost, _)| *cost);
         for (_, change) in ways {
             match change {
-                Change::Raise(nodes) if nodes.len() < items.len() || self.rows(&nodes) >= k => {
+                Change::Raise(nodes) if nodes.len() < items.len() || self.suffice(&nodes, k) => {
                     nodes.into_iter().for_each(|node| self.replace(node));
                     return true;
                 }
@@ -168,16 +170,19 @@ impl<'a> Mending<'a> {
         more.sum()
     }
 
-    /// Returns the number of rows that have an item of each of these nodes.
-    fn rows(&mut self, nodes: &[(u8, u32)]) -> u64 {
+    /// Returns true if at least k rows have an item of each of these nodes.
+    fn suffice(&mut self, nodes: &[(u8, u32)], k: u64) -> bool {
         let mut lists: Vec<Rc<Vec<u32>>> = nodes.iter().map(|node| self.sets_of(*node)).collect();
         lists.sort_by_key(|list| list.len());
         let Some((first, others)) = lists.split_first() else {
-            return 0;
+            return false;
         };
         let has_all = |set: &&u32| others.iter().all(|list| list.binary_search(set).is_ok());
-        let rows = first.iter().filter(has_all).map(|set| self.request.sets.get(*set).1);
-        rows.sum()
+        let mut rows = 0;
+        first.iter().filter(has_all).any(|set| {
+            rows += self.request.sets.get(*set).1;
+            rows >= k
+        })
     }
 
     /// Returns the numbers of the sets with an item of a node that is not removed, ascending.

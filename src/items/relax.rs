@@ -2,11 +2,12 @@
 //! children.
 
 use super::choose::Request;
-use super::sets::{released, supports, unpacked};
+use super::sets::{released, supports};
 use super::tree::Cut;
 use super::Reserve;
 use crate::error::Result;
 use crate::pool::check_cancelled;
+use hashbrown::HashSet;
 use std::collections::BTreeSet;
 
 /// Returns the cut with nodes replaced by their children, the node of the greatest loss first. A node that fails is not
@@ -41,14 +42,13 @@ pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result
 /// such an item can have one.
 fn holds(request: &Request, cut: &Cut, changed: &[u32], postings: &[Vec<u32>], reserve: Reserve) -> Result<bool> {
     let Request { tree, sets, bounds, .. } = *request;
-    let labels: BTreeSet<u32> = changed.iter().filter_map(|item| tree.label(cut, *item)).collect();
+    let labels: HashSet<u32> = changed.iter().filter_map(|item| tree.label(cut, *item)).collect();
     let having = changed.iter().flat_map(|item| postings[*item as usize].iter().copied());
     let having: BTreeSet<u32> = having.collect();
     let few = released(tree, cut, having.into_iter().map(|set| sets.get(set)));
     for size in 1..=bounds.iter().map(|b| b.size).max().unwrap_or(0) {
         let k = bounds.iter().filter(|b| b.size >= size).map(|b| b.k).max().unwrap_or(0);
-        let is_rare = |(packed, rows): (&u128, &u64)| *rows < k && unpacked(*packed, size).any(|l| labels.contains(&l));
-        if supports(&few, size, reserve)?.iter().any(is_rare) {
+        if supports(&few, size, Some(&labels), reserve)?.values().any(|rows| *rows < k) {
             return Ok(false);
         }
     }

@@ -4,7 +4,7 @@ use super::tree::{Cut, ItemTree};
 use super::{ItemBound, MOST_KNOWN, Reserve};
 use crate::error::Result;
 use crate::pool::check_cancelled;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// The bytes of one counted combination, with what a hash table leaves free.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
@@ -73,7 +73,7 @@ impl ItemSets {
         let most = bounds.iter().map(|b| b.size).max().unwrap_or(0);
         for size in 1..=most {
             let k = bounds.iter().filter(|b| b.size >= size).map(|b| b.k).max().unwrap_or(0);
-            if supports(&released, size, reserve)?.values().any(|rows| *rows < k) {
+            if supports(&released, size, None, reserve)?.values().any(|rows| *rows < k) {
                 return Ok(false);
             }
         }
@@ -97,35 +97,51 @@ pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item 
     ItemSets::new(sets.map(one).collect())
 }
 
-/// Returns the number of rows of every combination of `size` labels that a row has, packed.
-pub(super) fn supports(sets: &ItemSets, size: usize, reserve: Reserve) -> Result<HashMap<u128, u64>> {
+/// Returns the number of rows of every combination of `size` labels that a row has, packed. With `among`, only
+/// combinations with one of these labels are counted.
+pub(super) fn supports(
+    sets: &ItemSets,
+    size: usize,
+    among: Option<&HashSet<u32>>,
+    reserve: Reserve,
+) -> Result<HashMap<u128, u64>> {
+    debug_assert!(size <= MOST_KNOWN, "combinations are packed in one word");
     let mut counts: HashMap<u128, u64> = HashMap::new();
     let mut reserved = 0;
     for (labels, rows) in sets.iter() {
         check_cancelled()?;
+        let wanted: Vec<bool> = labels.iter().map(|l| among.is_none_or(|among| among.contains(l))).collect();
         let mut full = Ok(());
-        combinations(labels, size, 0, &mut |packed| {
+        let mut each = |packed| {
             *counts.entry(packed).or_default() += rows;
             if counts.capacity() > reserved && full.is_ok() {
                 reserved = counts.capacity();
                 full = reserve(reserved * BYTES);
             }
             full.is_ok()
-        });
+        };
+        combinations((labels, &wanted), size, (0, false), &mut each);
         full?;
     }
     Ok(counts)
 }
 
-/// Calls `each` with every combination of `size` labels, packed behind the labels of `before`, until it returns false.
-/// Returns false if it did.
-fn combinations(labels: &[u32], size: usize, before: u128, each: &mut impl FnMut(u128) -> bool) -> bool {
-    debug_assert!(size <= MOST_KNOWN, "combinations are packed in one word");
+/// Calls `each` with every combination of `size` labels, of which one is wanted, packed behind the labels of `before`,
+/// until it returns false. `before` says whether it has a wanted label. Returns false if `each` did.
+fn combinations(
+    (labels, wanted): (&[u32], &[bool]),
+    size: usize,
+    (before, has): (u128, bool),
+    each: &mut impl FnMut(u128) -> bool,
+) -> bool {
     if size == 0 {
         return each(before);
     }
     let firsts = labels.len().saturating_sub(size - 1);
-    (0..firsts).all(|i| combinations(&labels[i + 1..], size - 1, before << 32 | u128::from(labels[i]), each))
+    (0..firsts).filter(|i| size > 1 || has || wanted[*i]).all(|i| {
+        let packed = before << 32 | u128::from(labels[i]);
+        combinations((&labels[i + 1..], &wanted[i + 1..]), size - 1, (packed, has || wanted[i]), each)
+    })
 }
 
 /// Returns the labels of a packed combination of `size` labels.

@@ -57,10 +57,10 @@ impl ItemTree {
             for (item, node) in (0..).zip(&own.codes) {
                 members[*node as usize].push(item);
             }
-            let node = |codes: &Vec<u32>, of: &dyn Fn(usize) -> u64| codes.iter().map(|n| of(*n as usize)).collect();
+            let beside = |node: &u32| own.leaves[*node as usize].saturating_sub(1);
             TreeLevel {
                 label: own.codes.iter().map(|node| places[*node as usize]).collect(),
-                loss: node(&own.codes, &|n| own.leaves[n].saturating_sub(1)),
+                loss: own.codes.iter().map(beside).collect(),
                 node: own.codes.clone(),
                 members,
             }

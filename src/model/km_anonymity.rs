@@ -97,3 +97,57 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         })))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, AsArray, ListArray, RecordBatch};
+    use arrow::datatypes::Int64Type;
+    use datafusion::prelude::SessionContext;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    type Row = Option<Vec<Option<i64>>>;
+
+    /// The least rows of a combination of 1 to `size` items, by every subset of all items.
+    fn least(rows: &[Row], size: usize) -> Option<i64> {
+        let sets: Vec<BTreeSet<i64>> = rows.iter().flatten().map(|row| row.iter().copied().flatten().collect()).collect();
+        let items: Vec<i64> = sets.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let masks = (1u32..1 << items.len()).filter(|mask| mask.count_ones() as usize <= size);
+        let rows = masks.map(|mask| {
+            let has = |set: &&BTreeSet<i64>| (0..items.len()).all(|i| mask >> i & 1 == 0 || set.contains(&items[i]));
+            sets.iter().filter(has).count() as i64
+        });
+        rows.filter(|n| *n > 0).min()
+    }
+
+    async fn recounted(rows: Vec<Row>, size: usize) -> i64 {
+        let session = SessionContext::new();
+        let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(rows));
+        let batch = RecordBatch::try_from_iter_with_nullable([("a list", lists, true)]).unwrap();
+        session.register_batch("released", batch).unwrap();
+        let relation = Relation {
+            released: "released".into(),
+            attribute: Some("\"a list\"".into()),
+            ..Relation::default()
+        };
+        let audit = KmAnonymity(ItemBound { k: 100, size }).audit(&relation);
+        let answer = session.sql(&audit.sql).await.unwrap().collect().await.unwrap();
+        answer[0].column(0).as_primitive::<Int64Type>().value(0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn the_recount_is_the_definition(
+            rows in prop::collection::vec(prop::option::of(prop::collection::vec(prop::option::of(0i64..5), 0..6)), 1..12),
+            size in 1usize..=MOST_KNOWN,
+        ) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let expected = least(&rows, size).unwrap_or(100);
+            prop_assert_eq!(runtime.block_on(recounted(rows, size)), expected);
+        }
+    }
+}

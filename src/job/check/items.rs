@@ -37,7 +37,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if let Some(entity) = &job.entity {
         return Err(Error::usage(format!(
             "{name} counts rows, and a person with several rows of {entity} would be counted several times; put the items of \
-             a person into one row first: FROM (SELECT {entity}, array_agg(item) AS items, ... GROUP BY ...), without ENTITY"
+             a person into one row first: FROM (SELECT {entity}, array_agg(item ORDER BY item) AS items, ... GROUP BY ...), without ENTITY"
         )));
     }
     if let Some((personal, _)) = job.personal() {
