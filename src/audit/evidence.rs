@@ -142,9 +142,8 @@ impl Evidence {
             Role::ItemSet => Role::QuasiIdentifier,
             other => other,
         };
-        let is_as_stated = |name: &str, role: Role| {
-            stated.is_none_or(|s| s.get(name) == Some(&role_in_statement(role)))
-        };
+        let is_as_stated =
+            |name: &str, role: Role| stated.is_none_or(|s| s.get(name) == Some(&role_in_statement(role)));
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
@@ -204,7 +203,9 @@ impl Evidence {
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
         let items = self.manifest.columns_of(Role::ItemSet).into_iter();
-        unchecked.extend(items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")));
+        unchecked.extend(
+            items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")),
+        );
         unchecked
     }
 

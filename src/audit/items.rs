@@ -11,7 +11,10 @@ use datafusion::prelude::SessionContext;
 
 /// Returns one check for every column of lists that the manifest, or a model of the statement, calls sets of items.
 pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
-    let mut columns = claim.evidence.as_ref().map_or(vec![], |e| e.manifest.columns_of(Role::ItemSet));
+    let mut columns = claim
+        .evidence
+        .as_ref()
+        .map_or(vec![], |e| e.manifest.columns_of(Role::ItemSet));
     let about = claim.constraints.iter().filter(|c| c.model.item_bound().is_some());
     for column in about.filter_map(|c| c.attribute.as_ref()) {
         if !columns.contains(column) {

@@ -1,8 +1,8 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::summary::{
-    Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn,
-    Role, SearchSummary, SuppressedRows, named_once,
+    Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
+    ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};

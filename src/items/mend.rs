@@ -112,7 +112,10 @@ impl<'a> Mending<'a> {
             let raised = raised.map(|(item, level)| (*level, tree.level(*level).node[*item as usize]));
             let nodes = self.outermost(items, &raised.collect::<Vec<_>>());
             let cost = |node: &(u8, u32)| self.cost(*node, |item| tree.level(node.0).loss[item as usize]);
-            let cost = nodes.iter().map(|node| *costs.entry(*node).or_insert_with(|| cost(node))).sum();
+            let cost = nodes
+                .iter()
+                .map(|node| *costs.entry(*node).or_insert_with(|| cost(node)))
+                .sum();
             ways.push((cost, Change::Raise(nodes)));
         }
         for node in own {
@@ -191,7 +194,9 @@ impl<'a> Mending<'a> {
             return Rc::clone(known);
         }
         let present = self.request.tree.present(&self.cut, node);
-        let mut sets: Vec<u32> = present.flat_map(|item| self.postings[item as usize].iter().copied()).collect();
+        let mut sets: Vec<u32> = present
+            .flat_map(|item| self.postings[item as usize].iter().copied())
+            .collect();
         sets.sort_unstable();
         sets.dedup();
         let sets = Rc::new(sets);
@@ -202,7 +207,9 @@ impl<'a> Mending<'a> {
     /// Puts a node in the place of everything under it.
     fn replace(&mut self, node: (u8, u32)) {
         let present: Vec<u32> = self.request.tree.present(&self.cut, node).collect();
-        present.iter().for_each(|item| self.cut.0[*item as usize] = Some(node.0));
+        present
+            .iter()
+            .for_each(|item| self.cut.0[*item as usize] = Some(node.0));
     }
 
     /// Removes the items of a node. Returns false, and removes nothing, if too many rows would lose items.

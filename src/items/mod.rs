@@ -24,7 +24,7 @@ mod tree;
 
 pub use choose::{Chosen, Request, choose};
 pub use sets::ItemSets;
-pub use tree::{Cut, ItemTree};
+pub use tree::ItemTree;
 
 use crate::error::Result;
 

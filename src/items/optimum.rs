@@ -1,8 +1,8 @@
 //! The best of all cuts that remove nothing, where these are few.
 
+use super::Reserve;
 use super::choose::Request;
 use super::tree::{Cut, ItemTree};
-use super::Reserve;
 use crate::error::Result;
 use crate::pool::check_cancelled;
 
@@ -50,7 +50,8 @@ pub(super) fn every(tree: &ItemTree) -> Vec<Cut> {
 fn placed(tree: &ItemTree, cut: &Cut, nodes: &[(u8, u32)]) -> Cut {
     let mut placed = cut.clone();
     for node in nodes {
-        tree.present(cut, *node).for_each(|item| placed.0[item as usize] = Some(node.0));
+        tree.present(cut, *node)
+            .for_each(|item| placed.0[item as usize] = Some(node.0));
     }
     placed
 }
@@ -83,7 +84,10 @@ fn cuts_of(tree: &ItemTree, node: (u8, u32)) -> u64 {
 fn roots(tree: &ItemTree) -> impl Iterator<Item = (u8, u32)> {
     let top = tree.top();
     let members = tree.level(top).members.iter();
-    (0..).zip(members).filter(|(_, items)| !items.is_empty()).map(move |(node, _)| (top, node))
+    (0..)
+        .zip(members)
+        .filter(|(_, items)| !items.is_empty())
+        .map(move |(node, _)| (top, node))
 }
 
 /// Returns the nodes of the level below that are under a node; none at the bottom.
@@ -91,7 +95,10 @@ fn children(tree: &ItemTree, (level, node): (u8, u32)) -> impl Iterator<Item = (
     let below = level.checked_sub(1);
     let items = &tree.level(level).members[node as usize];
     let mut nodes: Vec<(u8, u32)> = match below {
-        Some(below) => items.iter().map(|item| (below, tree.level(below).node[*item as usize])).collect(),
+        Some(below) => items
+            .iter()
+            .map(|item| (below, tree.level(below).node[*item as usize]))
+            .collect(),
         None => vec![],
     };
     nodes.sort_unstable();

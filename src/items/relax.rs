@@ -1,10 +1,10 @@
 //! Makes a cut more specific wherever the promises still hold: the result has no node that can be replaced by its
 //! children.
 
+use super::Reserve;
 use super::choose::Request;
 use super::sets::{released, supports};
 use super::tree::Cut;
-use super::Reserve;
 use crate::error::Result;
 use crate::pool::check_cancelled;
 use hashbrown::HashSet;
@@ -19,7 +19,9 @@ pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result
     let mut open: BTreeSet<(u8, u32)> = nodes.filter(|(level, _)| *level > 0).collect();
     let loss = |cut: &Cut, node: (u8, u32)| -> u128 {
         let present = tree.present(cut, node);
-        present.map(|item| u128::from(tree.loss_of(cut, item)) * u128::from(weights[item as usize])).sum()
+        present
+            .map(|item| u128::from(tree.loss_of(cut, item)) * u128::from(weights[item as usize]))
+            .sum()
     };
     while let Some(node) = open.iter().copied().max_by_key(|node| (loss(&cut, *node), *node)) {
         check_cancelled()?;
@@ -48,7 +50,10 @@ fn holds(request: &Request, cut: &Cut, changed: &[u32], postings: &[Vec<u32>], r
     let few = released(tree, cut, having.into_iter().map(|set| sets.get(set)));
     for size in 1..=bounds.iter().map(|b| b.size).max().unwrap_or(0) {
         let k = bounds.iter().filter(|b| b.size >= size).map(|b| b.k).max().unwrap_or(0);
-        if supports(&few, size, Some(&labels), reserve)?.values().any(|rows| *rows < k) {
+        if supports(&few, size, Some(&labels), reserve)?
+            .values()
+            .any(|rows| *rows < k)
+        {
             return Ok(false);
         }
     }

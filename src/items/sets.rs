@@ -44,7 +44,7 @@ impl ItemSets {
     }
 
     /// Returns the number of rows of each of so many items.
-    pub(super) fn weights(&self, items: usize) -> Vec<u64> {
+    pub fn weights(&self, items: usize) -> Vec<u64> {
         let mut weights = vec![0; items];
         for (set, rows) in &self.0 {
             set.iter().for_each(|item| weights[*item as usize] += rows);
@@ -110,7 +110,10 @@ pub(super) fn supports(
     let mut reserved = 0;
     for (labels, rows) in sets.iter() {
         check_cancelled()?;
-        let wanted: Vec<bool> = labels.iter().map(|l| among.is_none_or(|among| among.contains(l))).collect();
+        let wanted: Vec<bool> = labels
+            .iter()
+            .map(|l| among.is_none_or(|among| among.contains(l)))
+            .collect();
         let mut full = Ok(());
         let mut each = |packed| {
             *counts.entry(packed).or_default() += rows;
@@ -140,7 +143,12 @@ fn combinations(
     let firsts = labels.len().saturating_sub(size - 1);
     (0..firsts).filter(|i| size > 1 || has || wanted[*i]).all(|i| {
         let packed = before << 32 | u128::from(labels[i]);
-        combinations((&labels[i + 1..], &wanted[i + 1..]), size - 1, (packed, has || wanted[i]), each)
+        combinations(
+            (&labels[i + 1..], &wanted[i + 1..]),
+            size - 1,
+            (packed, has || wanted[i]),
+            each,
+        )
     })
 }
 

@@ -4,11 +4,13 @@ use super::choose::{Request, choose};
 use super::mend::mend;
 use super::optimum::{every, optimum};
 use super::relax::relax;
-use super::{Cut, ItemBound, ItemSets, ItemTree};
+use super::tree::Cut;
+use super::{ItemBound, ItemSets, ItemTree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 use arrow::array::{ArrayRef, StringArray};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -56,10 +58,14 @@ impl Table {
     }
 
     fn tree(&self) -> ItemTree {
-        let rows: Vec<Vec<Option<String>>> = (0..self.groups.len()).map(|i| self.labels(i).map(Some).to_vec()).collect();
+        let rows: Vec<Vec<Option<String>>> = (0..self.groups.len())
+            .map(|i| self.labels(i).map(Some).to_vec())
+            .collect();
         let rule = Arc::new(values::listed(&rows).unwrap());
         let hierarchy = Hierarchy::new("h", rule, OnUnmapped::Error, OnNull::Value).unwrap();
-        let items: ArrayRef = Arc::new(StringArray::from_iter_values((0..self.groups.len()).map(|i| format!("item {i}"))));
+        let items: ArrayRef = Arc::new(StringArray::from_iter_values(
+            (0..self.groups.len()).map(|i| format!("item {i}")),
+        ));
         let lookup = hierarchy.bind(items).unwrap();
         ItemTree::new(&lookup, (0, lookup.top()), false).unwrap()
     }
@@ -74,15 +80,24 @@ impl Table {
             let level = tree.level_of(cut, *item)?;
             Some(self.labels(*item as usize)[usize::from(level)].clone())
         };
-        self.rows.iter().map(|row| row.iter().filter_map(text).collect()).collect()
+        self.rows
+            .iter()
+            .map(|row| row.iter().filter_map(text).collect())
+            .collect()
     }
 
     /// Whether every bound holds, by every subset of the labels.
     fn holds(&self, released: &[BTreeSet<String>]) -> bool {
         let labels: Vec<&String> = released.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
         (1u32..1 << labels.len()).all(|mask| {
-            let chosen: Vec<&String> = (0..labels.len()).filter(|i| mask >> i & 1 == 1).map(|i| labels[i]).collect();
-            let rows = released.iter().filter(|row| chosen.iter().all(|label| row.contains(*label))).count() as u64;
+            let chosen: Vec<&String> = (0..labels.len())
+                .filter(|i| mask >> i & 1 == 1)
+                .map(|i| labels[i])
+                .collect();
+            let rows = released
+                .iter()
+                .filter(|row| chosen.iter().all(|label| row.contains(*label)))
+                .count() as u64;
             let mut bounds = self.bounds.iter().filter(|b| chosen.len() <= b.size);
             rows == 0 || bounds.all(|b| rows >= b.k)
         })
@@ -92,7 +107,9 @@ impl Table {
     fn loss(&self, tree: &ItemTree, cut: &Cut) -> f64 {
         let leaves = |item: usize, level: u8| {
             let level = usize::from(level);
-            (0..self.groups.len()).filter(|i| self.labels(*i)[level] == self.labels(item)[level]).count() as f64
+            (0..self.groups.len())
+                .filter(|i| self.labels(*i)[level] == self.labels(item)[level])
+                .count() as f64
         };
         let all = self.groups.len() as f64;
         let one = |item: &u32| match tree.level_of(cut, *item) {
@@ -189,7 +206,12 @@ fn what_is_found_is_close_to_the_optimum() {
         let mut table = table().new_tree(&mut runner).unwrap().current();
         table.removable = 0;
         let (tree, sets) = (table.tree(), table.sets());
-        let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
+        let request = Request {
+            tree: &tree,
+            sets: &sets,
+            bounds: &table.bounds,
+            removable: 0,
+        };
         let best = optimum(&request, &without_limit).unwrap().unwrap();
         let Some(mended) = mend(&request, &without_limit).unwrap() else {
             assert!(best.is_none(), "{table:?}");
@@ -223,7 +245,12 @@ fn memory_that_is_refused_ends_the_count() {
     let tree = ItemTree::new(&lookup, (0, 1), false).unwrap();
     let sets = ItemSets::new(rows.into_iter().map(|row| (row, 1)).collect());
     let bounds = [ItemBound { k: 2, size: 3 }];
-    let request = Request { tree: &tree, sets: &sets, bounds: &bounds, removable: 1 };
+    let request = Request {
+        tree: &tree,
+        sets: &sets,
+        bounds: &bounds,
+        removable: 1,
+    };
     let full = |bytes: usize| match bytes > 10_000 {
         true => Err(Error::new(ErrorKind::Resources, "full")),
         false => Ok(()),

@@ -44,7 +44,13 @@ impl ItemTree {
         let mut texts = vec![];
         for level in low..=high {
             let labels = cast(&lookup.level(level).labels, &DataType::Utf8)?;
-            texts.push(labels.as_string::<i32>().iter().map(|t| t.unwrap_or_default().to_string()).collect::<Vec<_>>());
+            texts.push(
+                labels
+                    .as_string::<i32>()
+                    .iter()
+                    .map(|t| t.unwrap_or_default().to_string())
+                    .collect::<Vec<_>>(),
+            );
         }
         let mut labels: Vec<String> = texts.iter().flatten().cloned().collect();
         labels.sort_unstable();
@@ -68,7 +74,9 @@ impl ItemTree {
         Ok(Self {
             levels: (low..=high).zip(&texts).map(level).collect(),
             span: lookup.total_leaves().saturating_sub(1).max(1),
-            is_unknown: (0..lookup.values().len()).map(|item| suppress_unmapped && lookup.is_unmapped(item)).collect(),
+            is_unknown: (0..lookup.values().len())
+                .map(|item| suppress_unmapped && lookup.is_unmapped(item))
+                .collect(),
             lowest: low,
             labels,
         })
@@ -132,7 +140,9 @@ impl ItemTree {
     /// Returns the sum of the losses of all items of all rows, exactly. `weights` are the rows of each item.
     pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
         let items = (0..).zip(weights);
-        items.map(|(item, rows)| u128::from(self.loss_of(cut, item)) * u128::from(*rows)).sum()
+        items
+            .map(|(item, rows)| u128::from(self.loss_of(cut, item)) * u128::from(*rows))
+            .sum()
     }
 
     /// Returns the mean loss of the items of all rows: the leaves under the label beside the item, as a share of the

@@ -55,7 +55,10 @@ pub struct ItemSet {
 /// Returns true for the types of columns of lists.
 pub fn is_list(data_type: &DataType) -> bool {
     use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView};
-    matches!(data_type, List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_))
+    matches!(
+        data_type,
+        List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_)
+    )
 }
 
 /// A sensitive attribute.

@@ -55,10 +55,16 @@ impl PrivacyModel for KmAnonymity {
             };
             known += &format!(", i{place}");
             let combination = &known[2..];
-            counts.push(format!("SELECT min(f) AS f FROM (SELECT count(*) AS f FROM ({rows}) GROUP BY {combination})"));
+            counts.push(format!(
+                "SELECT min(f) AS f FROM (SELECT count(*) AS f FROM ({rows}) GROUP BY {combination})"
+            ));
         }
         Audit {
-            sql: format!("SELECT coalesce(min(f), {}) FROM ({})", self.0.k, counts.join(" UNION ALL ")),
+            sql: format!(
+                "SELECT coalesce(min(f), {}) FROM ({})",
+                self.0.k,
+                counts.join(" UNION ALL ")
+            ),
             required: self.0.k as f64,
             comparison: Comparison::AtLeast,
         }
@@ -112,8 +118,18 @@ mod tests {
 
     /// The least rows of a combination of 1 to `size` items, by every subset of all items.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
-        let sets: Vec<BTreeSet<i64>> = rows.iter().flatten().map(|row| row.iter().copied().flatten().collect()).collect();
-        let items: Vec<i64> = sets.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let sets: Vec<BTreeSet<i64>> = rows
+            .iter()
+            .flatten()
+            .map(|row| row.iter().copied().flatten().collect())
+            .collect();
+        let items: Vec<i64> = sets
+            .iter()
+            .flatten()
+            .copied()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let masks = (1u32..1 << items.len()).filter(|mask| mask.count_ones() as usize <= size);
         let rows = masks.map(|mask| {
             let has = |set: &&BTreeSet<i64>| (0..items.len()).all(|i| mask >> i & 1 == 0 || set.contains(&items[i]));

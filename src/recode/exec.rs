@@ -125,7 +125,9 @@ impl Recoder {
                 }
                 ColumnTreatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 ColumnTreatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
-                ColumnTreatment::Items(_) => sets.next().ok_or_else(|| Error::internal("a column of sets is missing"))?,
+                ColumnTreatment::Items(_) => sets
+                    .next()
+                    .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 ColumnTreatment::Protect => {
                     let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;

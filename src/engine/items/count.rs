@@ -7,7 +7,7 @@ use crate::frequency::{Interner, ranked};
 use crate::items::ItemSets;
 use crate::job::Job;
 use crate::recode::{ColumnTreatment, Items, Released, item_type};
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::ArrayRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::execute_stream_partitioned;

@@ -79,14 +79,22 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     let label_of: Vec<Option<u32>> = (0..items.len()).map(|item| place.get(text(item)?).copied()).collect();
     let cover = Cover::new(Arc::clone(&lookup), labels.clone())?;
     let is_own = |item: usize, label: u32| level_of(item) == Some(0) || cover.covers(item as u32, label);
-    if !label_of.iter().enumerate().all(|(item, label)| label.is_none_or(|label| is_own(item, label))) {
+    if !label_of
+        .iter()
+        .enumerate()
+        .all(|(item, label)| label.is_none_or(|label| is_own(item, label)))
+    {
         return Err(Error::new(
             ErrorKind::Verification,
-            format!("a label of column {column} does not cover an item that it would be released for; nothing was published"),
+            format!(
+                "a label of column {column} does not cover an item that it would be released for; nothing was published"
+            ),
         ));
     }
     let mut labels_by_level = vec![0; usize::from(lookup.top()) + 1];
-    levels.values().for_each(|level| labels_by_level[usize::from(*level)] += 1);
+    levels
+        .values()
+        .for_each(|level| labels_by_level[usize::from(*level)] += 1);
     Ok(GeneralizedItems {
         summary: ItemSetSummary {
             column: column.clone(),

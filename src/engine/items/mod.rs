@@ -12,6 +12,7 @@ use super::observe::{Observer, Phase};
 use crate::error::Result;
 use crate::job::Job;
 use crate::pool::blocking;
+use crate::search::Oracle;
 use std::sync::Arc;
 
 /// Returns the decision with the recoding of every column of sets of items.
@@ -25,7 +26,8 @@ pub(super) async fn with_items(job: &Arc<Job>, decision: Decision, observer: &Ar
     let own = Arc::clone(job);
     let cuts = move || {
         let sets = own.item_sets.iter().zip(counted);
-        sets.map(|(set, counted)| cut::cut(&own, set, counted, removable)).collect()
+        sets.map(|(set, counted)| cut::cut(&own, set, counted, removable))
+            .collect()
     };
     Ok(Decision {
         items: blocking("generalizing items", cuts).await?,

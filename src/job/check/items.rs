@@ -15,7 +15,10 @@ pub(super) fn check(job: &Job) -> Result<()> {
                  2) ON {column} protects them, or leave the column out"
             )));
         }
-        if let Some((low, high)) = set.levels.filter(|(low, high)| low > high || *high > set.hierarchy.height()) {
+        if let Some((low, high)) = set
+            .levels
+            .filter(|(low, high)| low > high || *high > set.hierarchy.height())
+        {
             return Err(Error::usage(format!(
                 "column {column}: LEVELS {low} TO {high} is not within the levels 0 to {} of hierarchy {}",
                 set.hierarchy.height(),

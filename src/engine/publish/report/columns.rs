@@ -30,7 +30,8 @@ impl Facts<'_> {
             (Role::QuasiIdentifier, technique)
         } else if let Some(i) = job.item_set(name) {
             generalization = Some(self.of_items(i));
-            let technique = "generalization item by item: lists become sets of labels, the same for an item in all rows";
+            let technique =
+                "generalization item by item: lists become sets of labels, the same for an item in all rows";
             (Role::QuasiIdentifier, technique)
         } else if let Some(identifier) = identifier {
             let technique = match identifier.secret {
@@ -110,7 +111,9 @@ impl Facts<'_> {
     fn of_items(&self, column: usize) -> Generalization {
         let (hierarchy, found) = (&self.job.item_sets[column].hierarchy, &self.release.items[column]);
         let levels = (0..).zip(&found.labels_by_level).filter(|(_, labels)| **labels > 0);
-        let levels: Vec<String> = levels.map(|(level, labels): (u8, _)| format!("{labels} of level {level}")).collect();
+        let levels: Vec<String> = levels
+            .map(|(level, labels): (u8, _)| format!("{labels} of level {level}"))
+            .collect();
         Generalization {
             hierarchy: (!hierarchy.only_suppresses()).then(|| hierarchy.name().to_string()),
             kind: hierarchy.kind().into(),

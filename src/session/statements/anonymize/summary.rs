@@ -79,7 +79,9 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
 /// Describes what a column of sets of items lost: `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
 fn items(set: &ItemSetSummary) -> String {
     let levels = (0..).zip(&set.labels_by_level).filter(|(_, labels)| **labels > 0);
-    let levels: Vec<String> = levels.map(|(level, labels): (u8, _)| format!("{labels} of level {level}")).collect();
+    let levels: Vec<String> = levels
+        .map(|(level, labels): (u8, _)| format!("{labels} of level {level}"))
+        .collect();
     let mut text = format!("{}: labels {}, loss {:.4}", set.column, levels.join(", "), set.loss);
     if set.items_removed > 0 {
         text += &format!(", {} items removed from {} rows", set.items_removed, set.rows_reduced);

@@ -44,7 +44,11 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     }
     for s in &job.item_sets {
         let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
-        let text = format!("{}: {}, levels {low} to {high}, item by item", s.column, s.hierarchy.name());
+        let text = format!(
+            "{}: {}, levels {low} to {high}, item by item",
+            s.column,
+            s.hierarchy.name()
+        );
         add("sets of items", text);
     }
     for s in &job.sensitive {

@@ -296,9 +296,7 @@ fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
             let items = 0..draw.below(5);
             Value::List(items.map(|_| draw.chance(90).then(|| draw.below(8) as i64)).collect())
         }
-        DataType::Struct(_) => {
-            Value::List(vec![Some(small as i64), draw.chance(70).then_some(small as i64 * 7)])
-        }
+        DataType::Struct(_) => Value::List(vec![Some(small as i64), draw.chance(70).then_some(small as i64 * 7)]),
         _ => Value::Text(text(draw, i)),
     }
 }

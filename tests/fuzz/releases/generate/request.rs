@@ -123,7 +123,11 @@ fn items(draw: &mut Draw, columns: &[Column], request: &mut Request) {
         let column = columns.iter().find(|c| c.name == name);
         column.is_some_and(|c| matches!(c.data_type, DataType::List(_)))
     };
-    for (name, role) in request.roles.iter_mut().filter(|(name, role)| *role == Role::Keep && is_list(name)) {
+    for (name, role) in request
+        .roles
+        .iter_mut()
+        .filter(|(name, role)| *role == Role::Keep && is_list(name))
+    {
         if draw.chance(50) {
             continue;
         }

@@ -11,7 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     let broken = |what: String| Err(Failure::new("items", what));
     for (column, _) in case.request.roles.iter().filter(|(_, role)| *role == Role::Items) {
-        let texts = scene.source.column(column).iter().filter_map(|cell| cell.text.as_deref());
+        let texts = scene
+            .source
+            .column(column)
+            .iter()
+            .filter_map(|cell| cell.text.as_deref());
         let known: BTreeSet<&str> = texts.flat_map(items).collect();
         let mut sets: Vec<BTreeSet<&str>> = vec![];
         for cell in rows.column(column) {
