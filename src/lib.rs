@@ -78,7 +78,7 @@
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | `job` | yes | what was asked, and every refusal |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `examine`, `apply`, `write`, `recount`, `publish` |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |

@@ -25,7 +25,7 @@ pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec
     for column in columns {
         let (items, table) = (quote(&column), quote(CHECKED));
         let sql = format!(
-            "SELECT count(*) FROM {table} WHERE {items} IS DISTINCT FROM array_sort(array_distinct({items})) \
+            "SELECT count(*) FROM {table} WHERE ({items} IS DISTINCT FROM array_sort(array_distinct({items}))) \
              OR array_position({items}, NULL) IS NOT NULL"
         );
         checks.push(none_of(

@@ -1,25 +1,12 @@
 //! The choice of a cut: the least loss among what the algorithms find.
 
+use super::Reserve;
 use super::mend::mend;
 use super::optimum::optimum;
 use super::relax::relax;
-use super::sets::ItemSets;
-use super::tree::{Cut, ItemTree};
-use super::{ItemBound, Reserve};
+use super::request::Request;
+use super::tree::Cut;
 use crate::error::Result;
-
-/// What a cut has to hold, and of which rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// The item hierarchy.
-    pub tree: &'a ItemTree,
-    /// The sets of the rows that are released.
-    pub sets: &'a ItemSets,
-    /// The promises, all of which must hold.
-    pub bounds: &'a [ItemBound],
-    /// The most rows that may lose items.
-    pub removable: u64,
-}
 
 /// A cut that holds every promise.
 #[derive(Debug, Clone, PartialEq, Eq)]

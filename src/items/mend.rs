@@ -7,7 +7,7 @@
 //! mended: a label that replaces others is in every row that one of them was in, and a label that is removed leaves the
 //! rows of all others as they are.
 
-use super::choose::Request;
+use super::request::Request;
 use super::sets::{ItemSets, supports, unpacked};
 use super::tree::Cut;
 use super::{ItemBound, Reserve};

@@ -17,12 +17,14 @@ mod choose;
 mod mend;
 mod optimum;
 mod relax;
+mod request;
 mod sets;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use choose::{Chosen, Request, choose};
+pub use choose::{Chosen, choose};
+pub use request::Request;
 pub use sets::ItemSets;
 pub use tree::ItemTree;
 

@@ -1,7 +1,7 @@
 //! The best of all cuts that remove nothing, where these are few.
 
 use super::Reserve;
-use super::choose::Request;
+use super::request::Request;
 use super::tree::{Cut, ItemTree};
 use crate::error::Result;
 use crate::pool::check_cancelled;

@@ -2,7 +2,7 @@
 //! children.
 
 use super::Reserve;
-use super::choose::Request;
+use super::request::Request;
 use super::sets::{released, supports};
 use super::tree::Cut;
 use crate::error::Result;

@@ -1,6 +1,5 @@
 //! The item hierarchy bound to the items of a column, and cuts of it.
 
-use super::sets::ItemSets;
 use crate::error::Result;
 use crate::hierarchy::Lookup;
 use arrow::array::{Array, AsArray};
@@ -146,18 +145,17 @@ impl ItemTree {
     }
 
     /// Returns the mean loss of the items of all rows: the leaves under the label beside the item, as a share of the
-    /// other leaves of the hierarchy, and 1 for an item that is removed. 0 without items.
-    pub fn mean_loss(&self, cut: &Cut, sets: &ItemSets) -> f64 {
-        let weights = sets.weights(self.items());
-        self.share(self.loss(cut, &weights), &weights)
+    /// other leaves of the hierarchy, and 1 for an item that is removed. 0 without items. `weights` are the rows of each
+    /// item.
+    pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
+        self.share(self.loss(cut, weights), weights)
     }
 
     /// Returns the part of the mean loss that is due to items that are removed.
-    pub fn removed_loss(&self, cut: &Cut, sets: &ItemSets) -> f64 {
-        let weights = sets.weights(self.items());
+    pub fn removed_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
         let removed = weights.iter().zip(&cut.0).filter(|(_, level)| level.is_none());
         let rows: u128 = removed.map(|(rows, _)| u128::from(*rows)).sum();
-        self.share(rows * u128::from(self.span), &weights)
+        self.share(rows * u128::from(self.span), weights)
     }
 
     fn share(&self, loss: u128, weights: &[u64]) -> f64 {

@@ -87,6 +87,8 @@ pub enum Role {
     DirectIdentifier,
     /// The column can identify a person together with others.
     QuasiIdentifier,
+    /// The column contains lists whose items can identify a person, also alone. It is in no class.
+    ItemSet,
     /// The column is what the data is about, and nobody should learn its value of a person.
     Sensitive,
     /// The column is the target of a classifier.

@@ -20,7 +20,7 @@ pub(super) async fn with_items(job: &Arc<Job>, decision: Decision, observer: &Ar
     if job.item_sets.is_empty() {
         return Ok(decision);
     }
-    observer.begin(Phase::Search);
+    observer.begin(Phase::Measure);
     let counted = count::count(job, &decision).await?;
     let removable = decision.evaluator.suppression_limit();
     let own = Arc::clone(job);

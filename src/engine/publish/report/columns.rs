@@ -32,7 +32,7 @@ impl Facts<'_> {
             generalization = Some(self.of_items(i));
             let technique =
                 "generalization item by item: lists become sets of labels, the same for an item in all rows";
-            (Role::QuasiIdentifier, technique)
+            (Role::ItemSet, technique)
         } else if let Some(identifier) = identifier {
             let technique = match identifier.secret {
                 Some(_) => "pseudonymization: a keyed hash (HMAC-SHA-256)",

@@ -185,6 +185,7 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     };
     let mut read = match &constraint.attribute {
         Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
+        _ if constraint.model.item_bound().is_some() => "sets of items of released rows".into(),
         _ if reads.population => "rows of the population".into(),
         _ if reads.labels => format!("{counted} and what labels stand for"),
         _ => counted,
