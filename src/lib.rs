@@ -64,6 +64,7 @@
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
+//! | `items` | no | sets of items: the cut of an item hierarchy that holds k^m-anonymity |
 //! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
 //! | `recode` | yes | applying a choice, batch by batch |
 //! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
@@ -77,7 +78,7 @@
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | `job` | yes | what was asked, and every refusal |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `examine`, `apply`, `write`, `recount`, `publish` |
+//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
@@ -115,6 +116,8 @@
 //! | lattice | every node between two nodes, ordered by generalization | [`extend::search::Lattice`] |
 //! | assessment | what the evaluation of one node found | [`extend::search::Assessment`] |
 //! | oracle | what assesses nodes for a search | [`extend::search::Oracle`] |
+//! | item set | what a row has in a column of lists: items without order and multiplicity | `job::ItemSet` |
+//! | cut | the label of each item: itself, an ancestor, or none if it is removed | `items::Cut` |
 //! | constraint | one model of SATISFYING with its attribute and columns | `job::Constraint` |
 //! | promise | a constraint as it is recounted and reported | `engine::Promise` |
 //! | suppression | rows or cells that are not released as they are | `job::SuppressionLimit` |
@@ -183,6 +186,7 @@ mod hierarchy;
 #[cfg(feature = "internal-api")]
 #[doc(hidden)]
 pub mod internal;
+mod items;
 mod job;
 mod key;
 mod lattice;

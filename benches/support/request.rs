@@ -48,6 +48,7 @@ pub fn job(
         source,
         identifiers: vec![],
         quasi_identifiers: columns.iter().map(quasi_identifier).collect(),
+        item_sets: vec![],
         sensitive: vec![],
         class_label: None,
         keep: vec![],

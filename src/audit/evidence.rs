@@ -137,7 +137,13 @@ impl Evidence {
         let there: HashSet<&str> = columns.iter().copied().collect();
         let named: HashMap<&str, Role> = manifest.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
         let stated = self.stated.as_ref().map(|s| &s.roles);
-        let is_as_stated = |name: &str, role: Role| stated.is_none_or(|s| s.get(name) == Some(&role));
+        // A statement does not say which columns contain lists.
+        let role_in_statement = |role: Role| match role {
+            Role::ItemSet => Role::QuasiIdentifier,
+            other => other,
+        };
+        let is_as_stated =
+            |name: &str, role: Role| stated.is_none_or(|s| s.get(name) == Some(&role_in_statement(role)));
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
@@ -196,6 +202,10 @@ impl Evidence {
             None => "metrics, search and input",
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
+        let items = self.manifest.columns_of(Role::ItemSet).into_iter();
+        unchecked.extend(
+            items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")),
+        );
         unchecked
     }
 

@@ -4,6 +4,7 @@
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class;
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
 //!   and of its files ([`files`]);
+//! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
@@ -23,6 +24,7 @@ mod evidence;
 mod files;
 mod flow;
 mod forms;
+mod items;
 mod known;
 mod labels;
 mod order;

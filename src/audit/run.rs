@@ -7,7 +7,7 @@ use super::known::{Known, generalized};
 use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, cover, labels, order};
+use super::{against, cover, items, labels, order};
 use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
@@ -79,6 +79,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     checks.append(&mut found.checks);
     checks.extend(labels::check(&own, &released, &known).await?);
+    checks.extend(items::check(&own, claim).await?);
     let computed = known
         .iter()
         .filter(|k| k.form.is_of_class() || k.form.is_of_label() && released.whole.is_none());

@@ -5,6 +5,7 @@ mod apply;
 mod course;
 mod decide;
 mod examine;
+mod items;
 mod observe;
 mod publish;
 mod recount;

@@ -1,6 +1,6 @@
 //! The figures of a release, as values.
 
-use crate::folder::{Check, PersonalSummary, RandomizedColumn, Tried};
+use crate::folder::{Check, ItemSetSummary, PersonalSummary, RandomizedColumn, Tried};
 use crate::warning::Warning;
 
 /// The figures of a recounted release.
@@ -51,6 +51,8 @@ pub struct Release {
     pub randomized: Vec<RandomizedColumn>,
     /// The summary of the personal limits, if the rows have them.
     pub personal: Option<PersonalSummary>,
+    /// The summary of each column of sets of items.
+    pub items: Vec<ItemSetSummary>,
     /// The warnings about the roles of the request, including those that it accepts.
     pub warnings: Vec<Warning>,
     /// The advice of another search, if that would lose far less.

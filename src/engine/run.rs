@@ -3,6 +3,7 @@
 use super::apply::rewrite;
 use super::decide::{Decision, Evaluator, decide};
 use super::examine::{Findings, examine};
+use super::items::with_items;
 use super::observe::{Observer, Phase};
 use super::publish::{Inputs, Published, ReleasedRows, publish, publish_rows};
 use super::recount::recount;
@@ -29,7 +30,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let inputs = Inputs::of(job);
     let staged = async {
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-        let decision = decide(job, &evaluator(job, scanned, observer).await?, observer).await?;
+        let decision = decided(job, &evaluator(job, scanned, observer).await?, observer).await?;
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
         let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
@@ -78,7 +79,12 @@ pub async fn foresee(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Opt
 /// Reads the source, searches the lattice and decides.
 pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-    decide(job, &evaluator(job, scanned, observer).await?, observer).await
+    decided(job, &evaluator(job, scanned, observer).await?, observer).await
+}
+
+/// Decides about the classes, and then about the items of the rows that are released.
+async fn decided(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    with_items(job, decide(job, evaluator, observer).await?, observer).await
 }
 
 /// Creates the evaluator of nodes on a blocking thread.
@@ -98,7 +104,7 @@ pub async fn measure(
     metrics: &[&dyn Metric],
     observer: &Arc<dyn Observer>,
 ) -> Result<(Release, Vec<Option<f64>>)> {
-    let decision = decide(job, evaluator, observer).await?;
+    let decision = decided(job, evaluator, observer).await?;
     let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;

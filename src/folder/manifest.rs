@@ -1,8 +1,8 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::summary::{
-    Check, FileSummary, HierarchySummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn, Role,
-    SearchSummary, SuppressedRows, named_once,
+    Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
+    ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
@@ -73,6 +73,9 @@ pub struct Manifest {
     /// The summary of the sensitive column whose rows have limits of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub personal: Option<PersonalSummary>,
+    /// The summary of each column of sets of items.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub items: Vec<ItemSetSummary>,
     /// The number of rows read.
     pub rows_in: u64,
     /// The number of rows written.

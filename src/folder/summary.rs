@@ -55,6 +55,8 @@ pub enum Role {
     Identifier,
     /// A column of QUASI IDENTIFIERS.
     QuasiIdentifier,
+    /// A column of QUASI IDENTIFIERS that contains sets of items.
+    ItemSet,
     /// A column of SENSITIVE.
     Sensitive,
     /// The column of CLASS.
@@ -127,6 +129,37 @@ pub struct PersonalSummary {
     /// The number of all rows suppressed because of limits: those, and the rest of classes that became too small
     /// without them.
     pub rows_suppressed: u64,
+}
+
+/// A column of sets of items that was generalized item by item. The labels themselves are data values, which only the
+/// release contains.
+///
+/// ```
+/// let read: anonsql::manifest::ItemSetSummary = serde_json::from_str(
+///     r#"{"column": "drugs", "labels_by_level": [9, 2], "items_removed": 1, "rows_reduced": 7, "loss": 0.1, "loss_by_removal": 0.02, "optimal": true}"#,
+/// )?;
+/// assert!(read.labels_by_level[1] == 2);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ItemSetSummary {
+    /// The name of the column.
+    pub column: String,
+    /// The number of released labels by their level in the item hierarchy, from 0.
+    pub labels_by_level: Vec<u64>,
+    /// The number of items that are in no set of the release.
+    pub items_removed: u64,
+    /// The number of released rows that had such an item.
+    pub rows_reduced: u64,
+    /// The mean loss of the items of the released rows: the share of the other leaves of the hierarchy that an item's
+    /// label stands for, and 1 for an item that was removed.
+    pub loss: f64,
+    /// The part of the loss that is due to items that were removed.
+    pub loss_by_removal: f64,
+    /// Whether no generalization without removals loses less.
+    pub optimal: bool,
 }
 
 /// A column whose values were permuted among the released rows.

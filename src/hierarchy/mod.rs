@@ -44,6 +44,7 @@ pub use bounds::Bounds;
 pub(crate) use bounds::spelled;
 pub use clause::{Build, Clause, Item, Kind, Part, Takes};
 pub use cover::{Cover, Proven};
+pub use coverage::Coverage;
 pub use exceptions::{OnNull, OnUnmapped};
 pub(crate) use ground::{has_order, plain_type};
 pub use label::{Label, LabelTexts};

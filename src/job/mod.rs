@@ -17,7 +17,7 @@ pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use report_file::ReportFile;
 pub(crate) use report_file::resolved;
-pub use roles::{Identifier, QuasiIdentifier, Randomization, Secret, Sensitive};
+pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Target};
@@ -39,6 +39,8 @@ pub struct Job {
     pub identifiers: Vec<Identifier>,
     /// The columns that are generalized.
     pub quasi_identifiers: Vec<QuasiIdentifier>,
+    /// The quasi-identifiers that are sets of items.
+    pub item_sets: Vec<ItemSet>,
     /// The sensitive attributes, which the models protect.
     pub sensitive: Vec<Sensitive>,
     /// The column of the class label.
@@ -86,6 +88,7 @@ impl Job {
         let hashed = |i: &Identifier| i.column == column && i.secret.is_some();
         self.identifiers.iter().any(hashed)
             || self.quasi_identifiers.iter().any(|q| q.column == column)
+            || self.item_set(column).is_some()
             || self.sensitive.iter().any(|s| s.column == column)
             || self.class_label.as_deref() == Some(column)
             || self.keep.iter().any(|k| k == column)
@@ -103,6 +106,11 @@ impl Job {
     /// Returns the position of a quasi-identifier.
     pub fn quasi_identifier(&self, column: &str) -> Option<usize> {
         self.quasi_identifiers.iter().position(|q| q.column == column)
+    }
+
+    /// Returns the position of a column of sets of items.
+    pub fn item_set(&self, column: &str) -> Option<usize> {
+        self.item_sets.iter().position(|s| s.column == column)
     }
 
     /// Returns the quasi-identifiers whose labels are released in another form than TEXT.

@@ -1,6 +1,7 @@
 //! The roles of the columns of a source.
 
 use crate::hierarchy::{Hierarchy, LabelForm};
+use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use std::fmt;
 use std::path::PathBuf;
@@ -37,6 +38,27 @@ pub struct QuasiIdentifier {
     pub weight: f64,
     /// The form in which the labels are released.
     pub labels: LabelForm,
+}
+
+/// A quasi-identifier whose rows have sets of items: a column of lists. It is in no class; models ON the column judge
+/// it.
+#[derive(Debug, Clone)]
+pub struct ItemSet {
+    /// The name of the column.
+    pub column: String,
+    /// The hierarchy of the items.
+    pub hierarchy: Arc<Hierarchy>,
+    /// The least and the greatest level that may be used, both included; `None` for all levels.
+    pub levels: Option<(u8, u8)>,
+}
+
+/// Returns true for the types of columns of lists.
+pub fn is_list(data_type: &DataType) -> bool {
+    use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView};
+    matches!(
+        data_type,
+        List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_)
+    )
 }
 
 /// A sensitive attribute.

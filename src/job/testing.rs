@@ -102,6 +102,7 @@ pub(crate) fn job() -> Job {
             quasi_identifier("age", ages),
             quasi_identifier("zip", &[&["a", "*"], &["b", "*"]]),
         ],
+        item_sets: vec![],
         sensitive: vec![Sensitive {
             column: "illness".into(),
             hierarchy: None,

@@ -7,6 +7,7 @@
 //! model is one file and one line in [`MODELS`].
 
 mod alpha_k;
+mod any_class;
 mod audit;
 mod average_risk;
 mod beta_likeness;
@@ -20,6 +21,7 @@ mod entropy_l_diversity;
 mod exact;
 mod k_anonymity;
 mod k_map;
+mod km_anonymity;
 mod l_diversity;
 mod max_risk;
 mod p_sensitive;
@@ -53,6 +55,7 @@ use crate::{
 pub static MODELS: &[Entry<Build>] = &[
     k_anonymity::ENTRY,
     k_map::ENTRY,
+    km_anonymity::ENTRY,
     delta_presence::ENTRY,
     l_diversity::ENTRY,
     entropy_l_diversity::ENTRY,

@@ -15,8 +15,9 @@
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46 (2015),
 //! doi:10.3303/CET1546031, definitions 6 to 8.
 
+use super::any_class::AnyClass;
 use super::audit::{Audit, Comparison, Relation, Tree};
-use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
+use super::privacy_model::{Build, Monotonicity, Predicate, PrivacyModel, Reads, Subject};
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use crate::quoting::quote;
@@ -117,19 +118,6 @@ fn weights(tree: &Tree) -> String {
         .chain(levels)
         .collect::<Vec<_>>()
         .join(" UNION ALL ")
-}
-
-#[derive(Debug)]
-struct AnyClass;
-
-impl Predicate for AnyClass {
-    fn holds(&self, _: &Class) -> bool {
-        true
-    }
-
-    fn least_size(&self) -> Option<u64> {
-        Some(1)
-    }
 }
 
 /// The catalogue entry.

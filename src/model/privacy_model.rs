@@ -5,6 +5,7 @@ use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest};
 use crate::hierarchy::Lookup;
+use crate::items::ItemBound;
 use crate::risk::Histogram;
 use std::fmt::Debug;
 
@@ -235,6 +236,13 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// of to each class. Such a promise is kept when the rows are written, and rules out no class.
     #[doc(hidden)]
     fn limit_column(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the promise about a column of sets of items, for a model that is about such a column alone. It is kept
+    /// after the classes are chosen, and rules out no class.
+    #[doc(hidden)]
+    fn item_bound(&self) -> Option<ItemBound> {
         None
     }
 

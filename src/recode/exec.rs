@@ -44,6 +44,7 @@ impl Operator for Recode {
         let proven = |cover: &Option<Arc<Cover>>| cover.clone().map(Proven::new);
         let mut recoder = Recoder {
             encoders: self.0.encoders()?,
+            item_encoders: self.0.item_encoders()?,
             proven: self.0.covers.iter().map(proven).collect(),
             chosen: self.0.chosen.iter().map(proven).collect(),
             recoding: Arc::clone(&self.0),
@@ -61,6 +62,7 @@ impl Operator for Recode {
 struct Recoder {
     recoding: Arc<RecodingPlan>,
     encoders: Vec<Encoder>,
+    item_encoders: Vec<Option<Encoder>>,
     proven: Vec<Option<Proven>>,
     chosen: Vec<Option<Proven>>,
     schema: SchemaRef,
@@ -104,6 +106,13 @@ impl Recoder {
                 )?,
             }
         }
+        let mut sets = vec![];
+        for (released, encoder) in recoding.columns.iter().zip(&mut self.item_encoders) {
+            if let (ColumnTreatment::Items(items), Some(encoder)) = (&released.treatment, encoder) {
+                sets.push(items.recode(encoder, column(batch, &released.name)?, &suppressed)?);
+            }
+        }
+        let mut sets = sets.into_iter();
         let suppressed = BooleanArray::from(suppressed);
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
@@ -116,6 +125,9 @@ impl Recoder {
                 }
                 ColumnTreatment::Generalize(_) => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
                 ColumnTreatment::Keep => one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?,
+                ColumnTreatment::Items(_) => sets
+                    .next()
+                    .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Hash(pseudonym) => pseudonym.hash(column(batch, &released.name)?)?,
                 ColumnTreatment::Protect => {
                     let values = one_zero(&cast(column(batch, &released.name)?, field.data_type())?)?;

@@ -1,6 +1,7 @@
 //! The treatment of every released column, and the labels of each row.
 
 use super::forms::{Chosen, Computed, Members, computed};
+use super::items::ItemRecoding;
 use super::labelling::{Grouped, Labelling};
 use super::labels::Labels;
 use super::order_key::{ORDER_PREFIX, SUPPRESSED};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub enum ColumnTreatment {
     /// The column is quasi-identifier number `.0`, and released as its label.
     Generalize(usize),
+    /// The column contains lists, which are released as sets of labels.
+    Items(Arc<ItemRecoding>),
     /// The value is replaced by a keyed hash.
     Hash(Arc<Pseudonym>),
     /// The value is kept, but NULL in a starred row.
@@ -213,6 +216,7 @@ impl RecodingPlan {
                 ColumnTreatment::Generalize(i) if self.labels[*i].form != LabelForm::Text => {
                     self.labels[*i].values.data_type().clone()
                 }
+                ColumnTreatment::Items(_) => ItemRecoding::data_type(),
                 ColumnTreatment::Hash(_) => DataType::Utf8,
                 _ => plain(source.field_with_name(&column.name)?.data_type()),
             };
@@ -302,6 +306,15 @@ impl RecodingPlan {
             _ => Arc::clone(f),
         };
         Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// Creates the encoder of the items of each released column that contains sets, for one stream.
+    pub(super) fn item_encoders(&self) -> Result<Vec<Option<Encoder>>> {
+        let encoder = |c: &Released| match &c.treatment {
+            ColumnTreatment::Items(recoding) => recoding.encoder().map(Some),
+            _ => Ok(None),
+        };
+        self.columns.iter().map(encoder).collect()
     }
 
     /// Creates one encoder per quasi-identifier, for one stream.

@@ -87,6 +87,8 @@ pub enum Role {
     DirectIdentifier,
     /// The column can identify a person together with others.
     QuasiIdentifier,
+    /// The column contains lists whose items can identify a person, also alone. It is in no class.
+    ItemSet,
     /// The column is what the data is about, and nobody should learn its value of a person.
     Sensitive,
     /// The column is the target of a classifier.
@@ -120,7 +122,8 @@ pub struct Generalization {
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding).
+    /// The level, 0 for the value itself; `None` if every class has labels of its own (local recoding), or every item of a
+    /// set.
     pub level: Option<u8>,
     /// The highest level, at which all values have the same label.
     pub top: u8,

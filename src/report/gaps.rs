@@ -29,6 +29,13 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
         named(&|c| matches!(c.role, Role::Kept | Role::ClassLabel | Role::Entity)),
     );
     about(
+        "Lists of items together with other columns",
+        "The lists are in no class. The models of classes are about the other columns alone, and km_anonymity is about the \
+         items alone: someone who knows both of a person, more items than the model says, or items that the person does not \
+         have, can find fewer records.",
+        named(&|c| c.role == Role::ItemSet),
+    );
+    about(
         "Free text",
         "The text in these columns is released as it is and was not searched for names, places, dates or other \
          identifiers.",

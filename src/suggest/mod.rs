@@ -121,7 +121,8 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         Kind::Nested => {
             return because(
                 Identifier,
-                "neither text nor number: nothing can be said of what is in it; select its parts in a query",
+                "neither text nor number: nothing can be said of what is in it; select its parts in a query, or name a list \
+                 in QUASI IDENTIFIERS with km_anonymity ON it",
             );
         }
         Kind::Binary => {

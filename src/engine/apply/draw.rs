@@ -71,7 +71,7 @@ async fn survey(job: &Job, decision: &Decision, measure: bool) -> Result<Vec<(us
     };
     let mut needed: Vec<String> = randomized.iter().map(|(_, column, _)| column.to_string()).collect();
     needed.extend(randomized.iter().flat_map(|(_, _, r)| within(r)));
-    let columns = treatments(job, &[])?
+    let columns = treatments(job, decision, &[])?
         .into_iter()
         .filter(|c| needed.contains(&c.name))
         .collect();
@@ -136,7 +136,7 @@ async fn draw_by_matrix(
 ) -> Result<Permutation> {
     // The other columns decide the order. Rows that are equal in them are ordered by the column itself.
     let is_other = |c: &Released| job.randomization(&c.name).is_none();
-    let mut columns: Vec<Released> = treatments(job, &[])?.into_iter().filter(is_other).collect();
+    let mut columns: Vec<Released> = treatments(job, decision, &[])?.into_iter().filter(is_other).collect();
     columns.push(Released {
         name: column.into(),
         treatment: ColumnTreatment::Protect,

@@ -12,19 +12,21 @@ use std::sync::Arc;
 pub(super) fn recoding(job: &Job, decision: &Decision, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.personal().map(|(_, limit)| limit.to_string());
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
-    let mut columns = treatments(job, &extra)?;
+    let mut columns = treatments(job, decision, &extra)?;
     columns.retain(|c| job.randomization(&c.name).is_none());
     recoding_of(job, decision, columns)
 }
 
 /// Returns the treatment of every released column and of the columns of `extra`. Randomized columns are treated as if
 /// they were not permuted.
-pub(super) fn treatments(job: &Job, extra: &[String]) -> Result<Vec<Released>> {
+pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Result<Vec<Released>> {
     let mut columns = vec![];
     for field in job.source.rows.schema().fields() {
         let name = field.name();
         let treatment = if let Some(i) = job.quasi_identifier(name) {
             ColumnTreatment::Generalize(i)
+        } else if let Some(items) = decision.items.iter().find(|i| i.recoding.column() == name) {
+            ColumnTreatment::Items(Arc::clone(&items.recoding))
         } else if let Some(secret) = job
             .identifiers
             .iter()

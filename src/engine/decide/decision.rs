@@ -2,10 +2,11 @@
 
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::Combinations;
-use crate::folder::Tried;
+use crate::folder::{ItemSetSummary, Tried};
 use crate::frequency::FrequencySet;
 use crate::job::Job;
 use crate::lattice::Node;
+use crate::recode::ItemRecoding;
 use std::sync::Arc;
 
 /// How good the chosen node is proven to be.
@@ -45,6 +46,16 @@ pub struct Decision {
     pub combinations: Option<Combinations>,
     /// The Pareto front of the terms of a weighted sum among the assessed nodes, if a report is to show it.
     pub alternatives: Option<Alternatives>,
+    /// What becomes of each column of sets of items, which is chosen for the rows that this decision releases.
+    pub items: Vec<GeneralizedItems>,
+}
+
+/// What becomes of a column of sets of items.
+pub struct GeneralizedItems {
+    /// The label of each item.
+    pub recoding: Arc<ItemRecoding>,
+    /// The labels that are released, and what they lose.
+    pub summary: ItemSetSummary,
 }
 
 /// A Pareto front of the terms of a weighted sum.
@@ -74,6 +85,7 @@ impl Decision {
             stopped: None,
             combinations: None,
             alternatives: None,
+            items: vec![],
         }
     }
 

@@ -14,7 +14,7 @@ mod loss;
 mod search;
 
 pub(in crate::engine) use advice::advice;
-pub use decision::{Decision, describe};
+pub use decision::{Decision, GeneralizedItems, describe};
 pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};

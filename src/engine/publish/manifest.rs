@@ -66,6 +66,7 @@ pub(super) fn manifest(
         entity: job.entity.clone(),
         randomized: release.randomized.clone(),
         personal: release.personal.clone(),
+        items: release.items.clone(),
         rows_in: release.rows_in,
         rows_out: release.rows_out,
         rows_suppressed: release.rows_suppressed,
@@ -105,7 +106,9 @@ fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
         let name = field.name();
         let summary = |hierarchy: &Hierarchy| HierarchySummary::of(hierarchy, &key);
         let sensitive = job.sensitive.iter().find(|s| s.column == *name);
+        let items = job.item_set(name).map(|i| &job.item_sets[i].hierarchy);
         let (role, hierarchy) = match (job.quasi_identifier(name), sensitive) {
+            _ if items.is_some() => (Role::ItemSet, items.map(|h| summary(h)).transpose()?),
             (Some(i), _) => (
                 Role::QuasiIdentifier,
                 Some(summary(&job.quasi_identifiers[i].hierarchy)?),

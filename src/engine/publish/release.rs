@@ -6,7 +6,7 @@ use crate::engine::recount::Recounted;
 use crate::engine::release::Release;
 use crate::engine::write::Written;
 use crate::error::{Error, Result};
-use crate::folder::{PersonalSummary, RandomizedColumn};
+use crate::folder::{ItemSetSummary, PersonalSummary, RandomizedColumn};
 use crate::job::Job;
 use crate::recode::randomize::Permutation;
 use crate::search::Oracle;
@@ -37,6 +37,7 @@ impl Release {
             checks: recounted.checks.clone(),
             randomized: randomized(job, written),
             personal: personal(job, written),
+            items: items(decision),
             warnings: findings.warnings,
             advice: findings.advice,
         })
@@ -62,6 +63,7 @@ impl Release {
             checks: vec![],
             randomized: vec![],
             personal: None,
+            items: items(decision),
             warnings: findings.warnings,
             advice: findings.advice,
         }
@@ -93,6 +95,11 @@ fn randomized(job: &Job, written: &Written) -> Vec<RandomizedColumn> {
         information_after: *after,
     };
     written.permutations.iter().zip(&written.measured).map(one).collect()
+}
+
+/// Returns the manifest's summary of the columns of sets of items.
+fn items(decision: &Decision) -> Vec<ItemSetSummary> {
+    decision.items.iter().map(|i| i.summary.clone()).collect()
 }
 
 /// Returns the manifest's summary of the personal limits, if the rows have them.

@@ -1,5 +1,6 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
+mod items;
 mod labels;
 mod models;
 mod partition;
@@ -23,6 +24,7 @@ impl Job {
     /// that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
+        items::check(self)?;
         personal::check(self)?;
         randomized::check(self)?;
         labels::check(self)?;

@@ -23,6 +23,13 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         Purpose::Lattice => "LATTICE OF",
         Purpose::Front => "PARETO FRONT OF",
     };
+    if let Some(constraint) = job.constraints.iter().find(|c| c.model.item_bound().is_some()) {
+        return Err(Error::usage(format!(
+            "{statement} judges nodes by their classes, and {} is about items; leave it and the column out there, and ANONYMIZE \
+             ... AT NODE keeps it",
+            constraint.describe(&job.quasi_identifiers)
+        )));
+    }
     // Personal limits are kept while rows are handed out, and these statements hand out no rows.
     if let Some((constraint, _)) = job.personal() {
         return Err(Error::usage(format!(

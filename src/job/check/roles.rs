@@ -22,6 +22,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
             .iter()
             .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS")),
     );
+    roles.extend(job.item_sets.iter().map(|s| (s.column.as_str(), "QUASI IDENTIFIERS")));
     roles.extend(job.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
     roles.extend(job.class_label.iter().map(|c| (c.as_str(), "CLASS")));
     roles.extend(job.keep.iter().map(|k| (k.as_str(), "KEEP")));
@@ -54,7 +55,14 @@ pub(super) fn check(job: &Job) -> Result<()> {
         )));
     }
     if job.quasi_identifiers.is_empty() {
-        return Err(Error::usage("QUASI IDENTIFIERS names no column"));
+        return Err(Error::usage(match &job.item_sets[..] {
+            [] => "QUASI IDENTIFIERS names no column".to_string(),
+            [set, ..] => format!(
+                "QUASI IDENTIFIERS names only columns of lists, and classes need a column of values; if there is none, make \
+                 one that is the same for all rows: FROM (SELECT 1 AS everyone, {} FROM ...)",
+                ident(&set.column)
+            ),
+        }));
     }
     Ok(())
 }

@@ -42,7 +42,10 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         &["Column", "#By generalization", "#By suppression", "#Together"],
     );
     let mut groups = vec![];
-    for column in report.with_role(Role::QuasiIdentifier) {
+    for column in report
+        .with_role(Role::QuasiIdentifier)
+        .chain(report.with_role(Role::ItemSet))
+    {
         if let Some(g) = &column.generalization {
             table.row(vec![
                 Line::default().name(&column.name),
@@ -67,7 +70,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         Block::Paragraph(text.into()),
         Block::Paragraph(
             "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
-             every value is itself, 100% when all are *."
+             every value is itself, 100% when all are *. Of a list of items it is the mean over the items of the released records, \
+             and suppression is that of items which were removed from all lists."
                 .into(),
         ),
         Block::Evidence(bars.draw()?, table),

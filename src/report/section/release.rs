@@ -61,6 +61,7 @@ fn role(role: Role) -> &'static str {
     match role {
         Role::DirectIdentifier => "direct identifier",
         Role::QuasiIdentifier => "quasi-identifier",
+        Role::ItemSet => "quasi-identifier, a list of items",
         Role::Sensitive => "sensitive attribute",
         Role::ClassLabel => "class label",
         Role::Kept => "other attribute",

@@ -1,7 +1,8 @@
 //! Binds the privacy models of SATISFYING, each with its attribute and columns.
 
 use crate::error::{Error, Result};
-use crate::job::{Constraint, QuasiIdentifier, Scope};
+use crate::job::{Constraint, ItemSet, QuasiIdentifier, Scope};
+use crate::quoting::{ident, quote};
 use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
 
@@ -9,12 +10,15 @@ use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
 pub(in crate::session) fn constraints(
     registry: &Registry,
     constraints: &[ConstraintClause],
-    quasi_identifiers: &[QuasiIdentifier],
+    (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
     let one = |c: &ConstraintClause| {
         let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {
+            if item_sets.iter().any(|s| s.column == *name) {
+                return Err(in_no_class(c, name));
+            }
             quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
                 Error::unknown(
                     "quasi-identifier",
@@ -25,6 +29,8 @@ pub(in crate::session) fn constraints(
         };
         let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
         match &c.sensitive {
+            name if model.item_bound().is_some() => is_of_items(c, name.as_ref(), quasi_identifiers, item_sets)?,
+            Some(name) if item_sets.iter().any(|s| s.column == *name) => return Err(in_no_class(c, name)),
             Some(name) if !model.reads().attribute => {
                 return Err(Error::usage(format!(
                     "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
@@ -69,6 +75,48 @@ pub(in crate::session) fn constraints(
         })
     };
     constraints.iter().map(one).collect()
+}
+
+/// Returns the error for a model of classes ON a column of lists.
+fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
+    Error::usage(format!(
+        "{} is about classes, and the lists of column {column} are in none: km_anonymity(5, 2) ON {column} is about them",
+        c.model
+    ))
+}
+
+/// Refuses a model of sets of items that is not ON one column of lists.
+fn is_of_items(
+    c: &ConstraintClause,
+    column: Option<&String>,
+    quasi_identifiers: &[QuasiIdentifier],
+    item_sets: &[ItemSet],
+) -> Result<()> {
+    let (true, Some(column)) = (c.scope == ScopeClause::All, column) else {
+        return Err(Error::usage(format!(
+            "{0} is about one column of lists: {0} ON column, with the column in QUASI IDENTIFIERS (...)",
+            c.model
+        )));
+    };
+    if item_sets.iter().any(|s| s.column == *column) {
+        return Ok(());
+    }
+    if quasi_identifiers.iter().any(|q| q.column == *column) {
+        let (name, text) = (ident(column), quote(column));
+        return Err(Error::usage(format!(
+            "{} is about a column of lists, and column {column} holds single values; if they are lists written as text, \
+             divide them in a query: FROM (SELECT string_to_array({text}, ';') AS {name}, ... FROM ...)",
+            c.model
+        )));
+    }
+    if item_sets.is_empty() {
+        return Err(Error::usage(format!(
+            "{}: {column:?} is no column of lists in QUASI IDENTIFIERS (...)",
+            c.model
+        )));
+    }
+    let named = item_sets.iter().map(|s| s.column.as_str());
+    Err(Error::unknown("column of lists", column, named))
 }
 
 /// Returns the error for a column after ON that is not in SENSITIVE.

@@ -61,12 +61,13 @@ impl AnonContext {
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
-        let quasi_identifiers = self.quasi_identifiers(&statement.quasi_identifiers)?;
+        let (quasi_identifiers, item_sets) =
+            self.quasi_identifiers(&statement.quasi_identifiers, source.rows.schema())?;
         let registry = self.registry();
         let constraints = constraints(
             &registry,
             &statement.satisfying,
-            &quasi_identifiers,
+            (&quasi_identifiers, &item_sets),
             &statement.sensitive,
         )?;
         let (metric_name, metric) = goal(&registry, &statement.minimizing)?;
@@ -100,6 +101,7 @@ impl AnonContext {
             starred: statement.starred.unwrap_or(false),
             choice: choice(&registry, statement.recoding, &statement.choice, &quasi_identifiers).await?,
             quasi_identifiers,
+            item_sets,
             metric_name,
             metric,
             terms: terms(&registry, &statement.minimizing)?,

@@ -1,21 +1,24 @@
 //! Binds the roles of columns: replaces the names of hierarchies by the hierarchies.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Hierarchy;
-use crate::job::{Identifier, QuasiIdentifier, Randomization, Secret, Sensitive};
+use crate::hierarchy::{Hierarchy, LabelForm};
+use crate::job::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::clause::{IdentifierClause, QuasiIdentifierClause, RandomizeClause, SecretClause, SensitiveClause};
+use datafusion::common::DFSchema;
 use std::path::PathBuf;
 
 impl AnonContext {
-    /// Returns the quasi-identifiers with their hierarchies. A column without USING gets a hierarchy that only
-    /// suppresses.
+    /// Returns the quasi-identifiers with their hierarchies; those that `rows` have as lists are sets of items. A column
+    /// without USING gets a hierarchy that only suppresses.
     pub(in crate::session) fn quasi_identifiers(
         &self,
         columns: &[QuasiIdentifierClause],
-    ) -> Result<Vec<QuasiIdentifier>> {
-        let one = |q: &QuasiIdentifierClause| {
+        rows: &DFSchema,
+    ) -> Result<(Vec<QuasiIdentifier>, Vec<ItemSet>)> {
+        let (mut quasi_identifiers, mut item_sets) = (vec![], vec![]);
+        for q in columns {
             let hierarchy = match &q.hierarchy {
                 Some(name) => self.hierarchy(name)?,
                 None => Hierarchy::suppression_of(&q.column)?,
@@ -31,15 +34,26 @@ impl AnonContext {
                     q.column
                 )));
             }
-            Ok(QuasiIdentifier {
-                column: q.column.clone(),
-                hierarchy,
-                levels,
-                weight,
-                labels: q.labels.unwrap_or_default(),
-            })
-        };
-        columns.iter().map(one).collect()
+            let column = q.column.clone();
+            match has_lists(rows, &column) {
+                true => {
+                    has_no_cells(q)?;
+                    item_sets.push(ItemSet {
+                        column,
+                        hierarchy,
+                        levels,
+                    });
+                }
+                false => quasi_identifiers.push(QuasiIdentifier {
+                    column,
+                    hierarchy,
+                    levels,
+                    weight,
+                    labels: q.labels.unwrap_or_default(),
+                }),
+            }
+        }
+        Ok((quasi_identifiers, item_sets))
     }
 
     /// Returns the sensitive attributes with their hierarchies and their randomization.
@@ -66,6 +80,26 @@ impl AnonContext {
         }
         Ok(bound)
     }
+}
+
+/// Returns true if a column contains lists.
+fn has_lists(rows: &DFSchema, column: &str) -> bool {
+    let field = rows.field_with_unqualified_name(column);
+    field.is_ok_and(|field| is_list(field.data_type()))
+}
+
+/// Refuses options of a quasi-identifier that a column of lists cannot have.
+fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
+    let option = match (q.weight, q.labels) {
+        (Some(_), _) => "WEIGHT is of a cell's loss in the metric",
+        (_, Some(form)) if form != LabelForm::Text => "LABELS computes with the value of a cell",
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!(
+        "column {}: {option}, and the column holds lists, whose items are generalized after the metric has chosen the classes; \
+         leave it out",
+        q.column
+    )))
 }
 
 /// Converts an identifier clause: an identifier is dropped, or hashed with a secret.

@@ -138,6 +138,8 @@ pub enum Role {
     },
     Class,
     Keep,
+    /// A list that is a quasi-identifier item by item.
+    Items,
     /// In no list: the entity, or the limits of personal_privacy.
     Unlisted,
 }
@@ -339,7 +341,9 @@ impl Request {
             }
             text
         };
-        format!("QUASI IDENTIFIERS ({})", list(self.quasi(), one))
+        let sets = self.roles.iter().filter(|(_, role)| *role == Role::Items);
+        let all = self.quasi().map(one).chain(sets.map(|(column, _)| quote(column)));
+        format!("QUASI IDENTIFIERS ({})", list(all, |text| text))
     }
 
     /// SENSITIVE, or nothing.

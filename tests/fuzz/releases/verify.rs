@@ -32,7 +32,7 @@ pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> St
 fn is_in_files(case: &Case, column: &str) -> bool {
     matches!(
         case.request.role(column),
-        Some(Role::Keep | Role::Class | Role::Sensitive { .. } | Role::Quasi { .. })
+        Some(Role::Keep | Role::Class | Role::Items | Role::Sensitive { .. } | Role::Quasi { .. })
     )
 }
 

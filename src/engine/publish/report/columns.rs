@@ -28,6 +28,11 @@ impl Facts<'_> {
             };
             generalization = Some(done);
             (Role::QuasiIdentifier, technique)
+        } else if let Some(i) = job.item_set(name) {
+            generalization = Some(self.of_items(i));
+            let technique =
+                "generalization item by item: lists become sets of labels, the same for an item in all rows";
+            (Role::ItemSet, technique)
         } else if let Some(identifier) = identifier {
             let technique = match identifier.secret {
                 Some(_) => "pseudonymization: a keyed hash (HMAC-SHA-256)",
@@ -99,6 +104,24 @@ impl Facts<'_> {
             rule,
             loss_by_generalization: column_loss(evaluator, classes, verdict, column).by_generalization,
             loss_by_suppression: verdict.suppressed as f64 / base.rows.max(1) as f64,
+        }
+    }
+
+    /// Returns the generalization of a column of sets of items, with its loss over the items of the released rows.
+    fn of_items(&self, column: usize) -> Generalization {
+        let (hierarchy, found) = (&self.job.item_sets[column].hierarchy, &self.release.items[column]);
+        let levels = (0..).zip(&found.labels_by_level).filter(|(_, labels)| **labels > 0);
+        let levels: Vec<String> = levels
+            .map(|(level, labels): (u8, _)| format!("{labels} of level {level}"))
+            .collect();
+        Generalization {
+            hierarchy: (!hierarchy.only_suppresses()).then(|| hierarchy.name().to_string()),
+            kind: hierarchy.kind().into(),
+            level: None,
+            top: hierarchy.height(),
+            rule: format!("labels: {}", levels.join(", ")),
+            loss_by_generalization: found.loss - found.loss_by_removal,
+            loss_by_suppression: found.loss_by_removal,
         }
     }
 

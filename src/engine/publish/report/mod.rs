@@ -52,7 +52,10 @@ impl Facts<'_> {
         let columns = self.columns();
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
-            let changed = matches!(column.role, Role::QuasiIdentifier | Role::DirectIdentifier);
+            let changed = matches!(
+                column.role,
+                Role::QuasiIdentifier | Role::ItemSet | Role::DirectIdentifier
+            );
             column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
         };
         let free_text: Vec<String> = columns.iter().filter(text).map(|c| c.name.clone()).collect();

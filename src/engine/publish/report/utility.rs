@@ -40,7 +40,8 @@ impl Facts<'_> {
             .class_label
             .iter()
             .filter(|class| !job.sensitive.iter().any(|s| s.column == **class));
-        let readings = quasi.chain(sensitive).chain(class.map(plain));
+        let items = job.item_sets.iter().map(|s| plain(&s.column));
+        let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
         let readings: Vec<Reading> = readings.filter(|r| job.releases(&r.column)).collect();
         let tables = Tables {
             session: &recounted.session,

@@ -2,7 +2,7 @@
 
 use crate::engine::Release;
 use crate::error::Result;
-use crate::folder::RandomizedColumn;
+use crate::folder::{ItemSetSummary, RandomizedColumn};
 use crate::session::answer::Answer;
 use crate::warning;
 use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
@@ -69,5 +69,22 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         let unmet = UInt64Array::from(vec![personal.limits_not_met]);
         columns.push(("limits_not_met", Arc::new(unmet), true));
     }
+    if release.is_some_and(|r| !r.items.is_empty()) {
+        let items = |r: &Release| r.items.iter().map(items).collect::<Vec<_>>().join("; ");
+        columns.push(("items", text(items), true));
+    }
     Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+/// Describes what a column of sets of items lost: `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
+fn items(set: &ItemSetSummary) -> String {
+    let levels = (0..).zip(&set.labels_by_level).filter(|(_, labels)| **labels > 0);
+    let levels: Vec<String> = levels
+        .map(|(level, labels): (u8, _)| format!("{labels} of level {level}"))
+        .collect();
+    let mut text = format!("{}: labels {}, loss {:.4}", set.column, levels.join(", "), set.loss);
+    if set.items_removed > 0 {
+        text += &format!(", {} items removed from {} rows", set.items_removed, set.rows_reduced);
+    }
+    text
 }

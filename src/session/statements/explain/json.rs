@@ -69,6 +69,12 @@ fn columns(job: &Job) -> Vec<Value> {
         }
         columns.push(column);
     }
+    for s in &job.item_sets {
+        let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
+        columns.push(json!({
+            "column": s.column, "role": "item-set", "hierarchy": s.hierarchy.name(), "levels": [low, high],
+        }));
+    }
     for s in &job.sensitive {
         columns.push(json!({
             "column": s.column, "role": "sensitive", "hierarchy": s.hierarchy.as_ref().map(|h| h.name()),

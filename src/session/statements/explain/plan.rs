@@ -43,6 +43,15 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
             ),
         );
     }
+    for s in &job.item_sets {
+        let (low, high) = s.levels.unwrap_or((0, s.hierarchy.height()));
+        let text = format!(
+            "{}: {}, levels {low} to {high}, item by item",
+            s.column,
+            s.hierarchy.name()
+        );
+        add("sets of items", text);
+    }
     for s in &job.sensitive {
         let fate = s.randomization.as_ref().map_or("kept".into(), ToString::to_string);
         let hierarchy = s.hierarchy.as_ref().map(|h| format!(", hierarchy {}", h.name()));
@@ -143,6 +152,13 @@ pub(super) fn monotonicity(job: &Job, constraint: &Constraint) -> Monotonicity {
 
 /// Describes a model: whether it is monotone, what it reads of a class, and whether it has a grouping of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
+    if constraint.model.item_bound().is_some() {
+        return format!(
+            "{}: rules out no class; decides about items, after the classes are chosen, by the sets of the rows that are \
+             released, in memory",
+            constraint.describe(&job.quasi_identifiers)
+        );
+    }
     let monotone = match monotonicity(job, constraint) {
         Monotonicity::Always => "monotone, also under suppression",
         Monotonicity::WithoutSuppression => "monotone only when nothing may be suppressed",
@@ -170,6 +186,7 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     };
     let mut read = match &constraint.attribute {
         Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
+        _ if constraint.model.item_bound().is_some() => "sets of items of released rows".into(),
         _ if reads.population => "rows of the population".into(),
         _ if reads.labels => format!("{counted} and what labels stand for"),
         _ => counted,

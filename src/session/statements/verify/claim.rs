@@ -20,11 +20,11 @@ impl AnonContext {
     /// Returns the claim that a VERIFY makes.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
         let source = self.source(&verify.source).await?;
-        let quasi_identifiers = self.quasi_identifiers(&verify.quasi_identifiers)?;
+        let (quasi_identifiers, item_sets) = self.quasi_identifiers(&verify.quasi_identifiers, source.rows.schema())?;
         let constraints = constraints(
             &self.registry(),
             &verify.satisfying,
-            &quasi_identifiers,
+            (&quasi_identifiers, &item_sets),
             &verify.sensitive,
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;

@@ -292,9 +292,11 @@ fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
         DataType::Time32(_) => Value::Int((small * 1_700) % 86_400),
         DataType::Time64(_) => Value::Int((small * 1_700_000_003) % 86_400_000_000),
         DataType::Duration(_) => Value::Int(small * 61),
-        DataType::List(_) | DataType::Struct(_) => {
-            Value::List(vec![Some(small as i64), draw.chance(70).then_some(small as i64 * 7)])
+        DataType::List(_) => {
+            let items = 0..draw.below(5);
+            Value::List(items.map(|_| draw.chance(90).then(|| draw.below(8) as i64)).collect())
         }
+        DataType::Struct(_) => Value::List(vec![Some(small as i64), draw.chance(70).then_some(small as i64 * 7)]),
         _ => Value::Text(text(draw, i)),
     }
 }

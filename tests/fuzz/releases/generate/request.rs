@@ -111,8 +111,36 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
             .roles
             .push(("extra".into(), draw.pick(&[Role::Keep, Role::Dropped]).clone()));
     }
+    if request.entity.is_none() && !is_personal {
+        items(draw, columns, &mut request);
+    }
     let way = way(draw, planned, &request);
     (request, way)
+}
+
+/// Makes some of the lists that are kept quasi-identifiers.
+fn items(draw: &mut Draw, columns: &[Column], request: &mut Request) {
+    let is_list = |name: &str| {
+        let column = columns.iter().find(|c| c.name == name);
+        column.is_some_and(|c| matches!(c.data_type, DataType::List(_)))
+    };
+    for (name, role) in request
+        .roles
+        .iter_mut()
+        .filter(|(name, role)| *role == Role::Keep && is_list(name))
+    {
+        if draw.chance(50) {
+            continue;
+        }
+        *role = Role::Items;
+        request.models.push(Model {
+            name: "km_anonymity".into(),
+            arguments: vec![draw.between(1, 4).to_string(), draw.between(1, 3).to_string()],
+            on: Some(name.clone()),
+            subset: vec![],
+            any: None,
+        });
+    }
 }
 
 fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
@@ -277,7 +305,7 @@ fn models(
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
         // What counts a population or the values under a label is refused by local recoding.
         let is_of_nodes = name == "profitability" || is_of_population(name);
-        let refused = name == "personal_privacy" || (is_local && is_of_nodes);
+        let refused = ["personal_privacy", "km_anonymity"].contains(&name) || (is_local && is_of_nodes);
         if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
             continue;
         }

@@ -6,6 +6,7 @@ pub mod cell;
 mod classes;
 mod cover;
 mod figures;
+mod items;
 pub mod ladder;
 mod metrics;
 pub mod models;
@@ -23,6 +24,7 @@ use table::{Judged, Rows};
 pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failure> {
     let rows = decoded(scene, leaves);
     columns(case, scene, &rows)?;
+    items::check(case, scene, &rows)?;
     let judged = Judged::new(case, scene, &rows, leaves.untyped, leaves.no_null);
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
@@ -185,7 +187,8 @@ impl Judged<'_> {
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
     let judged = Judged::nothing(case, scene);
-    if source.len == 0 {
+    // Items can be infeasible where classes are not.
+    if source.len == 0 || case.request.roles.iter().any(|(_, role)| *role == Role::Items) {
         return Ok(());
     }
     let whole = judged.whole(&scene.table);

@@ -85,6 +85,8 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     let here = |value: &Seen| counts.get(value).copied().unwrap_or(0);
     match model.name.as_str() {
         "k_anonymity" => (f >= n).into(),
+        // It rules out no class: its lists are judged by themselves.
+        "km_anonymity" => Verdict::Holds,
         "k_map" => (people.unwrap_or(0) >= n).into(),
         "max_risk" => (d <= n * f).into(),
         "l_diversity" | "p_sensitive" => (counts.len() as i128 >= n).into(),

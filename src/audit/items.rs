@@ -1,0 +1,37 @@
+//! Checks that lists are sets: the order of a row's items, and how often it has them, would tell more than which it has.
+
+use super::check::none_of;
+use super::claim::Claim;
+use super::tables::CHECKED;
+use crate::engine::count;
+use crate::error::Result;
+use crate::folder::{Check, Role};
+use crate::quoting::quote;
+use datafusion::prelude::SessionContext;
+
+/// Returns one check for every column of lists that the manifest, or a model of the statement, calls sets of items.
+pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
+    let mut columns = claim
+        .evidence
+        .as_ref()
+        .map_or(vec![], |e| e.manifest.columns_of(Role::ItemSet));
+    let about = claim.constraints.iter().filter(|c| c.model.item_bound().is_some());
+    for column in about.filter_map(|c| c.attribute.as_ref()) {
+        if !columns.contains(column) {
+            columns.push(column.clone());
+        }
+    }
+    let mut checks = vec![];
+    for column in columns {
+        let (items, table) = (quote(&column), quote(CHECKED));
+        let sql = format!(
+            "SELECT count(*) FROM {table} WHERE ({items} IS DISTINCT FROM array_sort(array_distinct({items}))) \
+             OR array_position({items}, NULL) IS NOT NULL"
+        );
+        checks.push(none_of(
+            format!("lists of {column} that are no ascending sets"),
+            count(session, &sql).await?,
+        ));
+    }
+    Ok(checks)
+}

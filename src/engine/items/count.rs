@@ -1,0 +1,140 @@
+//! Counts the distinct sets of items of the released rows, in memory.
+
+use crate::engine::apply::{plan, recoding_among};
+use crate::engine::decide::Decision;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{Interner, ranked};
+use crate::items::ItemSets;
+use crate::job::Job;
+use crate::recode::{ColumnTreatment, Items, Released, item_type};
+use arrow::array::ArrayRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::execute_stream_partitioned;
+use futures::StreamExt;
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// About the bytes of a set beside its items: its place in the hash table, in the sorted list, and under a cut.
+const ENTRY: usize = 160;
+/// The bytes of an item of a set: in the set, in the list of the sets that have it, and its label.
+const ITEM: usize = 12;
+
+/// The sets of a column.
+pub(super) struct Counted {
+    /// The distinct items, ascending. The position of an item is its code.
+    pub(super) items: ArrayRef,
+    pub(super) sets: ItemSets,
+    /// The number of items that are NULL.
+    pub(super) nulls: u64,
+    /// The memory of the sets.
+    pub(super) memory: MemoryReservation,
+}
+
+/// Counts all columns of sets in one scan. Fails with `ErrorKind::Resources` if the sets do not fit the memory limit.
+pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>> {
+    let columns = job.item_sets.iter().map(|s| Released {
+        name: s.column.clone(),
+        treatment: ColumnTreatment::Keep,
+    });
+    // A suppressed row is left out, also if it stays in the release.
+    let recoding = recoding_among(job, decision, &decision.verdict.kept, false, columns.collect())?;
+    let rows = plan::recoded(&job.source.rows, Arc::new(recoding)).await?;
+    let context = Arc::new(job.source.rows.task_ctx());
+    let schema = rows.schema();
+    let tallies = job.item_sets.iter().map(|s| {
+        let item = item_type(schema.field_with_name(&s.column)?.data_type())?;
+        Ok(Mutex::new(Tally {
+            column: s.column.clone(),
+            items: Interner::new(&item)?,
+            sets: HashMap::new(),
+            bytes: 0,
+            nulls: 0,
+            memory: MemoryConsumer::new("anonsql items").register(context.memory_pool()),
+        }))
+    });
+    let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
+    let streams = execute_stream_partitioned(rows, context).map_err(Error::from_data)?;
+    let mut tasks = JoinSet::new();
+    for mut stream in streams {
+        let tallies = Arc::clone(&tallies);
+        tasks.spawn(async move {
+            while let Some(batch) = stream.next().await {
+                let batch = batch.map_err(Error::from_data)?;
+                tallies.iter().try_for_each(|tally| tally.lock().add(&batch))?;
+                tokio::task::consume_budget().await;
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.map_err(|e| Error::from_task("a scan task", &e))??;
+    }
+    let tallies = Arc::into_inner(tallies).ok_or_else(|| Error::internal("a scan goes on after its end"))?;
+    tallies.into_iter().map(|tally| tally.into_inner().finish()).collect()
+}
+
+struct Tally {
+    column: String,
+    items: Interner,
+    /// The rows of each set of codes, which ascend.
+    sets: HashMap<Vec<u32>, u64>,
+    bytes: usize,
+    nulls: u64,
+    memory: MemoryReservation,
+}
+
+impl Tally {
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let lists = batch.column_by_name(&self.column);
+        let lists = lists.ok_or_else(|| Error::internal("a counted column is missing"))?;
+        let Items { items, counts, nulls } = Items::of(lists, |_| true)?;
+        self.nulls += nulls;
+        let codes = self.items.intern(&items)?;
+        let mut start = 0;
+        for count in counts.into_iter().flatten() {
+            let mut set = codes[start..start + count].to_vec();
+            start += count;
+            set.sort_unstable();
+            set.dedup();
+            let size = ENTRY + ITEM * set.len();
+            let rows = self.sets.entry(set).or_insert_with(|| {
+                self.bytes += size;
+                0
+            });
+            *rows += 1;
+        }
+        // The sorted items are a copy.
+        let held = self.memory.try_resize(self.bytes + 2 * self.items.bytes());
+        held.map_err(|_| too_many(&self.column))
+    }
+
+    fn finish(self) -> Result<Counted> {
+        let values = self.items.into_values()?;
+        let (sorted, ranks) = ranked(std::slice::from_ref(&values))?;
+        let sets = self.sets.into_iter().map(|(set, rows)| {
+            let mut set: Vec<u32> = set.iter().map(|code| ranks[*code as usize]).collect();
+            set.sort_unstable();
+            (set, rows)
+        });
+        Ok(Counted {
+            sets: ItemSets::new(sets.collect()),
+            items: sorted.into_iter().next().unwrap_or(values),
+            nulls: self.nulls,
+            memory: self.memory,
+        })
+    }
+}
+
+/// Returns the error for sets that do not fit the memory limit.
+pub(super) fn too_many(column: &str) -> Error {
+    Error::new(
+        ErrorKind::Resources,
+        format!(
+            "column {column}: its distinct sets of items, and the combinations that km_anonymity counts in them, are held in \
+             memory, and the memory limit is reached; raise the limit, ask for a smaller m, or release fewer items a row"
+        ),
+    )
+}

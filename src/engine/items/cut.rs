@@ -1,0 +1,110 @@
+//! Chooses the cut of one column of sets of items, and says what it loses.
+
+use super::count::{Counted, too_many};
+use crate::engine::decide::GeneralizedItems;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::ItemSetSummary;
+use crate::hierarchy::{Cover, Coverage, OnUnmapped};
+use crate::items::{Chosen, ItemBound, ItemTree, Request, choose};
+use crate::job::{ItemSet, Job};
+use crate::recode::ItemRecoding;
+use arrow::array::StringArray;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Returns the recoding of the items of a column. Fails as infeasible if no cut holds every model ON the column while at
+/// most `removable` rows lose items.
+pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
+    let (column, hierarchy) = (&set.column, &set.hierarchy);
+    let own = |e: Error| e.context(format!("column {column}"));
+    let Counted {
+        items,
+        sets,
+        nulls,
+        memory,
+    } = counted;
+    let lookup = Arc::new(hierarchy.bind(Arc::clone(&items)).map_err(own)?);
+    let weights = sets.weights(items.len());
+    let coverage = Coverage {
+        rows_null: nulls,
+        ..lookup.coverage(&weights)?
+    };
+    hierarchy.admit(column, &coverage)?;
+    let (low, high) = set.levels.unwrap_or((0, lookup.top()));
+    let suppresses = hierarchy.on_unmapped() == OnUnmapped::Suppress;
+    let tree = ItemTree::new(&lookup, (low, high.min(lookup.top())), suppresses)?;
+
+    let models = job.constraints.iter().filter(|c| c.attribute.as_ref() == Some(column));
+    let models: Vec<(ItemBound, String)> = models
+        .filter_map(|c| Some((c.model.item_bound()?, c.describe(&job.quasi_identifiers))))
+        .collect();
+    let bounds: Vec<ItemBound> = models.iter().map(|(bound, _)| *bound).collect();
+    let request = Request {
+        tree: &tree,
+        sets: &sets,
+        bounds: &bounds,
+        removable,
+    };
+    let held = memory.size();
+    let reserve = |bytes: usize| memory.try_resize(held + bytes).map_err(|_| too_many(column));
+    let Some(Chosen { cut, optimal }) = choose(&request, &reserve)? else {
+        let models: Vec<String> = models.into_iter().map(|(_, name)| name).collect();
+        let unknown = match coverage.rows_unmapped {
+            0 => String::new(),
+            _ if suppresses => format!(
+                ", and the hierarchy removes {} values that it does not know",
+                coverage.values_unmapped
+            ),
+            _ => String::new(),
+        };
+        return Err(Error::infeasible(format!(
+            "{} cannot hold: some labels are in too few rows however the items are generalized, and at most {removable} rows \
+             may lose items{unknown}; allow more with SUPPRESSING AT MOST, or let LEVELS reach higher",
+            models.join(" AND ")
+        )));
+    };
+
+    // Only labels that rows have are released, or named.
+    let level_of = |item: usize| tree.level_of(&cut, item as u32);
+    let mut levels: BTreeMap<String, u8> = BTreeMap::new();
+    let text = |item: usize| Some(&tree.labels()[tree.label(&cut, item as u32)? as usize]);
+    for item in 0..items.len() {
+        if let (Some(text), Some(level)) = (text(item), level_of(item)) {
+            let known = levels.entry(text.clone()).or_insert(level);
+            *known = level.min(*known);
+        }
+    }
+    let labels = StringArray::from_iter_values(levels.keys());
+    let place: BTreeMap<&String, u32> = levels.keys().zip(0..).collect();
+    let label_of: Vec<Option<u32>> = (0..items.len()).map(|item| place.get(text(item)?).copied()).collect();
+    let cover = Cover::new(Arc::clone(&lookup), labels.clone())?;
+    let is_own = |item: usize, label: u32| level_of(item) == Some(0) || cover.covers(item as u32, label);
+    if !label_of
+        .iter()
+        .enumerate()
+        .all(|(item, label)| label.is_none_or(|label| is_own(item, label)))
+    {
+        return Err(Error::new(
+            ErrorKind::Verification,
+            format!(
+                "a label of column {column} does not cover an item that it would be released for; nothing was published"
+            ),
+        ));
+    }
+    let mut labels_by_level = vec![0; usize::from(lookup.top()) + 1];
+    levels
+        .values()
+        .for_each(|level| labels_by_level[usize::from(*level)] += 1);
+    Ok(GeneralizedItems {
+        summary: ItemSetSummary {
+            column: column.clone(),
+            labels_by_level,
+            items_removed: label_of.iter().filter(|label| label.is_none()).count() as u64,
+            rows_reduced: sets.reduced(&cut),
+            loss: tree.mean_loss(&cut, &weights),
+            loss_by_removal: tree.removed_loss(&cut, &weights),
+            optimal,
+        },
+        recoding: Arc::new(ItemRecoding::new(column, items, labels, label_of)),
+    })
+}

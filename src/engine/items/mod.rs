@@ -1,0 +1,36 @@
+//! Between the decision and the second scan: what becomes of the items in columns of lists.
+//!
+//! The classes do not contain these columns, so the decision about them comes first. The sets of the rows that it
+//! releases are then counted in a scan of their own, and the cut of each item hierarchy is chosen for these rows: rows
+//! that are suppressed protect nobody. Suppressed rows that stay have no list.
+
+mod count;
+mod cut;
+
+use super::decide::Decision;
+use super::observe::{Observer, Phase};
+use crate::error::Result;
+use crate::job::Job;
+use crate::pool::blocking;
+use crate::search::Oracle;
+use std::sync::Arc;
+
+/// Returns the decision with the recoding of every column of sets of items.
+pub(super) async fn with_items(job: &Arc<Job>, decision: Decision, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    if job.item_sets.is_empty() {
+        return Ok(decision);
+    }
+    observer.begin(Phase::Measure);
+    let counted = count::count(job, &decision).await?;
+    let removable = decision.evaluator.suppression_limit();
+    let own = Arc::clone(job);
+    let cuts = move || {
+        let sets = own.item_sets.iter().zip(counted);
+        sets.map(|(set, counted)| cut::cut(&own, set, counted, removable))
+            .collect()
+    };
+    Ok(Decision {
+        items: blocking("generalizing items", cuts).await?,
+        ..decision
+    })
+}

@@ -1,0 +1,61 @@
+//! The choice of a cut: the least loss among what the algorithms find.
+
+use super::Reserve;
+use super::mend::mend;
+use super::optimum::optimum;
+use super::relax::relax;
+use super::request::Request;
+use super::tree::Cut;
+use crate::error::Result;
+
+/// A cut that holds every promise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// The cut.
+    pub cut: Cut,
+    /// Whether no cut that removes nothing loses less.
+    pub optimal: bool,
+}
+
+/// Returns the cut that loses least of those that are found; `None` if there is none.
+pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
+    let Request {
+        tree, sets, removable, ..
+    } = *request;
+    let bottom = tree.bottom();
+    if sets.reduced(&bottom) > removable {
+        return Ok(None);
+    }
+    let mut found: Vec<Chosen> = vec![];
+    let best = optimum(request, reserve)?;
+    // Where all cuts were tried, the algorithm is needed for what it can remove.
+    let removals: &[u64] = match (&best, removable) {
+        (Some(_), 0) => &[],
+        (Some(_), _) => &[removable],
+        (None, 0) => &[0],
+        (None, _) => &[removable, 0],
+    };
+    let optimal = best.is_some();
+    found.extend(best.flatten().map(|cut| Chosen { cut, optimal }));
+    for removable in removals {
+        let request = Request {
+            removable: *removable,
+            ..*request
+        };
+        if let Some(cut) = mend(&request, reserve)? {
+            found.push(Chosen {
+                cut: relax(&request, cut, reserve)?,
+                optimal,
+            });
+        }
+    }
+    if sets.rows() <= removable {
+        found.push(Chosen {
+            cut: Cut(vec![None; tree.items()]),
+            optimal,
+        });
+    }
+    let weights = sets.weights(tree.items());
+    // Of equal losses, the first: its labels are those of an optimum.
+    Ok(found.into_iter().min_by_key(|chosen| tree.loss(&chosen.cut, &weights)))
+}

@@ -1,0 +1,230 @@
+//! Apriori-based anonymization: combinations of one item, then of two, and so on; each that too few rows have is mended
+//! where that costs least.
+//!
+//! **Interpretation.** The paper generalizes the items of a combination and leaves open which ancestors are tried: here
+//! all, in the order of their costs, which are exact. Beside that, the label of one item may be removed from all sets,
+//! as long as no more rows lose items than the request allows. What holds for fewer items still holds when more are
+//! mended: a label that replaces others is in every row that one of them was in, and a label that is removed leaves the
+//! rows of all others as they are.
+
+use super::request::Request;
+use super::sets::{ItemSets, supports, unpacked};
+use super::tree::Cut;
+use super::{ItemBound, Reserve};
+use crate::error::Result;
+use crate::pool::check_cancelled;
+use hashbrown::HashMap;
+use std::rc::Rc;
+
+/// Returns a cut that holds every bound; `None` if the algorithm finds none.
+pub(super) fn mend(request: &Request, reserve: Reserve) -> Result<Option<Cut>> {
+    let mut mending = Mending::new(request);
+    for bound in request.bounds {
+        for size in 1..=bound.size {
+            loop {
+                let rare = mending.rare(*bound, size, reserve)?;
+                if rare.is_empty() {
+                    break;
+                }
+                for items in rare {
+                    check_cancelled()?;
+                    if !mending.raise(&items, bound.k) {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+    Ok(Some(mending.cut))
+}
+
+struct Mending<'a> {
+    request: &'a Request<'a>,
+    cut: Cut,
+    /// By set: whether its rows have lost an item.
+    is_reduced: Vec<bool>,
+    reduced: u64,
+    weights: Vec<u64>,
+    postings: Vec<Vec<u32>>,
+    /// The sets with an item of a node, as far as they were needed.
+    known: HashMap<(u8, u32), Rc<Vec<u32>>>,
+}
+
+/// A way to mend a combination.
+enum Change {
+    /// The nodes that take the place of what is under them.
+    Raise(Vec<(u8, u32)>),
+    /// The node whose items are removed.
+    Remove((u8, u32)),
+}
+
+impl<'a> Mending<'a> {
+    fn new(request: &'a Request<'a>) -> Self {
+        let (tree, sets) = (request.tree, request.sets);
+        let cut = tree.bottom();
+        let loses = |(set, _): &(Vec<u32>, u64)| set.iter().any(|item| cut.0[*item as usize].is_none());
+        Self {
+            is_reduced: sets.iter().map(loses).collect(),
+            reduced: sets.reduced(&cut),
+            weights: sets.weights(tree.items()),
+            postings: sets.postings(tree.items()),
+            known: HashMap::new(),
+            request,
+            cut,
+        }
+    }
+
+    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. An item stands for each label.
+    fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
+        let tree = self.request.tree;
+        let released: ItemSets = self.request.sets.under(tree, &self.cut);
+        let counts = supports(&released, size, None, reserve)?;
+        let rare = counts.into_iter().filter(|(_, rows)| *rows < bound.k);
+        let mut rare: Vec<u128> = rare.map(|(packed, _)| packed).collect();
+        rare.sort_unstable();
+        let mut of_label = vec![0; tree.labels().len()];
+        for item in 0..tree.items() as u32 {
+            // An item that no row has would stand for nothing.
+            let label = tree.label(&self.cut, item).filter(|_| self.weights[item as usize] > 0);
+            label.into_iter().for_each(|label| of_label[label as usize] = item);
+        }
+        let items = |packed: u128| unpacked(packed, size).map(|label| of_label[label as usize]).collect();
+        Ok(rare.into_iter().map(items).collect())
+    }
+
+    /// Mends the combination of the labels of these items, unless an earlier one has mended it. Returns false if nothing
+    /// mends it.
+    fn raise(&mut self, items: &[u32], k: u64) -> bool {
+        let tree = self.request.tree;
+        let own: Option<Vec<(u8, u32)>> = items.iter().map(|item| tree.node(&self.cut, *item)).collect();
+        let Some(own) = own else {
+            return true;
+        };
+        let distinct = self.outermost(items, &own);
+        if distinct.len() < items.len() || self.suffice(&distinct, k) {
+            return true;
+        }
+        let mut ways: Vec<(u128, Change)> = vec![];
+        let mut costs: HashMap<(u8, u32), u128> = HashMap::new();
+        let mut levels: Vec<u8> = own.iter().map(|(level, _)| *level).collect();
+        while self.next(&mut levels, &own) {
+            let raised = items.iter().zip(&levels);
+            let raised = raised.map(|(item, level)| (*level, tree.level(*level).node[*item as usize]));
+            let nodes = self.outermost(items, &raised.collect::<Vec<_>>());
+            let cost = |node: &(u8, u32)| self.cost(*node, |item| tree.level(node.0).loss[item as usize]);
+            let cost = nodes
+                .iter()
+                .map(|node| *costs.entry(*node).or_insert_with(|| cost(node)))
+                .sum();
+            ways.push((cost, Change::Raise(nodes)));
+        }
+        for node in own {
+            ways.push((self.cost(node, |_| tree.span), Change::Remove(node)));
+        }
+        // Equal costs stay in this order: what is least raised, and what is removed last.
+        ways.sort_by_key(|(cost, _)| *cost);
+        for (_, change) in ways {
+            match change {
+                Change::Raise(nodes) if nodes.len() < items.len() || self.suffice(&nodes, k) => {
+                    nodes.into_iter().for_each(|node| self.replace(node));
+                    return true;
+                }
+                Change::Remove(node) if self.remove(node) => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Advances to the next choice of levels, the last item's first. Returns false after the last choice.
+    fn next(&self, levels: &mut [u8], own: &[(u8, u32)]) -> bool {
+        for (level, (least, _)) in levels.iter_mut().zip(own).rev() {
+            if *level < self.request.tree.top() {
+                *level += 1;
+                return true;
+            }
+            *level = *least;
+        }
+        false
+    }
+
+    /// Returns the nodes of these items that are under no other of them, each once.
+    fn outermost(&self, items: &[u32], nodes: &[(u8, u32)]) -> Vec<(u8, u32)> {
+        let tree = self.request.tree;
+        let covers = |i: usize, j: usize| {
+            let (level, node) = nodes[i];
+            level >= nodes[j].0 && tree.level(level).node[items[j] as usize] == node
+        };
+        let is_outermost = |j: &usize| {
+            let mut others = (0..nodes.len()).filter(|i| i != j);
+            !others.any(|i| covers(i, *j) && (i < *j || !covers(*j, i)))
+        };
+        (0..nodes.len()).filter(is_outermost).map(|j| nodes[j]).collect()
+    }
+
+    /// Returns what it costs if every item of a node gets this loss.
+    fn cost(&self, node: (u8, u32), loss: impl Fn(u32) -> u64) -> u128 {
+        let tree = self.request.tree;
+        let present = tree.present(&self.cut, node);
+        let more = present.map(|item| {
+            let more = loss(item).saturating_sub(tree.loss_of(&self.cut, item));
+            u128::from(more) * u128::from(self.weights[item as usize])
+        });
+        more.sum()
+    }
+
+    /// Returns true if at least k rows have an item of each of these nodes.
+    fn suffice(&mut self, nodes: &[(u8, u32)], k: u64) -> bool {
+        let mut lists: Vec<Rc<Vec<u32>>> = nodes.iter().map(|node| self.sets_of(*node)).collect();
+        lists.sort_by_key(|list| list.len());
+        let Some((first, others)) = lists.split_first() else {
+            return false;
+        };
+        let has_all = |set: &&u32| others.iter().all(|list| list.binary_search(set).is_ok());
+        let mut rows = 0;
+        first.iter().filter(has_all).any(|set| {
+            rows += self.request.sets.get(*set).1;
+            rows >= k
+        })
+    }
+
+    /// Returns the numbers of the sets with an item of a node that is not removed, ascending.
+    fn sets_of(&mut self, node: (u8, u32)) -> Rc<Vec<u32>> {
+        if let Some(known) = self.known.get(&node) {
+            return Rc::clone(known);
+        }
+        let present = self.request.tree.present(&self.cut, node);
+        let mut sets: Vec<u32> = present
+            .flat_map(|item| self.postings[item as usize].iter().copied())
+            .collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let sets = Rc::new(sets);
+        self.known.insert(node, Rc::clone(&sets));
+        sets
+    }
+
+    /// Puts a node in the place of everything under it.
+    fn replace(&mut self, node: (u8, u32)) {
+        let present: Vec<u32> = self.request.tree.present(&self.cut, node).collect();
+        present
+            .iter()
+            .for_each(|item| self.cut.0[*item as usize] = Some(node.0));
+    }
+
+    /// Removes the items of a node. Returns false, and removes nothing, if too many rows would lose items.
+    fn remove(&mut self, node: (u8, u32)) -> bool {
+        let sets = self.sets_of(node);
+        let kept = sets.iter().filter(|set| !self.is_reduced[**set as usize]);
+        let reduced = self.reduced + kept.map(|set| self.request.sets.get(*set).1).sum::<u64>();
+        if reduced > self.request.removable {
+            return false;
+        }
+        self.reduced = reduced;
+        sets.iter().for_each(|set| self.is_reduced[*set as usize] = true);
+        let present: Vec<u32> = self.request.tree.present(&self.cut, node).collect();
+        present.iter().for_each(|item| self.cut.0[*item as usize] = None);
+        self.known.clear();
+        true
+    }
+}

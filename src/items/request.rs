@@ -1,0 +1,18 @@
+//! What is asked of a cut.
+
+use super::ItemBound;
+use super::sets::ItemSets;
+use super::tree::ItemTree;
+
+/// What a cut has to hold, and of which rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The item hierarchy.
+    pub tree: &'a ItemTree,
+    /// The sets of the rows that are released.
+    pub sets: &'a ItemSets,
+    /// The promises, all of which must hold.
+    pub bounds: &'a [ItemBound],
+    /// The most rows that may lose items.
+    pub removable: u64,
+}

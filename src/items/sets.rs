@@ -1,0 +1,158 @@
+//! The distinct sets of items of a column with their rows, and the rows of combinations of labels.
+
+use super::tree::{Cut, ItemTree};
+use super::{ItemBound, MOST_KNOWN, Reserve};
+use crate::error::Result;
+use crate::pool::check_cancelled;
+use hashbrown::{HashMap, HashSet};
+
+/// The bytes of one counted combination, with what a hash table leaves free.
+const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
+
+/// The distinct sets of items, each ascending and without duplicates, with the number of rows that have it.
+#[derive(Debug, Default)]
+pub struct ItemSets(Vec<(Vec<u32>, u64)>);
+
+impl ItemSets {
+    /// Returns these sets in ascending order. Empty sets are left out: they tell of no item.
+    pub fn new(mut sets: Vec<(Vec<u32>, u64)>) -> Self {
+        sets.retain(|(items, _)| !items.is_empty());
+        sets.sort_unstable();
+        sets.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 += next.1;
+            }
+            is_same
+        });
+        Self(sets)
+    }
+
+    /// Returns the sets with their rows.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(Vec<u32>, u64)> {
+        self.0.iter()
+    }
+
+    /// Returns the set with this number.
+    pub(super) fn get(&self, number: u32) -> &(Vec<u32>, u64) {
+        &self.0[number as usize]
+    }
+
+    /// Returns the rows with at least one item.
+    pub fn rows(&self) -> u64 {
+        self.0.iter().map(|(_, rows)| rows).sum()
+    }
+
+    /// Returns the number of rows of each of so many items.
+    pub fn weights(&self, items: usize) -> Vec<u64> {
+        let mut weights = vec![0; items];
+        for (set, rows) in &self.0 {
+            set.iter().for_each(|item| weights[*item as usize] += rows);
+        }
+        weights
+    }
+
+    /// Returns the numbers of the sets of each of so many items, ascending.
+    pub(super) fn postings(&self, items: usize) -> Vec<Vec<u32>> {
+        let mut postings = vec![vec![]; items];
+        for (number, (set, _)) in (0..).zip(&self.0) {
+            set.iter().for_each(|item| postings[*item as usize].push(number));
+        }
+        postings
+    }
+
+    /// Returns the number of rows that lose an item in a cut.
+    pub fn reduced(&self, cut: &Cut) -> u64 {
+        let loses = |set: &[u32]| set.iter().any(|item| cut.0[*item as usize].is_none());
+        self.0.iter().filter(|(set, _)| loses(set)).map(|(_, rows)| rows).sum()
+    }
+
+    /// Returns true if every combination that occurs under a cut has the rows of every bound.
+    pub(super) fn hold(&self, tree: &ItemTree, cut: &Cut, bounds: &[ItemBound], reserve: Reserve) -> Result<bool> {
+        let released = released(tree, cut, self.0.iter());
+        let most = bounds.iter().map(|b| b.size).max().unwrap_or(0);
+        for size in 1..=most {
+            let k = bounds.iter().filter(|b| b.size >= size).map(|b| b.k).max().unwrap_or(0);
+            if supports(&released, size, None, reserve)?.values().any(|rows| *rows < k) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the sets of labels under a cut.
+    pub(super) fn under(&self, tree: &ItemTree, cut: &Cut) -> Self {
+        released(tree, cut, self.0.iter())
+    }
+}
+
+/// Returns the sets of labels of these sets under a cut.
+pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item = &'a (Vec<u32>, u64)>) -> ItemSets {
+    let one = |(set, rows): &(Vec<u32>, u64)| {
+        let mut labels: Vec<u32> = set.iter().filter_map(|item| tree.label(cut, *item)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        (labels, *rows)
+    };
+    ItemSets::new(sets.map(one).collect())
+}
+
+/// Returns the number of rows of every combination of `size` labels that a row has, packed. With `among`, only
+/// combinations with one of these labels are counted.
+pub(super) fn supports(
+    sets: &ItemSets,
+    size: usize,
+    among: Option<&HashSet<u32>>,
+    reserve: Reserve,
+) -> Result<HashMap<u128, u64>> {
+    debug_assert!(size <= MOST_KNOWN, "combinations are packed in one word");
+    let mut counts: HashMap<u128, u64> = HashMap::new();
+    let mut reserved = 0;
+    for (labels, rows) in sets.iter() {
+        check_cancelled()?;
+        let wanted: Vec<bool> = labels
+            .iter()
+            .map(|l| among.is_none_or(|among| among.contains(l)))
+            .collect();
+        let mut full = Ok(());
+        let mut each = |packed| {
+            *counts.entry(packed).or_default() += rows;
+            if counts.capacity() > reserved && full.is_ok() {
+                reserved = counts.capacity();
+                full = reserve(reserved * BYTES);
+            }
+            full.is_ok()
+        };
+        combinations((labels, &wanted), size, (0, false), &mut each);
+        full?;
+    }
+    Ok(counts)
+}
+
+/// Calls `each` with every combination of `size` labels, of which one is wanted, packed behind the labels of `before`,
+/// until it returns false. `before` says whether it has a wanted label. Returns false if `each` did.
+fn combinations(
+    (labels, wanted): (&[u32], &[bool]),
+    size: usize,
+    (before, has): (u128, bool),
+    each: &mut impl FnMut(u128) -> bool,
+) -> bool {
+    if size == 0 {
+        return each(before);
+    }
+    let firsts = labels.len().saturating_sub(size - 1);
+    (0..firsts).filter(|i| size > 1 || has || wanted[*i]).all(|i| {
+        let packed = before << 32 | u128::from(labels[i]);
+        combinations(
+            (&labels[i + 1..], &wanted[i + 1..]),
+            size - 1,
+            (packed, has || wanted[i]),
+            each,
+        )
+    })
+}
+
+/// Returns the labels of a packed combination of `size` labels.
+pub(super) fn unpacked(packed: u128, size: usize) -> impl Iterator<Item = u32> {
+    (0..size).rev().map(move |i| (packed >> (32 * i)) as u32)
+}

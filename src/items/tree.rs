@@ -1,0 +1,167 @@
+//! The item hierarchy bound to the items of a column, and cuts of it.
+
+use crate::error::Result;
+use crate::hierarchy::Lookup;
+use arrow::array::{Array, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+
+/// The levels of an item hierarchy that may be used, over the codes of the items.
+#[derive(Debug)]
+pub struct ItemTree {
+    pub(super) levels: Vec<TreeLevel>,
+    /// The texts of all labels, ascending by their bytes.
+    labels: Vec<String>,
+    /// The loss of an item that is removed: as much as that of the hierarchy's top.
+    pub(super) span: u64,
+    /// By item: whether the hierarchy does not know it and says that it is suppressed.
+    is_unknown: Vec<bool>,
+    lowest: u8,
+}
+
+/// One level: the nodes of the tree, each with the items under it.
+#[derive(Debug)]
+pub(super) struct TreeLevel {
+    /// By item: its node.
+    pub(super) node: Vec<u32>,
+    /// By item: the position of its label's text.
+    label: Vec<u32>,
+    /// By item: the leaves under its node beside itself.
+    pub(super) loss: Vec<u64>,
+    /// By node: the items under it.
+    pub(super) members: Vec<Vec<u32>>,
+}
+
+/// By item: the level of its label among those that may be used, or `None` if the item is removed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cut(pub(super) Vec<Option<u8>>);
+
+impl ItemTree {
+    /// Returns the tree of the levels `low` to `high` of a lookup table. Items that the hierarchy does not map are
+    /// removed if `suppress_unmapped`.
+    pub fn new(lookup: &Lookup, (low, high): (u8, u8), suppress_unmapped: bool) -> Result<Self> {
+        let mut texts = vec![];
+        for level in low..=high {
+            let labels = cast(&lookup.level(level).labels, &DataType::Utf8)?;
+            texts.push(
+                labels
+                    .as_string::<i32>()
+                    .iter()
+                    .map(|t| t.unwrap_or_default().to_string())
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let mut labels: Vec<String> = texts.iter().flatten().cloned().collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let place = |text: &String| labels.partition_point(|l| l < text) as u32;
+        let level = |(level, texts): (u8, &Vec<String>)| {
+            let own = lookup.level(level);
+            let places: Vec<u32> = texts.iter().map(place).collect();
+            let mut members = vec![vec![]; own.labels.len()];
+            for (item, node) in (0..).zip(&own.codes) {
+                members[*node as usize].push(item);
+            }
+            let beside = |node: &u32| own.leaves[*node as usize].saturating_sub(1);
+            TreeLevel {
+                label: own.codes.iter().map(|node| places[*node as usize]).collect(),
+                loss: own.codes.iter().map(beside).collect(),
+                node: own.codes.clone(),
+                members,
+            }
+        };
+        Ok(Self {
+            levels: (low..=high).zip(&texts).map(level).collect(),
+            span: lookup.total_leaves().saturating_sub(1).max(1),
+            is_unknown: (0..lookup.values().len())
+                .map(|item| suppress_unmapped && lookup.is_unmapped(item))
+                .collect(),
+            lowest: low,
+            labels,
+        })
+    }
+
+    /// Returns the texts of the labels, ascending by their bytes.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// Returns the number of items.
+    pub fn items(&self) -> usize {
+        self.is_unknown.len()
+    }
+
+    /// Returns the most specific cut.
+    pub(super) fn bottom(&self) -> Cut {
+        Cut(self.is_unknown.iter().map(|unknown| (!unknown).then_some(0)).collect())
+    }
+
+    /// Returns the highest level as a position among those that may be used.
+    pub(super) fn top(&self) -> u8 {
+        (self.levels.len() - 1) as u8
+    }
+
+    pub(super) fn level(&self, level: u8) -> &TreeLevel {
+        &self.levels[usize::from(level)]
+    }
+
+    /// Returns the node of an item in a cut; `None` if the item is removed.
+    pub(super) fn node(&self, cut: &Cut, item: u32) -> Option<(u8, u32)> {
+        let level = cut.0[item as usize]?;
+        Some((level, self.level(level).node[item as usize]))
+    }
+
+    /// Returns the items of a node that a cut does not remove.
+    pub(super) fn present<'a>(&'a self, cut: &'a Cut, (level, node): (u8, u32)) -> impl Iterator<Item = u32> + 'a {
+        let members = self.level(level).members[node as usize].iter().copied();
+        members.filter(|item| cut.0[*item as usize].is_some())
+    }
+
+    /// Returns the position of an item's label among [`ItemTree::labels`]; `None` if the item is removed.
+    pub fn label(&self, cut: &Cut, item: u32) -> Option<u32> {
+        let level = cut.0[item as usize]?;
+        Some(self.level(level).label[item as usize])
+    }
+
+    /// Returns the level of an item's label in the hierarchy; `None` if the item is removed.
+    pub fn level_of(&self, cut: &Cut, item: u32) -> Option<u8> {
+        cut.0[item as usize].map(|level| level + self.lowest)
+    }
+
+    /// Returns the loss of one item in a cut, from 0 to `span`.
+    pub(super) fn loss_of(&self, cut: &Cut, item: u32) -> u64 {
+        match cut.0[item as usize] {
+            Some(level) => self.level(level).loss[item as usize],
+            None => self.span,
+        }
+    }
+
+    /// Returns the sum of the losses of all items of all rows, exactly. `weights` are the rows of each item.
+    pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
+        let items = (0..).zip(weights);
+        items
+            .map(|(item, rows)| u128::from(self.loss_of(cut, item)) * u128::from(*rows))
+            .sum()
+    }
+
+    /// Returns the mean loss of the items of all rows: the leaves under the label beside the item, as a share of the
+    /// other leaves of the hierarchy, and 1 for an item that is removed. 0 without items. `weights` are the rows of each
+    /// item.
+    pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
+        self.share(self.loss(cut, weights), weights)
+    }
+
+    /// Returns the part of the mean loss that is due to items that are removed.
+    pub fn removed_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
+        let removed = weights.iter().zip(&cut.0).filter(|(_, level)| level.is_none());
+        let rows: u128 = removed.map(|(rows, _)| u128::from(*rows)).sum();
+        self.share(rows * u128::from(self.span), weights)
+    }
+
+    fn share(&self, loss: u128, weights: &[u64]) -> f64 {
+        match weights.iter().map(|rows| u128::from(*rows)).sum::<u128>() * u128::from(self.span) {
+            0 => 0.0,
+            all => loss as f64 / all as f64,
+        }
+    }
+}

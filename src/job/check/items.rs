@@ -1,0 +1,71 @@
+//! Refusals of requests about sets of items.
+
+use crate::error::{Error, Result};
+use crate::job::{Format, Job};
+
+/// Refuses a column of sets that no model judges, a request whose other quasi-identifiers no model judges, and what a
+/// promise about sets cannot be combined with.
+pub(super) fn check(job: &Job) -> Result<()> {
+    for set in &job.item_sets {
+        let column = &set.column;
+        let mut about = job.constraints.iter().filter(|c| c.model.item_bound().is_some());
+        if !about.any(|c| c.attribute.as_ref() == Some(column)) {
+            return Err(Error::usage(format!(
+                "column {column} holds lists, which are in no class of the other models: SATISFYING ... AND km_anonymity(5, \
+                 2) ON {column} protects them, or leave the column out"
+            )));
+        }
+        if let Some((low, high)) = set
+            .levels
+            .filter(|(low, high)| low > high || *high > set.hierarchy.height())
+        {
+            return Err(Error::usage(format!(
+                "column {column}: LEVELS {low} TO {high} is not within the levels 0 to {} of hierarchy {}",
+                set.hierarchy.height(),
+                set.hierarchy.name()
+            )));
+        }
+        is_written(job, column)?;
+    }
+    let Some(constraint) = job.constraints.iter().find(|c| c.model.item_bound().is_some()) else {
+        return Ok(());
+    };
+    let name = constraint.describe(&job.quasi_identifiers);
+    if job.constraints.iter().all(|c| c.model.item_bound().is_some()) {
+        return Err(Error::usage(format!(
+            "{name} is about the lists alone, and the other quasi-identifiers would be released as they are; add a model of \
+             their classes, such as k_anonymity(5)"
+        )));
+    }
+    if let Some(entity) = &job.entity {
+        return Err(Error::usage(format!(
+            "{name} counts rows, and a person with several rows of {entity} would be counted several times; put the items of \
+             a person into one row first: FROM (SELECT {entity}, array_agg(item ORDER BY item) AS items, ... GROUP BY ...), without ENTITY"
+        )));
+    }
+    if let Some((personal, _)) = job.personal() {
+        return Err(Error::usage(format!(
+            "{} suppresses rows after {name} has counted them; use one of the two",
+            personal.describe(&job.quasi_identifiers)
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a target that cannot contain lists.
+fn is_written(job: &Job, column: &str) -> Result<()> {
+    let Some(target) = &job.target else {
+        return Ok(());
+    };
+    if target.format == Format::Csv {
+        return Err(Error::usage(format!(
+            "column {column}: CSV cannot hold lists; write STORED AS PARQUET"
+        )));
+    }
+    match target.partitioned_by.iter().any(|c| c == column) {
+        true => Err(Error::usage(format!(
+            "column {column}: a list is no name of a folder; PARTITIONED BY another column"
+        ))),
+        false => Ok(()),
+    }
+}
