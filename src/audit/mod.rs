@@ -4,6 +4,7 @@
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed rows form no class;
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
 //!   and of its files ([`files`]);
+//! - the budget of a differentially private release ([`budget`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
@@ -15,6 +16,7 @@
 //! session.
 
 mod against;
+mod budget;
 mod check;
 mod claim;
 mod columns;

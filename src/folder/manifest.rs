@@ -1,8 +1,8 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::summary::{
-    Check, FileSummary, HierarchySummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn, Role,
-    SearchSummary, SuppressedRows, named_once,
+    Budget, Check, FileSummary, HierarchySummary, PartitionSummary, PersonalSummary, RandomizedColumn, ReleasedColumn,
+    Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
@@ -73,12 +73,18 @@ pub struct Manifest {
     /// The summary of the sensitive column whose rows have limits of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub personal: Option<PersonalSummary>,
+    /// The budget of a differentially private release. What would tell of rows that are not in the release is then
+    /// absent from the manifest: the rows read and suppressed, the losses, and the files that were read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub differential_privacy: Option<Budget>,
     /// The number of rows read.
-    pub rows_in: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_in: Option<u64>,
     /// The number of rows written.
     pub rows_out: u64,
     /// The number of rows suppressed.
-    pub rows_suppressed: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_suppressed: Option<u64>,
     /// Whether suppressed rows were dropped or written as `*`.
     pub suppressed_rows: SuppressedRows,
     /// The number of equivalence classes released.

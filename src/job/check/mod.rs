@@ -1,5 +1,6 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
+mod differential_privacy;
 mod labels;
 mod models;
 mod partition;
@@ -28,6 +29,7 @@ impl Job {
         labels::check(self)?;
         models::check(self, purpose)?;
         purpose::check(self, purpose)?;
+        differential_privacy::check(self, purpose)?;
         if purpose != Purpose::Front {
             partition::check(self)?;
         }

@@ -17,7 +17,7 @@ impl Facts<'_> {
     /// many rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
-        if self.release.rows_in > MOST_ROWS {
+        if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
         let quasi = job.quasi_identifiers.iter().map(|q| Reading {
