@@ -77,7 +77,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
             .unchecked
             .push(format!("files, columns and levels (there is no {MANIFEST})")),
     }
-    let (spent, unread) = budget::check(claim);
+    let (spent, unread) = budget::check(&claim.constraints, manifest);
     checks.extend(spent);
     found.unchecked.extend(unread);
     checks.append(&mut found.checks);

@@ -236,6 +236,14 @@ impl Manifest {
                 e.column()
             ))
         })?;
+        let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
+        if !is_told && manifest.differential_privacy.is_none() {
+            return Err(Error::data(format!(
+                "{} does not say how many rows were read and suppressed, which only a differentially private release may hold \
+                 back; release again",
+                path.display()
+            )));
+        }
         let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
         let text = String::from_utf8_lossy(&text);
         let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));

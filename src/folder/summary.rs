@@ -188,7 +188,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns true if the numbers can be those of a budget.
+    /// Returns true if a statement can have asked for the budget, and the sums contain it.
     pub(crate) fn is_possible(&self) -> bool {
         let sums = [
             self.epsilon_of_all >= self.epsilon,
@@ -196,10 +196,8 @@ impl Budget {
             self.releases > 0,
         ];
         let own = [
-            self.epsilon > 0.0,
-            self.epsilon <= 10.0,
-            self.delta > 0.0,
-            self.delta < 1.0,
+            (0.01..=10.0).contains(&self.epsilon),
+            self.delta > 0.0 && self.delta <= 0.001,
         ];
         sums.into_iter().chain(own).all(|holds| holds)
     }

@@ -1,9 +1,9 @@
 //! (epsilon, delta)-differential privacy by sampling and least class sizes.
 //!
 //! Holds if and only if each row of the source was drawn by itself with probability beta, each drawn row was generalized
-//! by itself, and every released class has at least the k drawn rows that [`Sampling`] computes from epsilon, delta and
-//! beta. Then for any two tables of which one has one row more, and any set of releases, the probability that the release
-//! of one is in the set is at most e^epsilon times that of the other plus delta.
+//! by itself, and every released class has at least the k drawn rows that follow from epsilon, delta and beta
+//! (`crate::model::sampling`). Then for any two tables of which one has one row more, and any set of releases, the
+//! probability that the release of one is in the set is at most e^epsilon times that of the other plus delta.
 //!
 //! The sample is drawn before anything is judged, and all that is decided, measured, written and said later follows from
 //! its released classes alone. A recount finds the least class of a release; how its rows were drawn is in no release.
@@ -39,14 +39,18 @@ impl PrivacyModel for DifferentialPrivacy {
         self.sampling.k
     }
 
+    fn min_class_entities(&self) -> u64 {
+        self.sampling.k
+    }
+
     fn prepare(&self, _: &Subject) -> Result<Box<dyn Predicate>> {
         Ok(Box::new(self.clone()))
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        let (released, group_by) = (&relation.released, relation.group_by());
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
         Audit {
-            sql: format!("SELECT min(f) FROM (SELECT count(*) AS f FROM {released} {group_by})"),
+            sql: format!("SELECT min(f) FROM (SELECT {size} AS f FROM {released} {group_by})"),
             required: self.sampling.k as f64,
             comparison: Comparison::AtLeast,
         }

@@ -7,6 +7,7 @@ use crate::engine::utility::{Reading, Tables, figures};
 use crate::error::{ErrorKind, Result};
 use crate::hierarchy::LabelForm;
 use crate::job::Target;
+use crate::search::Oracle;
 use crate::utility::Utility;
 
 /// The most rows of a source that a report measures: it should not take much longer than the release.

@@ -276,7 +276,9 @@ fn models(
         let reads_values = info.example.contains(" ON ") && name != "personal_privacy";
         // What counts a population or the values under a label is refused by local recoding.
         let is_of_nodes = name == "profitability" || is_of_population(name);
-        let refused = name == "personal_privacy" || (is_local && is_of_nodes);
+        // A sample has a kind of its own.
+        let is_sample = name == "differential_privacy";
+        let refused = name == "personal_privacy" || is_sample || (is_local && is_of_nodes);
         if refused || models.iter().any(|m| m.name == name) || (reads_values && sensitive.is_empty()) {
             continue;
         }
