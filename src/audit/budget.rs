@@ -10,8 +10,9 @@ use crate::model::Sampling;
 /// takes, and that the manifest holds back what the model hides.
 pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64>) -> [Check; 3] {
     // A budget that nobody can have asked for has no least class.
-    let sampling = || Sampling::new(budget.epsilon, budget.delta, Some(budget.beta)).ok();
-    let least = budget.is_possible().then(sampling).flatten().map(|s| s.k);
+    let sampling = Sampling::new(budget.epsilon, budget.delta, Some(budget.beta)).ok();
+    let adds_up = budget.epsilon_of_all >= budget.epsilon && budget.delta_of_all >= budget.delta && budget.releases > 0;
+    let least = sampling.filter(|_| adds_up).map(|s| s.k);
     let told = [manifest.rows_in.is_some(), manifest.rows_suppressed.is_some()];
     let told = told.map(u64::from).iter().sum::<u64>() + (manifest.metrics.len() + manifest.input.len()) as u64;
     [

@@ -187,22 +187,6 @@ pub struct Budget {
     pub delta_of_all: f64,
 }
 
-impl Budget {
-    /// Returns true if a statement can have asked for the budget, and the sums contain it.
-    pub(crate) fn is_possible(&self) -> bool {
-        let sums = [
-            self.epsilon_of_all >= self.epsilon,
-            self.delta_of_all >= self.delta,
-            self.releases > 0,
-        ];
-        let own = [
-            (0.01..=10.0).contains(&self.epsilon),
-            self.delta > 0.0 && self.delta <= 0.001,
-        ];
-        sums.into_iter().chain(own).all(|holds| holds)
-    }
-}
-
 /// The figures of a partition. The labels themselves are data values, which only the release contains.
 ///
 /// ```

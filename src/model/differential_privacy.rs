@@ -17,7 +17,7 @@
 
 use super::audit::{Audit, Comparison, Relation};
 use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
-use super::sampling::{SampleKey, Sampling};
+use super::sampling::{DELTA, EPSILON, SampleKey, Sampling};
 use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 use crate::error::Result;
 
@@ -83,8 +83,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 name: "epsilon",
                 summary: "the greatest change of a probability, as the logarithm of a factor",
                 kind: Kind::Real {
-                    min: 0.01,
-                    max: 10.0,
+                    min: EPSILON.0,
+                    max: EPSILON.1,
                     open: false,
                 },
                 default: None,
@@ -93,9 +93,9 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 name: "delta",
                 summary: "the probability beyond that; far below one in the number of rows",
                 kind: Kind::Real {
-                    min: 0.0,
-                    max: 0.001,
-                    open: true,
+                    min: DELTA.0,
+                    max: DELTA.1,
+                    open: false,
                 },
                 default: None,
             },
