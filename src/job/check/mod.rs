@@ -24,12 +24,12 @@ impl Job {
     /// that is found.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
+        differential_privacy::check(self, purpose)?;
         personal::check(self)?;
         randomized::check(self)?;
         labels::check(self)?;
         models::check(self, purpose)?;
         purpose::check(self, purpose)?;
-        differential_privacy::check(self, purpose)?;
         if purpose != Purpose::Front {
             partition::check(self)?;
         }
