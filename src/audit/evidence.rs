@@ -3,6 +3,7 @@
 //! Some entries of the manifest are about the source: levels that no hierarchy of the session confirms, row counts,
 //! metrics. These are checked with AGAINST or not at all; [`Evidence::unchecked`] names those that are not.
 
+use super::budget;
 use super::check::{none_of, says};
 use super::files;
 use super::spelling::{CSV_TEXT, TEXT};
@@ -86,7 +87,7 @@ impl Evidence {
         let classes = released.classes(session).await?;
         let dropped = match manifest.suppressed_rows {
             SuppressedRows::Dropped => manifest.rows_suppressed,
-            SuppressedRows::Starred => 0,
+            SuppressedRows::Starred => Some(0),
         };
         let mut same_classes = says("classes", Some(manifest.classes), Some(classes));
         // Groups of a local recoding may have the same labels, and classes the same mean. They form one class in the
@@ -100,10 +101,18 @@ impl Evidence {
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
             says("rows", Some(manifest.rows_out), Some(rows)),
-            says("rows read", Some(manifest.rows_in), rows.checked_add(dropped)),
             same_classes,
             same_smallest,
         ];
+        match &manifest.differential_privacy {
+            None => {
+                let read = dropped.and_then(|dropped| rows.checked_add(dropped));
+                let mut check = says("rows read", manifest.rows_in, read);
+                check.ok &= read.is_some();
+                checks.insert(1, check);
+            }
+            Some(budget) => checks.extend(budget::figures(manifest, budget, smallest)),
+        }
         if manifest.suppressed_rows == SuppressedRows::Starred {
             let starred = format!(
                 "SELECT count(*) FROM {} WHERE {}",
@@ -113,8 +122,8 @@ impl Evidence {
             // A class that was generalized to the top looks the same, so there may be more starred rows, but never
             // fewer.
             let starred = count(session, &starred).await?;
-            let mut check = says("starred rows", Some(manifest.rows_suppressed), Some(starred));
-            check.ok = starred >= manifest.rows_suppressed;
+            let mut check = says("starred rows", manifest.rows_suppressed, Some(starred));
+            check.ok = manifest.rows_suppressed.is_some_and(|n| starred >= n);
             checks.push(check);
         }
         let (folder, own) = (self.folder.clone(), manifest.clone());
@@ -124,9 +133,9 @@ impl Evidence {
             format!("changes of {MANIFEST} since it was written"),
             u64::from(!self.is_sealed),
         ));
-        if released.whole.is_some() {
+        if released.whole.is_some() && manifest.differential_privacy.is_none() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
-            checks.push(says("rows of the source", Some(manifest.rows_in), Some(read)));
+            checks.push(says("rows of the source", manifest.rows_in, Some(read)));
         }
         Ok(checks)
     }

@@ -5,6 +5,7 @@
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and the content of its folder
 //!   and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
+//! - the budget of a differentially private release ([`budget`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
@@ -16,6 +17,7 @@
 //! session.
 
 mod against;
+mod budget;
 mod check;
 mod claim;
 mod columns;

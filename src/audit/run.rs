@@ -7,7 +7,7 @@ use super::known::{Known, generalized};
 use super::spelling::{TEXT, align};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, cover, items, labels, order};
+use super::{against, budget, cover, items, labels, order};
 use crate::engine::{Answers, Generalized, Observer, Phase, Promise, ReleasedTable, bounds_as_text};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
@@ -77,6 +77,9 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
             .unchecked
             .push(format!("files, columns and levels (there is no {MANIFEST})")),
     }
+    let (spent, unread) = budget::check(&claim.constraints, manifest);
+    checks.extend(spent);
+    found.unchecked.extend(unread);
     checks.append(&mut found.checks);
     checks.extend(labels::check(&own, &released, &known).await?);
     checks.extend(items::check(&own, claim).await?);
@@ -125,7 +128,7 @@ fn released(claim: &Claim) -> Result<ReleasedTable> {
         },
         entity: claim.entity.clone(),
         null_labels: manifest.map_or(vec![], Manifest::computed_columns),
-        starred: starred.map_or(0, |m| m.rows_suppressed),
+        starred: starred.map_or(0, |m| m.rows_suppressed.unwrap_or(0)),
         suppressed: None,
         population: None,
         generalized: vec![],

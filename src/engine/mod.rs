@@ -11,6 +11,8 @@ mod publish;
 mod recount;
 mod release;
 mod run;
+#[cfg(test)]
+mod sample_tests;
 mod scan;
 mod temporary;
 #[cfg(test)]

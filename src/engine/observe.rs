@@ -95,7 +95,8 @@ pub trait Observer: Send + Sync {
         let _ = warning;
     }
 
-    /// Called if another search would lose far less, with the advice in one sentence.
+    /// Called if another search would lose far less, or if a replaced release adds to a budget of differential privacy, with
+    /// the advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
     }

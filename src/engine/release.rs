@@ -1,6 +1,6 @@
 //! The figures of a release, as values.
 
-use crate::folder::{Check, ItemSetSummary, PersonalSummary, RandomizedColumn, Tried};
+use crate::folder::{Budget, Check, ItemSetSummary, PersonalSummary, RandomizedColumn, Tried};
 use crate::warning::Warning;
 
 /// The figures of a recounted release.
@@ -13,7 +13,7 @@ use crate::warning::Warning;
 /// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)";
 /// let anonymized = anon.anonymize(request).await?;
 /// let release = anonymized.release().expect("nothing was there to keep");
-/// assert_eq!((release.reached_k, release.classes, release.rows_suppressed), (Some(2), 2, 0));
+/// assert_eq!((release.reached_k, release.classes, release.rows_suppressed), (Some(2), 2, Some(0)));
 /// assert!(release.checks.iter().all(|check| check.ok));
 /// # Ok(())
 /// # }
@@ -21,12 +21,12 @@ use crate::warning::Warning;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Release {
-    /// The number of rows read.
-    pub rows_in: u64,
+    /// The number of rows read; `None` if nobody is to know how many there are (differential privacy).
+    pub rows_in: Option<u64>,
     /// The number of rows released.
     pub rows_out: u64,
-    /// The number of rows suppressed.
-    pub rows_suppressed: u64,
+    /// The number of rows suppressed; `None` like [`Release::rows_in`].
+    pub rows_suppressed: Option<u64>,
     /// The number of equivalence classes released.
     pub classes: u64,
     /// The size of the smallest class, recounted on the released rows; in entities if the request names them.
@@ -39,8 +39,8 @@ pub struct Release {
     pub node: String,
     /// The name of the metric that was minimised.
     pub metric: String,
-    /// The value of the metric.
-    pub value: f64,
+    /// The value of the metric; `None` like [`Release::rows_in`], because a loss is one of the source's rows.
+    pub value: Option<f64>,
     /// The optimality proof of the search, in words.
     pub proof: String,
     /// The number of distinct nodes assessed.
@@ -55,6 +55,8 @@ pub struct Release {
     pub items: Vec<ItemSetSummary>,
     /// The warnings about the roles of the request, including those that it accepts.
     pub warnings: Vec<Warning>,
-    /// The advice of another search, if that would lose far less.
+    /// The advice of another search, if that would lose far less, or what a replaced release adds to the budget.
     pub advice: Option<String>,
+    /// The budget of a differentially private release.
+    pub budget: Option<Budget>,
 }

@@ -1,7 +1,7 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::summary::{
-    Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
+    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::error::{Error, Result};
@@ -76,12 +76,18 @@ pub struct Manifest {
     /// The summary of each column of sets of items.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub items: Vec<ItemSetSummary>,
+    /// The budget of a differentially private release. What would tell of rows that are not in the release is then
+    /// absent from the manifest: the rows read and suppressed, the losses, and the files that were read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub differential_privacy: Option<Budget>,
     /// The number of rows read.
-    pub rows_in: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_in: Option<u64>,
     /// The number of rows written.
     pub rows_out: u64,
     /// The number of rows suppressed.
-    pub rows_suppressed: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_suppressed: Option<u64>,
     /// Whether suppressed rows were dropped or written as `*`.
     pub suppressed_rows: SuppressedRows,
     /// The number of equivalence classes released.
@@ -233,6 +239,14 @@ impl Manifest {
                 e.column()
             ))
         })?;
+        let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
+        if !is_told && manifest.differential_privacy.is_none() {
+            return Err(Error::data(format!(
+                "{} does not say how many rows were read and suppressed, which only a differentially private release may hold \
+                 back; release again",
+                path.display()
+            )));
+        }
         let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
         let text = String::from_utf8_lossy(&text);
         let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));

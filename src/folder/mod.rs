@@ -10,6 +10,6 @@ pub(crate) use manifest::sha256;
 pub use manifest::{MANIFEST, Manifest, hierarchy_key};
 pub(crate) use partitions::{check_column as check_partition_column, name as partition_name, with_nulls};
 pub use summary::{
-    Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
+    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };

@@ -188,6 +188,38 @@ pub struct RandomizedColumn {
     pub information_after: f64,
 }
 
+/// The budget of a differentially private release: what it spends, and how.
+///
+/// ```
+/// let read: anonsql::manifest::Budget = serde_json::from_str(
+///     r#"{"epsilon": 1.0, "delta": 1e-6, "beta": 0.63, "k": 74, "mechanism": "sampling", "releases": 2,
+///         "epsilon_of_all": 2.0, "delta_of_all": 2e-6}"#,
+/// )?;
+/// assert_eq!(read.epsilon_of_all, 2.0 * read.epsilon);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Budget {
+    /// The greatest change of the probability of a release by one row more or less, as the logarithm of a factor.
+    pub epsilon: f64,
+    /// The probability beyond that.
+    pub delta: f64,
+    /// The probability with which a row was drawn.
+    pub beta: f64,
+    /// The least drawn rows of a released class.
+    pub k: u64,
+    /// What was done, in words.
+    pub mechanism: String,
+    /// How many releases the folder has held one after the other, this one included.
+    pub releases: u64,
+    /// The sum of their epsilons: what somebody learns who has all of them, if they are of the same people.
+    pub epsilon_of_all: f64,
+    /// The sum of their deltas.
+    pub delta_of_all: f64,
+}
+
 /// The figures of a partition. The labels themselves are data values, which only the release contains.
 ///
 /// ```

@@ -25,6 +25,7 @@ pub use target::{Existing, Format, Target};
 use crate::error::Result;
 use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
+use crate::model::Sampling;
 use std::time::Duration;
 
 /// A bound request: the complete description of a release.
@@ -137,6 +138,22 @@ impl Job {
     /// Returns the constraint with personal limits, and the column that contains the limits.
     pub fn personal(&self) -> Option<(&Constraint, &str)> {
         self.constraints.iter().find_map(|c| Some((c, c.model.limit_column()?)))
+    }
+
+    /// Returns how the rows are drawn, if the release is one of a sample.
+    pub fn sampling(&self) -> Option<&Sampling> {
+        self.constraints.iter().find_map(|c| c.model.sampling())
+    }
+
+    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE, or LEVELS with one level
+    /// for each of them.
+    pub fn given_levels(&self) -> Option<Vec<u8>> {
+        let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
+        match &self.choice {
+            Choice::Node(levels) => Some(levels.clone()),
+            Choice::Search { .. } => self.quasi_identifiers.iter().map(only).collect(),
+            Choice::Partition(_) => None,
+        }
     }
 
     /// Returns true if classes count an entity that cannot be read from the released rows.

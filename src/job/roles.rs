@@ -1,5 +1,6 @@
 //! The roles of the columns of a source.
 
+use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
@@ -23,6 +24,37 @@ pub enum Secret {
     Environment(String),
     /// The path of a file.
     File(PathBuf),
+}
+
+impl Secret {
+    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if it is no place.
+    pub(crate) fn at(place: &str) -> Option<Self> {
+        let (kind, name) = place.split_once(':').filter(|(_, name)| !name.is_empty())?;
+        match kind {
+            "env" => Some(Self::Environment(name.into())),
+            "file" => Some(Self::File(name.into())),
+            _ => None,
+        }
+    }
+
+    /// Reads the secret of `what`. Fails if it has fewer than 16 bytes.
+    pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
+        let secret = match self {
+            Self::Environment(name) => std::env::var(name)
+                .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
+                .into_bytes(),
+            Self::File(path) => {
+                let bytes = std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?;
+                bytes.trim_ascii_end().to_vec()
+            }
+        };
+        if secret.len() < 16 {
+            return Err(Error::usage(format!(
+                "the secret of {what} has fewer than 16 bytes, and could be guessed; use a longer one, such as 32 random bytes"
+            )));
+        }
+        Ok(secret)
+    }
 }
 
 /// A quasi-identifier with its hierarchy.

@@ -148,6 +148,7 @@ impl Brute<'_> {
                     false => (f64::INFINITY, false),
                 }
             }
+            ("differential_privacy", _) => (self.f(), self.f() >= least_drawn(a) as f64),
             ("max_risk", _) => most(1.0 / self.f()),
             ("average_risk" | "population_uniqueness", _) => (1.0 / self.f(), true),
             ("profitability", _) => {
@@ -172,6 +173,32 @@ impl Brute<'_> {
             other => panic!("{other:?} has no definition here"),
         }
     }
+}
+
+/// Returns the least k for (epsilon, delta, beta): no class of n rows may have k or more drawn rows, which are more than
+/// gamma n, with a probability above delta. Classes of more than 400 rows have no such draws.
+fn least_drawn(a: &[f64]) -> usize {
+    let (epsilon, delta, beta) = (a[0], a[1], a[2]);
+    let gamma = 1.0 - (1.0 - beta) * (-epsilon).exp();
+    let mut drawn = vec![vec![1.0]];
+    for n in 1..400 {
+        let last: &Vec<f64> = &drawn[n - 1];
+        let of = |j: usize| last.get(j).copied().unwrap_or(0.0);
+        let next = (0..=n).map(|j| of(j) * (1.0 - beta) + if j > 0 { of(j - 1) * beta } else { 0.0 });
+        let next = next.collect();
+        drawn.push(next);
+    }
+    let too_many = |k: usize| {
+        let beyond = drawn.iter().enumerate().map(|(n, p)| {
+            let many = p
+                .iter()
+                .enumerate()
+                .filter(|(j, _)| *j >= k && *j as f64 > gamma * n as f64);
+            many.map(|(_, p)| p).sum::<f64>()
+        });
+        beyond.fold(0.0, f64::max) > delta
+    };
+    (1..).find(|k| !too_many(*k)).unwrap_or(usize::MAX)
 }
 
 /// Returns the value that the release of some classes of a node reaches under a model of the whole release, and whether

@@ -15,6 +15,7 @@ mod beta_likeness;
 mod brute;
 mod delta_disclosure;
 mod delta_presence;
+mod differential_privacy;
 mod earth_mover;
 mod enhanced_beta_likeness;
 mod entropy_l_diversity;
@@ -32,6 +33,7 @@ mod profitability;
 mod recursive_l_diversity;
 #[cfg(test)]
 mod reference;
+mod sampling;
 mod sensitive;
 mod t_closeness;
 #[cfg(test)]
@@ -39,9 +41,13 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use differential_privacy::of as sampled;
+
 pub use audit::{Audit, Comparison, LabelSpans, Relation, Tree};
 pub use l_diversity::weakest as weakest_l_diversity;
 pub use privacy_model::{Build, Class, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Span, Subject};
+pub use sampling::{SampleKey, Sampling};
 pub use t_closeness::{CATEGORICAL, HIERARCHICAL, ORDERED, weakest as weakest_t_closeness};
 
 use crate::catalogue::Entry;
@@ -71,6 +77,7 @@ pub static MODELS: &[Entry<Build>] = &[
     population_uniqueness::ENTRY,
     profitability::ENTRY,
     personal_privacy::ENTRY,
+    differential_privacy::ENTRY,
 ];
 
 /// Builds the privacy model that `call` names. Fails if the name or an argument is unknown.

@@ -1,6 +1,7 @@
 //! The privacy model traits: a predicate over one class, and the same guarantee as SQL.
 
 use super::audit::{Audit, Relation};
+use super::sampling::Sampling;
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::frequency::{Base, DetailRequest};
@@ -243,6 +244,13 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// after the classes are chosen, and rules out no class.
     #[doc(hidden)]
     fn item_bound(&self) -> Option<ItemBound> {
+        None
+    }
+
+    /// Returns how the rows of a release are drawn, for a model that promises something of a sample. Rows that are not
+    /// drawn are then nowhere after the scan.
+    #[doc(hidden)]
+    fn sampling(&self) -> Option<&Sampling> {
         None
     }
 

@@ -71,6 +71,8 @@ fn case() -> impl Strategy<Value = Case> {
             "delta_presence" => vec![share.min(k / 8.0) * f64::from(u8::from(!coarse)), share.max(k / 8.0)],
             "population_uniqueness" => vec![share, positive],
             "max_risk" | "average_risk" => vec![positive],
+            // (epsilon, delta, beta)
+            "differential_privacy" => vec![0.5 + share, 0.001, k / 100.0],
             other => panic!("no parameters for {other}"),
         };
         let words = ["categorical", "ordered", "hierarchical"];

@@ -71,6 +71,11 @@ const KINDS: &[Kind] = &[
         few: 1000,
         run: edges::hierarchy_files,
     },
+    Kind {
+        name: "samples",
+        few: 100,
+        run: edges::samples,
+    },
 ];
 
 fn main() {

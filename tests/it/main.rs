@@ -11,6 +11,7 @@ mod common;
 mod cover;
 mod damaged;
 mod depth;
+mod differential_privacy;
 mod examples;
 mod explain;
 mod faults;

@@ -2,9 +2,8 @@
 
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
-use crate::job::{Job, QuasiIdentifier, Secret};
+use crate::job::{Job, QuasiIdentifier};
 use crate::recode::{ColumnTreatment, Grouped, Pseudonym, QuasiIdentifierRule, RecodingPlan, Released};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Returns the recoding plan of every released column except the randomized ones, and of the columns of `extra`,
@@ -33,7 +32,7 @@ pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Re
             .find(|i| i.column == *name)
             .and_then(|i| i.secret.as_ref())
         {
-            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&read(secret)?)?))
+            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&secret.read("a hash")?)?))
         } else if job.sensitive.iter().any(|s| s.column == *name) {
             ColumnTreatment::Protect
         } else if job.releases(name) || extra.contains(name) {
@@ -90,25 +89,4 @@ pub(in crate::engine) fn recoding_among(
         }
         _ => Err(Error::internal("a partition without its index")),
     }
-}
-
-/// Reads the secret of a keyed hash. Fails if the secret has fewer than 16 bytes.
-fn read(secret: &Secret) -> Result<Vec<u8>> {
-    let secret = match secret {
-        Secret::Environment(name) => std::env::var(name)
-            .map_err(|_| Error::usage(format!("the environment variable {name} with the secret is not set")))?
-            .into_bytes(),
-        Secret::File(path) => read_file(path)?,
-    };
-    if secret.len() < 16 {
-        return Err(Error::usage(
-            "the secret of a hash has fewer than 16 bytes, and could be guessed; use a longer one, such as 32 random bytes",
-        ));
-    }
-    Ok(secret)
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io(format!("secret file {}", path.display()), e))?;
-    Ok(bytes.trim_ascii_end().to_vec())
 }

@@ -5,6 +5,7 @@
 //! that does not depend on the order of the rows ([`sketch`]), so the same source has the same warnings whatever the
 //! number of threads.
 
+mod budget;
 mod columns;
 mod links;
 mod sketch;
@@ -14,7 +15,7 @@ pub use columns::named_warnings;
 use super::decide::{Decision, advice};
 use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::folder::Manifest;
+use crate::folder::{Budget, Manifest};
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
@@ -25,8 +26,10 @@ use std::sync::Arc;
 pub struct Findings {
     /// The warnings about the roles of the request.
     pub warnings: Vec<Warning>,
-    /// The advice of another search that would lose far less.
+    /// The advice of another search that would lose far less, or what the releases that are replaced have spent.
     pub advice: Option<String>,
+    /// The budget of a differentially private release.
+    pub budget: Option<Budget>,
 }
 
 /// Examines the source of a job, and tells the observer what was found. Fails with `ErrorKind::Usage` if the job is
@@ -54,8 +57,12 @@ fn check_replaced(job: &Job) -> Result<()> {
     // What is no release is refused where it would be replaced.
     match Manifest::read(&target.path)? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
-            "the source has no rows, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
+            "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
              write to another folder if no rows are what you mean to release",
+            match job.sampling() {
+                Some(_) => "no class has enough drawn rows",
+                None => "the source has no rows",
+            },
             last.rows_out,
             target.path.display()
         ))),
@@ -65,8 +72,19 @@ fn check_replaced(job: &Job) -> Result<()> {
 
 /// Examines the source of a job.
 pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
-    let base = decision.evaluator.sets().base();
     let progress = observer.begin(Phase::Measure);
+    if let Some(sampling) = job.sampling().cloned() {
+        // The source is not looked at again, so no warning tells of its rows.
+        let own = Arc::clone(job);
+        let budget = move || budget::budget(&own, &sampling);
+        let (budget, advice) = blocking("looking at the target", budget).await?;
+        return Ok(Findings {
+            advice,
+            budget: Some(budget),
+            ..Findings::default()
+        });
+    }
+    let base = decision.evaluator.sets().base();
     let mut evidence = Evidence {
         rows: base.rows,
         columns: columns::examined(job, &progress).await?,
@@ -88,5 +106,6 @@ pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Ob
     Ok(Findings {
         warnings: warning::warnings(&evidence, &job.accepted),
         advice,
+        budget: None,
     })
 }

@@ -29,8 +29,13 @@ pub(super) fn manifest(
         None => decision.classes.node().levels(),
     };
     let settled = &written.settled;
-    let mut metrics = BTreeMap::from([(job.metric_name.clone(), release.value)]);
-    for entry in metric::METRICS.iter().filter(|e| e.info.params.is_empty()) {
+    let mut metrics: BTreeMap<String, f64> = release
+        .value
+        .map(|v| (job.metric_name.clone(), v))
+        .into_iter()
+        .collect();
+    let others = metric::METRICS.iter().filter(|e| e.info.params.is_empty());
+    for entry in others.filter(|_| release.value.is_some()) {
         let other: Box<dyn Metric> = metric::build(&crate::catalogue::Call::bare(entry.info.name))?;
         let reads = other.reads();
         let unknown = reads.class_label || reads.attribute || (reads.levels && partition.is_some());
@@ -67,6 +72,7 @@ pub(super) fn manifest(
         randomized: release.randomized.clone(),
         personal: release.personal.clone(),
         items: release.items.clone(),
+        differential_privacy: release.budget.clone(),
         rows_in: release.rows_in,
         rows_out: release.rows_out,
         rows_suppressed: release.rows_suppressed,

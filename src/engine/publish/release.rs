@@ -21,17 +21,19 @@ impl Release {
         recounted: &Recounted,
     ) -> Result<Self> {
         let verdict = &written.settled.verdict;
+        // What is not said of the rows that were drawn is not said at all.
+        let is_told = job.sampling().is_none();
         Ok(Self {
-            rows_in: decision.evaluator.rows(),
+            rows_in: is_told.then(|| decision.evaluator.rows()),
             rows_out: recounted.rows,
-            rows_suppressed: verdict.suppressed,
+            rows_suppressed: is_told.then_some(verdict.suppressed),
             classes: verdict.classes,
             reached_k: recounted.reached_k,
             search: decision.search.clone(),
             tried: decision.tried.clone(),
             node: decision.describe(job),
             metric: job.metric_name.clone(),
-            value: value(job, decision, written)?,
+            value: is_told.then(|| value(job, decision, written)).transpose()?,
             proof: decision.proof(job),
             nodes: decision.nodes,
             checks: recounted.checks.clone(),
@@ -40,6 +42,7 @@ impl Release {
             items: items(decision),
             warnings: findings.warnings,
             advice: findings.advice,
+            budget: findings.budget,
         })
     }
 
@@ -48,16 +51,16 @@ impl Release {
     pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
         let verdict = &decision.verdict;
         Self {
-            rows_in: decision.evaluator.rows(),
+            rows_in: Some(decision.evaluator.rows()),
             rows_out: verdict.released + decision.starred_rows(job),
-            rows_suppressed: verdict.suppressed,
+            rows_suppressed: Some(verdict.suppressed),
             classes: verdict.classes,
             reached_k: decision.evaluator.smallest_class(&decision.classes, verdict),
             search: decision.search.clone(),
             tried: decision.tried.clone(),
             node: decision.describe(job),
             metric: job.metric_name.clone(),
-            value: decision.value,
+            value: Some(decision.value),
             proof: decision.proof(job),
             nodes: decision.nodes,
             checks: vec![],
@@ -66,6 +69,7 @@ impl Release {
             items: items(decision),
             warnings: findings.warnings,
             advice: findings.advice,
+            budget: findings.budget,
         }
     }
 }

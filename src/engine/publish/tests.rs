@@ -46,7 +46,10 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
     .await
     .unwrap();
     let release = published.release;
-    assert_eq!((release.rows_in, release.rows_out, release.reached_k), (6, 6, Some(41)));
+    assert_eq!(
+        (release.rows_in, release.rows_out, release.reached_k),
+        (Some(6), 6, Some(41))
+    );
     let (manifest, is_sealed) = Manifest::read_sealed(&target.path).unwrap().unwrap();
     assert!(is_sealed);
     assert_eq!(

@@ -29,7 +29,7 @@ impl ReleasedTable {
             sensitive: manifest.map_or(sensitive.to_vec(), |m| m.columns_of(Role::Sensitive)),
             entity: None,
             null_labels: manifest.map_or(vec![], Manifest::computed_columns),
-            starred: starred.map_or(0, |m| m.rows_suppressed),
+            starred: starred.map_or(0, |m| m.rows_suppressed.unwrap_or(0)),
             suppressed: None,
             whole: None,
             population: None,

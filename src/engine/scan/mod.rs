@@ -2,6 +2,7 @@
 //! tables, and the levels of the hierarchies become the lattice.
 
 mod details;
+mod sample;
 
 pub use details::detail_requests;
 pub(in crate::engine) use details::{attribute_request, class_label_request, fill, measured_attribute, position};
@@ -12,6 +13,7 @@ use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Sca
 use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
 use crate::job::{Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
+use crate::model::Sampling;
 use crate::pool::Pool;
 use crate::quoting::quote;
 use crate::source::{SOURCE, reading, same_types, select_columns, source_plan};
@@ -49,7 +51,13 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         )));
     }
     let columns = Columns::new(&Arc::new(plan.schema().as_arrow().clone()), &names, details)?;
-    let progress = observer.begin(Phase::Scan);
+    let sampling = job.sampling().cloned();
+    let progress = match (observer.begin(Phase::Scan), &sampling) {
+        (progress, None) => progress,
+        // The rows that are read are nobody's to count if it is to be unknown which are drawn.
+        (_, Some(_)) => Arc::default(),
+    };
+    let watched = (sampling.is_none().then_some(observer), &progress);
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
     let spill_space = match &job.population {
@@ -57,16 +65,22 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         Some(_) => SpillSpace::of(&context).without_files(),
         None => SpillSpace::of(&context),
     };
-    let sample = count(&columns, plan, &spill_space, (observer, &progress)).await?;
+    let sample = count(&columns, plan, &spill_space, watched).await?;
     let population = match &job.population {
-        Some(population) => {
-            Some(count_population(job, population, &names, &columns, &spill_space, (observer, &progress)).await?)
-        }
+        Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, watched).await?),
         None => None,
     };
 
     let quasi_identifiers = job.quasi_identifiers.clone();
-    let merge = move || merge(&quasi_identifiers, (sample, population), &columns, &spill_space);
+    let merge = move || {
+        merge(
+            &quasi_identifiers,
+            (sample, population),
+            &columns,
+            &spill_space,
+            sampling.as_ref(),
+        )
+    };
     let (base, lattice) = Pool::of(state.config()).compute("merging the scan", merge).await?;
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
@@ -80,12 +94,13 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// Builds the base set of the scan, and the lattice over it.
+/// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
 fn merge(
     quasi_identifiers: &[QuasiIdentifier],
     (mut sample, population): (Scan, Option<Scan>),
     columns: &Columns,
     spill_space: &SpillSpace,
+    sampling: Option<&Sampling>,
 ) -> Result<(Base, Lattice)> {
     if population.is_some() {
         sample.refresh(columns)?;
@@ -94,6 +109,10 @@ fn merge(
     let lattice = lattice(quasi_identifiers, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
     contains_sample(&base)?;
+    let base = match sampling {
+        Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
+        None => base,
+    };
     Ok((base, lattice))
 }
 
@@ -131,12 +150,12 @@ async fn count(
     columns: &Columns,
     rows: DataFrame,
     spill_space: &SpillSpace,
-    (observer, progress): (&dyn Observer, &Arc<AtomicU64>),
+    (observer, progress): (Option<&dyn Observer>, &Arc<AtomicU64>),
 ) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
-    if let Ok(Precision::Exact(rows)) = statistics.map(|s| s.num_rows) {
+    if let (Some(observer), Ok(Precision::Exact(rows))) = (observer, statistics.map(|s| s.num_rows)) {
         observer.expects(Phase::Scan, progress.load(Ordering::Relaxed) + rows as u64);
     }
     let plan = source_plan(plan).await?;
@@ -150,7 +169,7 @@ async fn count_population(
     names: &[String],
     columns: &Columns,
     spill_space: &SpillSpace,
-    watched: (&dyn Observer, &Arc<AtomicU64>),
+    watched: (Option<&dyn Observer>, &Arc<AtomicU64>),
 ) -> Result<Scan> {
     for name in names {
         if population

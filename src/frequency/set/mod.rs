@@ -7,6 +7,7 @@ mod detail;
 mod frequency_set;
 mod generalize_word;
 mod index;
+mod kept;
 mod merge;
 mod merge_counts;
 mod node;

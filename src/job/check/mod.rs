@@ -1,5 +1,6 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
+mod differential_privacy;
 mod items;
 mod labels;
 mod models;
@@ -25,6 +26,7 @@ impl Job {
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         items::check(self)?;
+        differential_privacy::check(self, purpose)?;
         personal::check(self)?;
         randomized::check(self)?;
         labels::check(self)?;

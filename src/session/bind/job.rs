@@ -7,15 +7,15 @@ use super::roles::identifier;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::engine::Phase;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::folder::sha256;
-use crate::job::{Job, Purpose, ReportFile, SuppressionLimit};
+use crate::job::{Choice, Job, Purpose, ReportFile, SuppressionLimit};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::settings::Settings;
-use crate::sql::clause::LimitClause;
+use crate::sql::clause::{ChoiceClause, LimitClause};
 
 /// The options of WITH in ANONYMIZE.
 pub(in crate::session) const OPTIONS: Info = Info {
@@ -81,9 +81,13 @@ impl AnonContext {
         };
         let target = statement.target.as_ref().map(target).transpose()?;
         let in_full = self.hidden.in_statement(statement.to_string());
+        let dry_run = settings.dry_run;
+        if constraints.iter().any(|c| c.model.sampling().is_some()) {
+            is_said_by_classes(statement, dry_run)?;
+        }
         let strict = options.given("strict", Arguments::boolean)?;
         let strict = strict.unwrap_or_else(|| Settings::of(self.session.copied_config().options()).strict);
-        let job = Job {
+        let mut job = Job {
             statement_sha256: sha256(&in_full),
             statement: match &target {
                 Some(target) if target.full_statement => in_full,
@@ -115,14 +119,41 @@ impl AnonContext {
             accepted: statement.accepting.clone(),
             strict,
         };
+        if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
+            // Nothing of a sample is known at any other node.
+            for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
+                q.levels = Some((*level, *level));
+            }
+        }
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;
-        if settings.dry_run {
+        if dry_run {
             // It was checked with the rest of the request, and is not written.
             job.report = None;
         }
         Ok(job)
+    }
+}
+
+/// Refuses what a statement asks of a sample that cannot be told from the released classes.
+fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
+    let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
+    if !statement.minimizing.is_empty() {
+        return refused(
+            "the levels are given, and a loss would tell of the rows that are not released; leave MINIMIZING out",
+        );
+    }
+    if matches!(statement.choice, ChoiceClause::Manifest(_)) {
+        return refused(
+            "the levels of an earlier release may have been found by looking at the same rows; write the levels, AT NODE (...)",
+        );
+    }
+    match dry_run {
+        true => refused(
+            "a dry run would show a sample that is not the one of the release, and spend as much; SET anonsql.dry_run = false",
+        ),
+        false => Ok(()),
     }
 }
 

@@ -176,7 +176,7 @@ fn answer(rows: &[Row], metrics: &[String], models: &[String]) -> Result<Answer>
         ("search".into(), Arc::new(search)),
         ("outcome".into(), Arc::new(outcome.collect::<StringArray>())),
         ("classes".into(), count(|r| Some(r.classes))),
-        ("suppressed".into(), count(|r| Some(r.rows_suppressed))),
+        ("suppressed".into(), count(|r| r.rows_suppressed)),
         ("k".into(), count(|r| r.reached_k)),
     ];
     for name in METRICS {

@@ -127,7 +127,7 @@ fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<()
         ("rows_suppressed", read.rows_suppressed == written.rows_suppressed),
         (
             "suppressed_rows",
-            read.rows_suppressed == 0 || read.suppressed_rows == written.suppressed_rows,
+            read.rows_suppressed == Some(0) || read.suppressed_rows == written.suppressed_rows,
         ),
         (
             "classes",

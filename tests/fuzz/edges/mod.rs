@@ -5,6 +5,7 @@ mod data_files;
 mod hierarchy_files;
 mod manifests;
 mod mutate;
+mod samples;
 mod statements;
 
 use crate::Outcome;
@@ -45,6 +46,10 @@ pub fn manifests(cases: u64, seed: u64, threads: usize) -> Outcome {
 
 pub fn hierarchy_files(cases: u64, seed: u64, threads: usize) -> Outcome {
     drive::<hierarchy_files::HierarchyFiles>("hierarchy-files", cases, seed, threads)
+}
+
+pub fn samples(cases: u64, seed: u64, threads: usize) -> Outcome {
+    drive::<samples::Samples>("samples", cases, seed, threads)
 }
 
 /// One kind of input. A thread makes one of these, and hands it case after case.

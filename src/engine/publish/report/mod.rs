@@ -65,7 +65,7 @@ impl Facts<'_> {
             release: report::Released {
                 source: shown(&job.source),
                 target: staged.map(|s| s.target.path.display().to_string()),
-                rows_in: release.rows_in,
+                rows_in: self.decision.evaluator.rows(),
                 rows_out: release.rows_out,
                 classes: after.classes,
                 smallest_class: after.smallest_class,
@@ -81,7 +81,7 @@ impl Facts<'_> {
             disclosure: self.disclosure().await?,
             suppression: self.suppression(),
             utility: self.utility(staged.map(|s| s.target)).await?,
-            choice: self.choice(),
+            choice: self.choice()?,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.entity.is_some()),
             columns,
@@ -102,12 +102,13 @@ impl Facts<'_> {
         }
     }
 
-    fn choice(&self) -> report::Choice {
-        report::Choice {
+    fn choice(&self) -> Result<report::Choice> {
+        let value = self.release.value;
+        Ok(report::Choice {
             search: self.release.search.clone(),
             tried: self.release.tried.iter().map(ToString::to_string).collect(),
             metric: self.job.metric_name.clone(),
-            value: self.release.value,
+            value: value.ok_or_else(|| Error::internal("a report of a release whose loss is held back"))?,
             proof: self.decision.proof(self.job),
             alternatives: match self.decision.verdict.partition {
                 Some(_) => None,
@@ -116,7 +117,7 @@ impl Facts<'_> {
             assessed: self.decision.nodes,
             seed: self.job.seed,
             advice: self.release.advice.clone(),
-        }
+        })
     }
 
     /// Returns the Pareto front of the terms of a weighted sum, if the decision has one.

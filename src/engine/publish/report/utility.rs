@@ -7,6 +7,7 @@ use crate::engine::utility::{Reading, Tables, figures};
 use crate::error::{ErrorKind, Result};
 use crate::hierarchy::LabelForm;
 use crate::job::Target;
+use crate::search::Oracle;
 use crate::utility::Utility;
 
 /// The most rows of a source that a report measures: it should not take much longer than the release.
@@ -17,7 +18,7 @@ impl Facts<'_> {
     /// many rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
-        if self.release.rows_in > MOST_ROWS {
+        if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
         let quasi = job.quasi_identifiers.iter().map(|q| Reading {

@@ -1,0 +1,59 @@
+//! The budget of a differentially private release. What a release can show is its least class and what its manifest says
+//! of the sample; how the rows were drawn is nowhere.
+
+use super::check::none_of;
+use crate::folder::{Budget, Check, MANIFEST, Manifest};
+use crate::job::Constraint;
+use crate::model::Sampling;
+
+/// Checks that a manifest's budget is right in itself, that the `smallest` class of the release has as many rows as it
+/// takes, and that the manifest holds back what the model hides.
+pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64>) -> [Check; 3] {
+    // A budget that nobody can have asked for has no least class.
+    let sampling = Sampling::new(budget.epsilon, budget.delta, Some(budget.beta)).ok();
+    let adds_up = budget.epsilon_of_all >= budget.epsilon && budget.delta_of_all >= budget.delta && budget.releases > 0;
+    let least = sampling.filter(|_| adds_up).map(|s| s.k);
+    let told = [manifest.rows_in.is_some(), manifest.rows_suppressed.is_some()];
+    let told = told.map(u64::from).iter().sum::<u64>() + (manifest.metrics.len() + manifest.input.len()) as u64;
+    [
+        Check {
+            check: format!("rows of a class for the budget of {MANIFEST}"),
+            required: least.map_or(f64::INFINITY, |k| k as f64),
+            reached: Some(budget.k as f64),
+            ok: least.is_some_and(|k| budget.k >= k),
+        },
+        Check {
+            check: format!("smallest class for the budget of {MANIFEST}"),
+            required: budget.k as f64,
+            reached: smallest.map(|n| n as f64),
+            ok: smallest.is_none_or(|n| n >= budget.k),
+        },
+        none_of(format!("figures of the source in {MANIFEST}"), told),
+    ]
+}
+
+/// Checks that what a release with a manifest has `spent` is allowed by each of `constraints`. Also returns what cannot be
+/// checked.
+pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> (Vec<Check>, Vec<String>) {
+    let spent = manifest.and_then(|m| m.differential_privacy.as_ref());
+    let mut checks = vec![];
+    let mut is_sample = spent.is_some();
+    for constraint in constraints {
+        let Some(allowed) = constraint.model.sampling() else {
+            continue;
+        };
+        is_sample = true;
+        let of = |what: &str, required: f64, reached: Option<f64>| Check {
+            check: format!("{what} of the release for {}", constraint.call),
+            required,
+            reached,
+            ok: reached.is_some_and(|reached| reached <= required),
+        };
+        if manifest.is_some() {
+            checks.push(of("epsilon", allowed.epsilon, spent.map(|b| b.epsilon)));
+            checks.push(of("delta", allowed.delta, spent.map(|b| b.delta)));
+        }
+    }
+    let unread = is_sample.then(|| "how the rows were drawn, which no release shows".to_string());
+    (checks, unread.into_iter().collect())
+}

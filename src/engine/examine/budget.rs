@@ -1,0 +1,48 @@
+//! The budget of a differentially private release, with what the releases that it replaces have spent.
+
+use crate::error::Result;
+use crate::folder::{Budget, Manifest};
+use crate::job::Job;
+use crate::model::Sampling;
+
+/// What a release was made of, in the manifest.
+const MECHANISM: &str = "every row drawn by itself with probability beta, generalized to the given levels, and released if its \
+                         class has at least k drawn rows: hides whether one row is in the source, as far as epsilon and delta say; \
+                         rows of one person, and other releases of the same people, add up";
+
+/// Returns the budget of the release of a job, and a note if it replaces another release.
+pub(super) fn budget(job: &Job, sampling: &Sampling) -> Result<(Budget, Option<String>)> {
+    let mut budget = Budget {
+        epsilon: sampling.epsilon,
+        delta: sampling.delta,
+        beta: sampling.beta(),
+        k: sampling.k,
+        mechanism: MECHANISM.into(),
+        releases: 1,
+        epsilon_of_all: sampling.epsilon,
+        delta_of_all: sampling.delta,
+    };
+    let replaced = match job.target.as_ref().filter(|target| target.replaces()) {
+        Some(target) => Manifest::read(&target.path)?,
+        None => None,
+    };
+    let note = match replaced.map(|manifest| manifest.differential_privacy) {
+        None => None,
+        Some(None) => Some(
+            "the release that this one replaces is not differentially private; whoever has it, and it is of the same people, \
+             knows what it tells"
+                .into(),
+        ),
+        Some(Some(last)) => {
+            budget.releases += last.releases;
+            budget.epsilon_of_all += last.epsilon_of_all;
+            budget.delta_of_all += last.delta_of_all;
+            Some(format!(
+                "this is release {} of this folder under differential privacy; whoever has all of them, and they are of the same \
+                 people, has seen epsilon {} and delta {}",
+                budget.releases, budget.epsilon_of_all, budget.delta_of_all
+            ))
+        }
+    };
+    Ok((budget, note))
+}

@@ -1,0 +1,64 @@
+//! Base sets of some rows of a table, without a trace of the others.
+
+use super::base::{Base, BaseSet};
+use super::frequency_set::FrequencySet;
+use super::spilled::sorted;
+use crate::error::Result;
+use crate::hierarchy::Lookup;
+use crate::key::KeySchema;
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use std::sync::Arc;
+
+impl Base {
+    /// Returns the base set of a table that has `counts[i]` rows of each class of this one, and no details. A class of no
+    /// rows is left out. The new table has one value for each label of the classes that are left, to which `bind` binds
+    /// the hierarchy of a column again, so nothing of this table's other values is in the result.
+    ///
+    /// Fails with `ErrorKind::Resources` if this set is in files.
+    pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {
+        let set = self.held()?;
+        let kept: Vec<usize> = (0..set.len()).filter(|class| counts[*class] > 0).collect();
+        let layout = self.key_schema.layout();
+        let mut lookups = vec![];
+        let mut columns = vec![];
+        let mut marginals = vec![];
+        for (column, lookup) in self.key_schema.lookups().iter().enumerate() {
+            let codes: Vec<u32> = kept.iter().map(|class| layout.code(set.key(*class), column)).collect();
+            let mut there = codes.clone();
+            there.sort_unstable();
+            there.dedup();
+            let own: Vec<u32> = codes
+                .iter()
+                .map(|code| there.partition_point(|c| c < code) as u32)
+                .collect();
+            let mut marginal = vec![0; there.len()];
+            for (code, class) in own.iter().zip(&kept) {
+                marginal[*code as usize] += counts[*class];
+            }
+            let values = take(lookup.values(), &UInt32Array::from(there), None)?;
+            lookups.push(Arc::new(bind(column, values)?));
+            columns.push(own);
+            marginals.push(marginal);
+        }
+        let key_schema = Arc::new(KeySchema::new(lookups));
+        let layout = key_schema.layout();
+        let mut keys = vec![0; kept.len() * layout.words()];
+        for (column, codes) in columns.iter().enumerate() {
+            layout.pack_column(column, codes, &mut keys);
+        }
+        let counts: Vec<u64> = kept.iter().map(|class| counts[*class]).collect();
+        let rows = counts.iter().sum();
+        let (keys, counts) = sorted(layout.words(), keys, counts);
+        let set = FrequencySet::new(set.node().clone(), layout.words(), keys, counts, None, vec![]);
+        Ok(Self {
+            key_schema,
+            set: BaseSet::Held(Arc::new(set)),
+            rows,
+            unmapped_rows: 0,
+            unmapped_people: 0,
+            marginals,
+            attributes: vec![],
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Refusals of differential privacy: whatever would tell of rows that are not drawn, or of classes that are too small.
+
+use super::Purpose;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped};
+use crate::job::{Constraint, Job, QuasiIdentifier, Secret, SuppressionLimit};
+use crate::model::SampleKey;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+/// The kinds of hierarchies whose values and labels the statement's author gives, besides those that are a rule alone.
+const GIVEN: &[&str] = &["values", "file"];
+
+/// Refuses requests for a differentially private release that would say more than its classes, or whose classes would
+/// depend on more of the source than one row each.
+pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
+    let Some(constraint) = job.constraints.iter().find(|c| c.model.sampling().is_some()) else {
+        return Ok(());
+    };
+    let name = constraint.call.name.as_str();
+    let found = match purpose {
+        Purpose::Release => clauses(job, constraint)
+            .or_else(|| levels(job))
+            .or_else(|| job.quasi_identifiers.iter().find_map(|q| column(job, q))),
+        _ => Some(
+            "this statement counts the source itself, and nothing protects what it prints; write it without this model, for \
+             your own eyes, or ANONYMIZE"
+                .into(),
+        ),
+    };
+    let found = match found {
+        None => rows(job.source.rows.logical_plan())?,
+        found => found,
+    };
+    found.map_or(Ok(()), |why| Err(Error::usage(format!("{name}: {why}"))))
+}
+
+fn clauses(job: &Job, constraint: &Constraint) -> Option<String> {
+    let other = job.constraints.iter().find(|c| !std::ptr::eq(*c, constraint));
+    if let Some(other) = other {
+        return Some(format!(
+            "it stands alone in SATISFYING, because what it releases is a sample; leave {} out, or ANONYMIZE the release again",
+            other.call
+        ));
+    }
+    let key = constraint.model.sampling().map(|s| &s.key);
+    if matches!(key, Some(SampleKey::Secret(place)) if Secret::at(place).is_none()) {
+        return Some("secret is 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement".into());
+    }
+    if !constraint.is_of_classes() {
+        return Some("it is about whole rows; leave out what follows ON".into());
+    }
+    let hashed = job.identifiers.iter().filter(|i| i.secret.is_some()).map(|i| &i.column);
+    let others = job
+        .sensitive
+        .iter()
+        .map(|s| &s.column)
+        .chain(&job.class_label)
+        .chain(&job.keep);
+    let raw: Vec<&str> = hashed.chain(others).map(String::as_str).collect();
+    if !raw.is_empty() {
+        return Some(format!(
+            "every released column is a quasi-identifier, and {} would leave as it is; name it in QUASI IDENTIFIERS with a \
+             level, or in IDENTIFIERS without HASH, which drops it",
+            raw.join(", ")
+        ));
+    }
+    if let Some(entity) = &job.entity {
+        return Some(format!(
+            "it hides one row; make a table with one row for each {entity}, and leave ENTITY out"
+        ));
+    }
+    if job.suppression != SuppressionLimit::NONE || job.starred {
+        return Some(
+            "it suppresses the rows of every class that is too small, and neither how many nor whether they were too many may \
+             be seen; leave SUPPRESSING and SUPPRESSED ROWS out"
+                .into(),
+        );
+    }
+    job.report
+        .is_some()
+        .then(|| "a report compares the release with its source, whose figures are not protected; leave REPORT TO out, and write RISK OF the release".into())
+}
+
+fn levels(job: &Job) -> Option<String> {
+    job.given_levels().is_none().then(|| {
+        let node = job.quasi_identifiers.iter().map(|q| format!("{} 1", q.column));
+        format!(
+            "a level that is found by looking at the source tells of its rows; give every quasi-identifier its level, as in \
+             AT NODE ({})",
+            node.collect::<Vec<_>>().join(", ")
+        )
+    })
+}
+
+fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
+    let (column, hierarchy) = (&q.column, q.hierarchy.as_ref());
+    if q.labels != LabelForm::Text {
+        return Some(format!(
+            "column {column}: LABELS {} is computed from the values of the rows; leave LABELS out",
+            q.labels
+        ));
+    }
+    if q.weight != 1.0 {
+        return Some(format!(
+            "column {column}: WEIGHT has no effect on given levels; leave it out"
+        ));
+    }
+    let rows = job.source.rows.schema();
+    let field = rows.field_with_unqualified_name(column).ok();
+    if let Some(field) = field.filter(|f| f.data_type().is_floating()) {
+        return Some(format!(
+            "column {column}: a {} can be NaN, which would end the statement and so tell that a row has it; write TRY_CAST to \
+             BIGINT or DECIMAL in a query",
+            field.data_type()
+        ));
+    }
+    of_hierarchy(hierarchy).map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
+}
+
+fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {
+    if !hierarchy.rule().is_free_of_data() && !GIVEN.contains(&hierarchy.kind()) {
+        return Some(
+            "was computed from a table, and may tell of its rows; make it with INTERVALS, PREFIX, TRUNCATE, VALUES or FROM a file, \
+             of what is known without the source",
+        );
+    }
+    if hierarchy.on_unmapped() == OnUnmapped::Error && !hierarchy.only_suppresses() {
+        return Some(
+            "ends the statement at a value that it does not know, which would tell that a row has it; make it with ON UNMAPPED \
+             SUPPRESS or ON UNMAPPED TOP",
+        );
+    }
+    (hierarchy.on_null() == OnNull::Error).then_some(
+        "ends the statement at a NULL, which would tell that a row has it; make it with NULLS AS VALUE or NULLS AS TOP",
+    )
+}
+
+/// Returns why a row of a source may follow from more than one row of a table; `None` if each follows from one.
+fn rows(plan: &LogicalPlan) -> Result<Option<String>> {
+    let mut together = false;
+    plan.apply_with_subqueries(|node| {
+        let (mut one, view) = match node {
+            LogicalPlan::TableScan(scan) => (scan.fetch.is_none(), scan.source.get_logical_plan()),
+            LogicalPlan::Sort(sort) => (sort.fetch.is_none(), None),
+            LogicalPlan::Projection(_)
+            | LogicalPlan::Filter(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::Values(_)
+            | LogicalPlan::EmptyRelation(_) => (true, None),
+            _ => (false, None),
+        };
+        if let Some(view) = view {
+            one &= rows(&view)?.is_none();
+        }
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                one &= !matches!(expr, Expr::Unnest(_) | Expr::WindowFunction(_));
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
+        together |= !one;
+        Ok(match together {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(together.then(|| {
+        "it hides one row of the source, and this query joins, unites, groups, unnests, ranks or cuts off rows, or has a query within it, so that a person's row \
+         may be in several or change others; use expressions of single rows and WHERE alone, or make a table with one row a \
+         person"
+            .into()
+    }))
+}

@@ -1,0 +1,131 @@
+//! (epsilon, delta)-differential privacy by sampling and least class sizes.
+//!
+//! Holds if and only if each row of the source was drawn by itself with probability beta, each drawn row was generalized
+//! by itself, and every released class has at least the k drawn rows that follow from epsilon, delta and beta
+//! (`crate::model::sampling`). Then for any two tables of which one has one row more, and any set of releases, the
+//! probability that the release of one is in the set is at most e^epsilon times that of the other plus delta.
+//!
+//! The sample is drawn before anything is judged, and all that is decided, measured, written and said later follows from
+//! its released classes alone. A recount finds the least class of a release; how its rows were drawn is in no release.
+//! **Interpretation**: the levels are given by the statement. SafePub also finds them, by an exponential mechanism with a
+//! part of the budget.
+//!
+//! Example: `differential_privacy(1, 0.000001)`.
+//!
+//! Bild, Kuhn and Prasser, SafePub: a truthful data anonymization algorithm with strong privacy guarantees, PoPETs
+//! 2018(1), doi:10.1515/popets-2018-0004. Li, Qardaji and Su, ASIACCS 2012, doi:10.1145/2414456.2414474.
+
+use super::audit::{Audit, Comparison, Relation};
+use super::privacy_model::{Build, Class, Monotonicity, Predicate, PrivacyModel, Subject};
+use super::sampling::{DELTA, EPSILON, SampleKey, Sampling};
+use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+struct DifferentialPrivacy {
+    sampling: Sampling,
+}
+
+impl PrivacyModel for DifferentialPrivacy {
+    fn sampling(&self) -> Option<&Sampling> {
+        Some(&self.sampling)
+    }
+
+    fn monotonicity(&self) -> Monotonicity {
+        Monotonicity::Always
+    }
+
+    fn min_class_size(&self) -> u64 {
+        self.sampling.k
+    }
+
+    fn min_class_entities(&self) -> u64 {
+        self.sampling.k
+    }
+
+    fn prepare(&self, _: &Subject) -> Result<Box<dyn Predicate>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn audit(&self, relation: &Relation) -> Audit {
+        let (size, released, group_by) = (relation.size(), &relation.released, relation.group_by());
+        Audit {
+            sql: format!("SELECT min(f) FROM (SELECT {size} AS f FROM {released} {group_by})"),
+            required: self.sampling.k as f64,
+            comparison: Comparison::AtLeast,
+        }
+    }
+}
+
+impl Predicate for DifferentialPrivacy {
+    fn holds(&self, class: &Class) -> bool {
+        class.size >= self.sampling.k
+    }
+
+    fn least_size(&self) -> Option<u64> {
+        Some(self.sampling.k)
+    }
+}
+
+/// Returns the model of a sampling, which may have a key of its own.
+#[cfg(test)]
+pub(crate) fn of(sampling: Sampling) -> Box<dyn PrivacyModel> {
+    Box::new(DifferentialPrivacy { sampling })
+}
+
+/// The catalogue entry.
+pub(super) const ENTRY: Entry<Build> = Entry {
+    info: Info {
+        name: "differential_privacy",
+        summary: "one row more or less in the source changes the probability of any release by at most a factor e^epsilon, and delta",
+        params: &[
+            Param {
+                name: "epsilon",
+                summary: "the greatest change of a probability, as the logarithm of a factor",
+                kind: Kind::Real {
+                    min: EPSILON.0,
+                    max: EPSILON.1,
+                    open: false,
+                },
+                default: None,
+            },
+            Param {
+                name: "delta",
+                summary: "the probability beyond that; far below one in the number of rows",
+                kind: Kind::Real {
+                    min: DELTA.0,
+                    max: DELTA.1,
+                    open: false,
+                },
+                default: None,
+            },
+            Param {
+                name: "beta",
+                summary: "the probability with which a row is drawn; without it the greatest, 1 - e^-epsilon",
+                kind: Kind::Real {
+                    min: 0.0,
+                    max: 1.0,
+                    open: true,
+                },
+                default: Some(""),
+            },
+            Param {
+                name: "secret",
+                summary: "'env:NAME' or 'file:PATH' of a secret, with which the same source has the same sample; without it each \
+                          run draws another",
+                kind: Kind::Name,
+                default: Some(""),
+            },
+        ],
+        example: "differential_privacy(1, 0.000001)",
+        reference: "Bild, Kuhn and Prasser, PoPETs 2018, doi:10.1515/popets-2018-0004",
+    },
+    build: |args| {
+        let beta = args.given("beta", Arguments::real)?;
+        let mut sampling = Sampling::new(args.real("epsilon")?, args.real("delta")?, beta)?;
+        if let Some(name) = args.given("secret", Arguments::word)? {
+            sampling.key = SampleKey::Secret(name.into());
+        }
+        Ok(Box::new(DifferentialPrivacy { sampling }))
+    },
+};
