@@ -158,7 +158,13 @@ async fn each_of_eight_jobs_is_as_if_it_were_alone() {
     let source = source(folder.path());
     let target = |name: &str, number: usize| folder.path().join(format!("{name}_{number}"));
     // Every second job has so little memory that its rows go to files.
-    let bytes = |number: usize| if number % 2 == 0 { 9_000 << 10 } else { 400 << 20 };
+    let bytes = |number: usize| {
+        if number.is_multiple_of(2) {
+            9_000 << 10
+        } else {
+            400 << 20
+        }
+    };
     let mut at_once = tokio::task::JoinSet::new();
     for number in 0..JOBS {
         let (source, target) = (source.clone(), target("at_once", number));

@@ -99,8 +99,8 @@ impl Iterator for Ascent {
         let node = self.reached.pop()?;
         let last = node.raised.last().map_or(0, |(Reverse(column), _)| *column);
         let levels = self.levels(&node.raised);
-        for column in last..self.losses.len() {
-            let level = levels[column] + 1;
+        for (column, level) in levels.iter().enumerate().skip(last) {
+            let level = level + 1;
             if usize::from(level) < self.losses[column].len() {
                 let others = node.raised.iter().filter(|(Reverse(other), _)| *other != column);
                 self.reach(others.copied().chain([(Reverse(column), level)]).collect());
