@@ -150,7 +150,7 @@ mod tests {
             let p = f64::from(share) / 2f64.powi(32);
             let mut expected = vec![1.0];
             for _ in 0..rows {
-                expected.push(0.0);
+                expected.resize(expected.len() + 1, 0.0);
                 for j in (0..expected.len()).rev() {
                     let below = if j == 0 { 0.0 } else { expected[j - 1] };
                     expected[j] = expected[j] * (1.0 - p) + below * p;
