@@ -73,7 +73,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "samples",
-        few: 100,
+        few: 0,
         run: edges::samples,
     },
 ];
