@@ -66,14 +66,16 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         format: percent,
         line: None,
     };
+    let mut about = "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
+                     every value is itself, 100% when all are *."
+        .to_string();
+    if report.with_role(Role::ItemSet).next().is_some() {
+        about += " Of a list of items it is the mean over the items of the released records, and suppression is that of items \
+                  which were removed from all lists.";
+    }
     Ok(vec![
         Block::Paragraph(text.into()),
-        Block::Paragraph(
-            "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
-             every value is itself, 100% when all are *. Of a list of items it is the mean over the items of the released records, \
-             and suppression is that of items which were removed from all lists."
-                .into(),
-        ),
+        Block::Paragraph(about.into()),
         Block::Evidence(bars.draw()?, table),
     ])
 }
