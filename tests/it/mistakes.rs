@@ -113,7 +113,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("ANONYMIZE people @ SATISFYING t = 0.2", "write t_closeness(0.2)"),
     (
         "ANONYMIZE people @ SATISFYING k(2)",
-        "did you mean \"k_anonymity\" or \"k_map\"?",
+        "did you mean \"k_anonymity\" or \"k_map\" or \"km_anonymity\"?",
     ),
     (
         "ANONYMIZE people @ SATISFYING kanonymity(2)",

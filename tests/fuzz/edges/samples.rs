@@ -92,7 +92,7 @@ impl Input for Samples {
                 return Err(format!("{sql}: the manifest tells of the source"));
             }
             let k = manifest.differential_privacy.ok_or("no budget")?.k as i64;
-            let classes = self.classes("a", "z", &quoted(&folder))?;
+            let classes = self.classes("a", "z", &quoted(&folder.join("")))?;
             let all = self.classes(
                 &format!("generalize('a', a, {la})"),
                 &format!("generalize('z', z, {lz})"),
