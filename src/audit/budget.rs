@@ -50,10 +50,34 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
             ok: reached.is_some_and(|reached| reached <= required),
         };
         if manifest.is_some() {
-            checks.push(of("epsilon", allowed.epsilon, spent.map(|b| b.epsilon)));
-            checks.push(of("delta", allowed.delta, spent.map(|b| b.delta)));
+            checks.push(of("epsilon", as_read(allowed.epsilon), spent.map(|b| b.epsilon)));
+            checks.push(of("delta", as_read(allowed.delta), spent.map(|b| b.delta)));
         }
     }
     let unread = is_sample.then(|| "how the rows were drawn, which no release shows".to_string());
     (checks, unread.into_iter().collect())
+}
+
+/// Returns a number as it is read from a manifest that was written with it: the last digit of a long one may differ.
+fn as_read(number: f64) -> f64 {
+    let written = serde_json::to_string(&number).ok();
+    let read = written.and_then(|text| serde_json::from_str(&text).ok());
+    read.unwrap_or(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some numbers of 17 digits are read as their neighbours.
+    #[test]
+    fn a_budget_is_within_itself() {
+        let sampling = |i: u32| Sampling::new(0.3 + f64::from(i) / 777.0, 1e-6, None).unwrap();
+        let is_another = |i: u32| sampling(i).epsilon != as_read(sampling(i).epsilon);
+        assert!((0..500).any(is_another));
+        for epsilon in (0..500).map(|i| sampling(i).epsilon) {
+            let read = as_read(epsilon);
+            assert!((read - epsilon).abs() <= f64::EPSILON * epsilon, "{epsilon} {read}");
+        }
+    }
 }

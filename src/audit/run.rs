@@ -4,7 +4,7 @@ use super::claim::Claim;
 use super::columns::known;
 use super::evidence::Evidence;
 use super::known::{Known, generalized};
-use super::spelling::{TEXT, align};
+use super::spelling::{TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, budget, cover, items, labels, order};
@@ -43,6 +43,9 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     released.generalized = with_levels.collect();
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
+    if claim.against.is_some() {
+        in_zones_of_source(&own, &released.quasi_identifiers).await?;
+    }
     bounds_as_text(&own, CHECKED, &released.quasi_identifiers).await?;
     if claim.population.is_some() {
         let every: Vec<&Known> = known.iter().collect();

@@ -1,6 +1,6 @@
 //! How values are written in files: files have fewer types than memory, and CSV only text.
 
-use super::tables::{WHOLE, released_type};
+use super::tables::{CHECKED, WHOLE, released_type};
 use crate::error::Result;
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, TimeUnit};
@@ -8,6 +8,7 @@ use datafusion::functions::core::expr_fn::nullif;
 use datafusion::functions::encoding::expr_fn::encode;
 use datafusion::logical_expr::{cast, ident, lit};
 use datafusion::prelude::{Expr, SessionContext};
+use std::sync::Arc;
 
 /// The form in which texts are compared as they are.
 pub(super) const TEXT: &str = "Utf8";
@@ -44,6 +45,32 @@ pub(super) async fn align(session: &SessionContext, sensitive: &[String], text: 
         session.register_table(WHOLE, aligned)?;
     }
     Ok(unlike)
+}
+
+/// Reads the released `columns` in the time zones of the source. A Parquet file stores of a zone only whether there is one,
+/// and the text of a time depends on its zone.
+pub(super) async fn in_zones_of_source(session: &SessionContext, columns: &[String]) -> Result<()> {
+    let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
+    let (mut select, mut is_changed) = (vec![], false);
+    for field in released.schema().fields() {
+        let known = source.schema().field_with_unqualified_name(field.name()).ok();
+        let known = known.filter(|_| columns.contains(field.name()));
+        let types = (field.data_type(), known.map(|known| plain_type(known.data_type())));
+        select.push(match types {
+            (DataType::Timestamp(unit, Some(own)), Some(DataType::Timestamp(_, Some(zone)))) if own != zone => {
+                is_changed = true;
+                let in_zone = DataType::Timestamp(*unit, Some(Arc::clone(zone)));
+                cast(ident(field.name()), in_zone).alias(field.name())
+            }
+            _ => ident(field.name()),
+        });
+    }
+    if is_changed {
+        let rows = released.select(select)?.into_view();
+        session.deregister_table(CHECKED)?;
+        session.register_table(CHECKED, rows)?;
+    }
+    Ok(())
 }
 
 /// Returns a column of type `other` in the form of a released column of type `released`; `None` if SQL cannot convert

@@ -212,15 +212,27 @@ impl Bounds {
     }
 }
 
-/// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open.
+/// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open. Times that have a zone
+/// are written in UTC, because a Parquet file stores of a zone only whether there is one.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
-    let text = |ends: &ArrayRef| Ok::<_, Error>(cast(ends, &DataType::Utf8)?.as_string::<i32>().clone());
+    let text = |ends: &ArrayRef| {
+        let ends = cast(ends, &in_utc(ends.data_type()))?;
+        Ok::<_, Error>(cast(&ends, &DataType::Utf8)?.as_string::<i32>().clone())
+    };
     let (low, high) = (text(low)?, text(high)?);
     let text = |(low, high): (Option<&str>, Option<&str>)| {
         let is_known = low.is_some() || high.is_some();
         is_known.then(|| format!("[{}, {}]", low.unwrap_or_default(), high.unwrap_or_default()))
     };
     Ok(low.iter().zip(high.iter()).map(text).collect())
+}
+
+/// Returns the type of ends of ranges as they are written.
+pub(crate) fn in_utc(data_type: &DataType) -> DataType {
+    match ground::plain_type(data_type) {
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("UTC".into())),
+        other => other.clone(),
+    }
 }
 
 /// Returns a function that returns true if label number `.0` encloses value number `.1`.

@@ -41,7 +41,7 @@ pub mod values;
 
 pub use arguments::{Arguments, Data, Given};
 pub use bounds::Bounds;
-pub(crate) use bounds::spelled;
+pub(crate) use bounds::{in_utc, spelled};
 pub use clause::{Build, Clause, Item, Kind, Part, Takes};
 pub use cover::{Cover, Proven};
 pub use coverage::Coverage;

@@ -6,7 +6,7 @@ use super::deep::{self, Apart};
 use super::functions;
 use super::statements::entry::Statement;
 use super::statements::parse::expected;
-use crate::engine::{Course, Silent, answer_maxima_rightly};
+use crate::engine::{Course, Silent, answer_rightly};
 use crate::error::Result;
 use crate::operator::stop_joins;
 use crate::pool::SessionPool;
@@ -21,7 +21,7 @@ impl AnonContext {
     /// Creates a context over this session. Clones of the context share its hierarchies.
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = Catalog::default();
-        answer_maxima_rightly(session.state_ref().write().config_mut());
+        answer_rightly(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         guard_readers(&session);

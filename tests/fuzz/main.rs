@@ -73,7 +73,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "samples",
-        few: 0,
+        few: 100,
         run: edges::samples,
     },
 ];

@@ -7,7 +7,7 @@ use super::plan;
 use super::recoding_plan::recoding;
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::{Measured, Permutation, RandomizeExec};
@@ -54,6 +54,10 @@ pub(in crate::engine) async fn rewrite(
     let pool = decision.evaluator.sets().pool();
     let ordered = match pool.compute("ordering the classes", told).await? {
         Some(classes) => classes.into_plan(),
+        // The source has rows that were not drawn. Nothing but the classes may be read again.
+        None if job.sampling().is_some() => {
+            return Err(Error::internal("a sample whose classes do not determine the release"));
+        }
         None => plan::plan(&job.source.rows, Arc::clone(&recoding), first, &hidden).await?,
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {

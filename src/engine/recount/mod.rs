@@ -20,7 +20,7 @@ pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
-pub(crate) use sql::{answer_maxima_rightly, count, type_of, with_one_zero};
+pub(crate) use sql::{answer_rightly, count, type_of, with_one_zero};
 
 #[cfg(test)]
 mod tests;

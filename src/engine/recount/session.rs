@@ -4,6 +4,7 @@
 //! are counted there. The last optimizer rule puts a counting operator above each leaf. The operator keeps all
 //! properties of its input.
 
+use super::sql::answer_rightly;
 use crate::error::Result;
 use crate::operator::{Operator, OperatorExec, Rows};
 use crate::source::GuardReaders;
@@ -27,6 +28,8 @@ pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> Ses
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which is a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
+    // A session of the library may have been set otherwise since.
+    answer_rightly(&mut config);
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::clone(state.runtime_env()))

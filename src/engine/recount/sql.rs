@@ -1,19 +1,27 @@
 //! Queries to DataFusion that return numbers, and workarounds for their answers.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::plain_type;
+use crate::hierarchy::{in_utc, plain_type};
+use crate::quoting::literal;
 use crate::risk::Histogram;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// Disables an optimization with a wrong result: DataFusion 55.2 skips files and row groups by the maximum that a
-/// plain column has reached, even if the same query asks for the maximum of an expression. `max(a + b), max(c)` is
-/// then too small.
-pub(crate) fn answer_maxima_rightly(config: &mut SessionConfig) {
+/// Disables optimizations of DataFusion 55.2 with wrong results:
+/// - Files and row groups are skipped by the maximum that a plain column has reached, even if the same query asks for the
+///   maximum of an expression. `max(a + b), max(c)` is then too small.
+/// - Of a query that reads a field of a struct, a subquery's column that is computed under the name of a column of its
+///   table is that column itself: in `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
+///   (apache/datafusion issue 25414).
+///
+/// Returns true if one was enabled.
+pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
     let optimizer = &mut config.options_mut().optimizer;
-    optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    let maxima = std::mem::take(&mut optimizer.enable_aggregate_dynamic_filter_pushdown);
+    let leaves = std::mem::take(&mut optimizer.enable_leaf_expression_pushdown);
+    maxima || leaves
 }
 
 /// Returns the type of a column of a table of the session.
@@ -36,14 +44,21 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
 /// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are `[low, high]` as in
 /// [`crate::hierarchy::spelled`].
 pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
-    if !matches!(data_type, DataType::Struct(_)) {
+    let DataType::Struct(ends) = data_type else {
         return format!("arrow_cast({}, 'Utf8')", with_one_zero(expression, data_type));
-    }
-    let end = |name: &str| format!("coalesce(arrow_cast(get_field({expression}, '{name}'), 'Utf8'), '')");
+    };
+    let ends = ends.iter().map(|end| {
+        let value = format!("get_field({expression}, '{}')", end.name());
+        let value = match in_utc(end.data_type()) {
+            written if written == *end.data_type() => value,
+            written => format!("arrow_cast({value}, {})", literal(&written.to_string())),
+        };
+        format!("coalesce(arrow_cast({value}, 'Utf8'), '')")
+    });
+    let ends: Vec<String> = ends.collect();
     format!(
-        "CASE WHEN {expression} IS NULL THEN NULL ELSE '[' || {} || ', ' || {} || ']' END",
-        end("low"),
-        end("high")
+        "CASE WHEN {expression} IS NULL THEN NULL ELSE '[' || {} || ']' END",
+        ends.join(" || ', ' || ")
     )
 }
 

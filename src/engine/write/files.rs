@@ -30,10 +30,8 @@ use std::sync::Arc;
 const BATCH: usize = 1 << 14;
 /// Rows per row group.
 const ROW_GROUP: usize = 1 << 18;
-/// The bytes of rows that may wait for encoding, beside one row group, while further rows are collected.
+/// The bytes of rows that may wait for encoding, beside one row group or batch, while further rows are collected.
 const ENCODING: usize = 1 << 25;
-/// The batches of rows of a CSV file that may wait to be encoded while further rows are computed.
-const TEXTS: usize = 8;
 /// The name of the write task in error messages.
 const WRITING: &str = "writing the release";
 
@@ -385,25 +383,32 @@ struct CsvSink {
     /// Whether the next rows are the first, which have the header before them.
     is_first: bool,
     /// Earlier rows that are still being encoded, oldest first.
-    encoding: VecDeque<SpawnedTask<Result<Vec<u8>>>>,
+    encoding: VecDeque<Texts>,
+}
+
+/// Rows of a CSV file that are being encoded, with their size in memory.
+struct Texts {
+    bytes: usize,
+    task: SpawnedTask<Result<Vec<u8>>>,
 }
 
 impl CsvSink {
     /// Starts to encode rows.
     fn encode(&mut self, rows: RecordBatch) {
-        let has_header = std::mem::take(&mut self.is_first);
-        self.encoding.push_back(SpawnedTask::spawn(async move {
+        let (has_header, bytes) = (std::mem::take(&mut self.is_first), rows.get_array_memory_size());
+        let task = SpawnedTask::spawn(async move {
             let mut writer = arrow::csv::WriterBuilder::new().with_header(has_header).build(vec![]);
             writer.write(&rows)?;
             Ok(writer.into_inner())
-        }));
+        });
+        self.encoding.push_back(Texts { bytes, task });
     }
 
     async fn append_oldest(&mut self) -> Result<()> {
-        let Some(encoded) = self.encoding.pop_front() else {
+        let Some(Texts { task, .. }) = self.encoding.pop_front() else {
             return Ok(());
         };
-        let encoded = encoded
+        let encoded = task
             .join()
             .await
             .map_err(|e| Error::from_task("an encoding task", &e))??;
@@ -418,7 +423,7 @@ impl CsvSink {
 impl Sink for CsvSink {
     async fn add(&mut self, rows: RecordBatch) -> Result<()> {
         self.encode(rows);
-        while self.encoding.len() > TEXTS {
+        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
             self.append_oldest().await?;
         }
         Ok(())

@@ -72,3 +72,72 @@ impl Improvement<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::peel::space::Space;
+    use crate::partition::ranges::Ranges;
+    use crate::partition::testing::{Toy, column};
+    use crate::search::Budget;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every combination stays in one class, every class holds, and no more is lost.
+        #[test]
+        fn classes_hold_and_lose_no_more(
+            rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..5, asks: bool, by_hierarchy: bool, seed: u64
+        ) {
+            let columns = vec![column(&["a", "a", "b", "b", "b"], true), column(&["a", "a", "b", "b"], false)];
+            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
+            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            prop_assume!(rows.values().sum::<u64>() >= k);
+            let space = Space::new(&toy, Ranges { by_hierarchy, exact: true });
+            // Any classes that hold: each combination joins the last until that has k rows, and what is left the first.
+            let mut classes: Vec<Class> = vec![];
+            for combination in 0..space.len() as u32 {
+                match classes.last_mut().filter(|class| class.rows < k) {
+                    Some(class) => space.join(class, combination),
+                    None => classes.push(space.class(vec![combination])),
+                }
+            }
+            if classes.len() > 1 && classes.last().is_some_and(|class| class.rows < k) {
+                let rest = classes.pop().unwrap_or_default();
+                classes[0] = space.united(&classes[0], &rest);
+            }
+            let cost = |classes: &[Class]| classes.iter().map(Class::cost).sum::<f64>();
+            let before = cost(&classes);
+            let mut improvement = Improvement::new(&space, classes);
+            improvement.walk_again(u64::MAX, &mut Context::new(seed, Budget::default())).unwrap();
+            prop_assert!(cost(&improvement.classes) <= before + 1e-9);
+            let mut members: Vec<u32> = vec![];
+            for (number, class) in improvement.classes.iter().enumerate().filter(|(_, class)| !class.members.is_empty()) {
+                prop_assert!(space.holds(class));
+                prop_assert_eq!(class.rows, class.members.iter().map(|c| space.rows(*c)).sum::<u64>());
+                prop_assert!(class.members.iter().all(|c| improvement.class_of[*c as usize] == number as u32));
+                members.extend(&class.members);
+            }
+            members.sort_unstable();
+            prop_assert_eq!(members, (0..space.len() as u32).collect::<Vec<_>>());
+        }
+
+        /// The nearest classes are those of least cost by a comparison with all.
+        #[test]
+        fn the_nearest_are_the_cheapest_to_unite_with(rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), many in 1usize..6) {
+            let columns = vec![column(&["a", "a", "b", "b", "b"], true), column(&["a", "a", "b", "b"], false)];
+            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
+            let toy = Toy { columns, combinations, k: 1, suppressible: 0, asks: false };
+            let space = Space::new(&toy, Ranges { by_hierarchy: true, exact: true });
+            let classes = (0..space.len() as u32).map(|c| space.class(vec![c])).collect();
+            let improvement = Improvement::new(&space, classes);
+            let costs = |number: &usize| {
+                space.united(&improvement.classes[0], &improvement.classes[*number]).cost() - improvement.classes[*number].cost()
+            };
+            let mut all: Vec<f64> = (1..space.len()).map(|number| costs(&number)).collect();
+            all.sort_by(f64::total_cmp);
+            let nearest: Vec<f64> = improvement.nearest(0, many).iter().map(costs).collect();
+            prop_assert_eq!(nearest.len(), many.min(all.len()));
+            prop_assert!(nearest.iter().zip(&all).all(|(found, least)| (found - least).abs() < 1e-9), "{:?} {:?}", nearest, all);
+        }
+    }
+}

@@ -208,21 +208,9 @@ impl<'a> Space<'a> {
 
     /// Returns how much more all rows lose if `combination` joins `class`. It is infinite if it is not below `most`.
     pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
-        let rows = (class.rows + self.rows(combination)) as f64;
-        let most = (most + class.cost()) / rows;
-        if class.loss >= most {
-            return f64::INFINITY;
-        }
-        self.worked(1);
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
-        let mut loss = 0.0;
-        for ((cell, scale), code) in cells {
-            loss += scale.loss(scale.with(*cell, *code));
-            if loss >= most {
-                return f64::INFINITY;
-            }
-        }
-        rows * loss - class.cost()
+        let losses = cells.map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)));
+        self.more(class, self.rows(combination), 0.0, most, losses)
     }
 
     /// Returns the class where a combination loses least, with how much more all rows lose there.
@@ -245,16 +233,23 @@ impl<'a> Space<'a> {
     /// Returns how much more all rows lose if `block` joins `class`, counted from what `class` alone loses: the cost of both
     /// together less that of `class`. It is infinite if it is not below `most`.
     pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
-        let rows = (class.rows + block.rows) as f64;
+        let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
+        let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
+        self.more(class, block.rows, block.loss, most, losses)
+    }
+
+    /// Returns how much more all rows lose if `rows` rows, each of which loses at least `least`, join `class`, whose labels
+    /// then have these `losses`. It is infinite if it is not below `most`, and then not all losses may be looked at.
+    fn more(&self, class: &Class, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
+        let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
-        if class.loss.max(block.loss) >= most {
+        if class.loss.max(least) >= most {
             return f64::INFINITY;
         }
         self.worked(1);
-        let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let mut loss = 0.0;
-        for ((scale, one), other) in cells {
-            loss += scale.loss(scale.joined(*one, *other));
+        for own in losses {
+            loss += own;
             if loss >= most {
                 return f64::INFINITY;
             }

@@ -92,7 +92,11 @@ impl Input for Samples {
                 return Err(format!("{sql}: the manifest tells of the source"));
             }
             let k = manifest.differential_privacy.ok_or("no budget")?.k as i64;
-            let classes = self.classes("a", "z", &quoted(&folder.join("")))?;
+            self.bench.prepare(&format!(
+                "CREATE EXTERNAL TABLE released_{table} STORED AS PARQUET LOCATION {}",
+                quoted(&folder.join(""))
+            ));
+            let classes = self.classes("a", "z", &format!("released_{table}"))?;
             let all = self.classes(
                 &format!("generalize('a', a, {la})"),
                 &format!("generalize('z', z, {lz})"),

@@ -51,13 +51,7 @@ fn labelled(case: &Case) -> Case {
     };
     let mut draw = Draw::new(case.seed);
     let columns: Vec<String> = case.request.quasi().map(|(column, ..)| column.to_string()).collect();
-    // VERIFY does not find labels of a column with a time zone in the source again.
-    let has_zone = |name: &str| {
-        let column = case.table.columns.iter().find(|c| c.name == name);
-        column.is_some_and(|c| matches!(plain_values(&c.data_type), DataType::Timestamp(_, Some(_))))
-    };
-    let columns = columns.into_iter().filter(|column| !has_zone(column));
-    other.request.labels = columns.map(|column| (column, *draw.pick(&FORMS))).collect();
+    other.request.labels = columns.into_iter().map(|column| (column, *draw.pick(&FORMS))).collect();
     other
 }
 
@@ -117,14 +111,6 @@ fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The type of the values of a dictionary, or the type itself.
-fn plain_values(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    }
-}
-
 /// A type as a Parquet file keeps it, whose types are fewer.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
@@ -132,6 +118,9 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
         DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
+        DataType::Timestamp(unit, Some(_)) => {
+            DataType::Timestamp((*unit).max(TimeUnit::Millisecond), Some("UTC".into()))
+        }
         DataType::Timestamp(TimeUnit::Second, None) => DataType::Timestamp(TimeUnit::Millisecond, None),
         other => other.clone(),
     }
