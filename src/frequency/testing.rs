@@ -140,8 +140,8 @@ impl Table {
         classes
     }
 
-    /// Scans the table in two partitions, and returns the base frequency set with all details and the population.
-    pub(crate) fn base(&self) -> Base {
+    /// Returns the details of [`Table::base`].
+    fn details(&self) -> Vec<DetailRequest> {
         let attribute = match self.per_entity {
             true => DetailRequest::Pairs {
                 entity: "e".into(),
@@ -153,21 +153,13 @@ impl Table {
         if self.per_entity {
             details.push(DetailRequest::Distinct("e".into()));
         }
+        details
+    }
+
+    /// Scans the table in two partitions, and returns the base frequency set with all details and the population.
+    pub(crate) fn base(&self) -> Base {
         let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
-        let columns = self.columns(&details);
-        let (first, second) = self.rows.split_at(self.rows.len() / 2);
-        let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
-        let (sample, population) = runtime().block_on(async {
-            let streams = vec![self.stream(first), self.stream(second)];
-            let mut sample = Scan::read(&columns, streams, &spill_space, Arc::default())
-                .await
-                .unwrap();
-            let bare = columns.without_details();
-            let population = Scan::read(&bare, vec![self.stream(&people)], &spill_space, Arc::default());
-            let population = population.await.unwrap();
-            sample.refresh(&columns).unwrap();
-            (sample, population)
-        });
+        let (sample, population) = self.whole_scan(&spill_space, usize::MAX);
         let lookups = self.lookups(&population);
         Base::new(sample, Some(population), lookups, self.bottom(), &spill_space).unwrap()
     }
@@ -180,22 +172,43 @@ impl Table {
         Base::new(scan, None, lookups, self.bottom(), &spill_space).unwrap()
     }
 
-    /// Returns the same base frequency set in spill files, scanned in small batches, with `share` bytes of
-    /// combinations per partition.
+    /// Returns the base set of [`Table::base`] in spill files, scanned in small batches, with `share` bytes of combinations
+    /// per partition.
+    pub(crate) fn spilled_whole_base(&self, share: usize) -> Base {
+        let spill_space = SpillSpace::unlimited();
+        let (sample, population) = self.whole_scan(&spill_space, share);
+        self.spilled((sample, Some(population)), &spill_space)
+    }
+
+    /// Returns the base set of [`Table::bare_base`] in spill files, scanned likewise.
     pub(crate) fn spilled_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let scan = self.bare_scan(&spill_space, share);
-        let marginals = (0..self.groups.len()).map(|c| scan.value_counts(c)).collect();
-        let lookups = self.lookups(&scan).into_iter().map(|(lookup, _)| lookup).collect();
-        let key_schema = Arc::new(KeySchema::new(lookups));
-        Base::in_files(
-            scan,
-            marginals,
-            key_schema,
-            vec![true; self.groups.len()],
-            self.bottom(),
-            &spill_space,
-        )
+        self.spilled((scan, None), &spill_space)
+    }
+
+    fn spilled(&self, scans: (Scan, Option<Scan>), spill_space: &SpillSpace) -> Base {
+        let marginals = (0..self.groups.len()).map(|c| scans.0.value_counts(c)).collect();
+        let lookups = self.lookups(&scans.0).into_iter().map(|(lookup, _)| lookup);
+        let key_schema = Arc::new(KeySchema::new(lookups.collect()));
+        let suppresses = vec![true; self.groups.len()];
+        Base::in_files(scans, marginals, key_schema, suppresses, self.bottom(), spill_space)
+    }
+
+    fn whole_scan(&self, spill_space: &SpillSpace, share: usize) -> (Scan, Scan) {
+        let columns = self.columns(&self.details());
+        let (first, second) = self.rows.split_at(self.rows.len() / 2);
+        let people: Vec<Row> = self.population.iter().map(|q| Row::of(q.clone())).collect();
+        runtime().block_on(async {
+            let streams = vec![self.stream(first), self.stream(second)];
+            let sample = Scan::within(&columns, streams, spill_space, share, Arc::default());
+            let mut sample = sample.await.unwrap();
+            let bare = columns.without_details();
+            let population = Scan::within(&bare, vec![self.stream(&people)], spill_space, share, Arc::default());
+            let population = population.await.unwrap();
+            sample.refresh(&columns).unwrap();
+            (sample, population)
+        })
     }
 
     fn bare_scan(&self, spill_space: &SpillSpace, share: usize) -> Scan {

@@ -14,7 +14,7 @@
 use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::{Error, Result};
-use crate::frequency::FrequencySet;
+use crate::frequency::{BaseSet, FrequencySet};
 use crate::lattice::Node;
 
 #[derive(Debug)]
@@ -32,8 +32,11 @@ impl Metric for Cm {
         let label = subject
             .label
             .ok_or_else(|| Error::usage("cm needs a class label: write CLASS (column)"))?;
-        let set = subject.base.held()?;
-        let minority: u64 = (0..set.len()).map(|i| outvoted(set, label, i)).sum();
+        // Of combinations in files, the rows of each label are not known at once.
+        let minority: u64 = match &subject.base.set {
+            BaseSet::Held(set) => (0..set.len()).map(|i| outvoted(set, label, i)).sum(),
+            BaseSet::Spilled(_) => 0,
+        };
         Ok(Box::new(Prepared {
             label,
             rows: subject.base.rows,
@@ -54,7 +57,7 @@ struct Prepared {
     label: usize,
     rows: u64,
     unmapped: u64,
-    /// The rows that count at the bottom of the lattice, and so at every node.
+    /// Rows that count at the bottom of the lattice, and so at every node.
     least: u64,
 }
 

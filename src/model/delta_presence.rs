@@ -41,12 +41,12 @@ impl PrivacyModel for DeltaPresence {
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         let base = subject.base;
-        let Some(populations) = base.held()?.populations() else {
+        let Some(people) = base.people() else {
             return Err(Error::usage(
                 "delta_presence needs a population table that has the quasi-identifiers of the table",
             ));
         };
-        let people = populations.iter().sum::<u64>() + base.unmapped_people;
+        let people = people + base.unmapped_people;
         let prepared = Prepared {
             min: Decimal::of(self.min),
             max: Decimal::of(self.max),

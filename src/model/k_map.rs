@@ -32,12 +32,11 @@ impl PrivacyModel for KMap {
     }
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
-        let Some(populations) = subject.base.held()?.populations() else {
+        let Some(people) = subject.base.people() else {
             return Err(Error::usage(
                 "k_map needs a population table that has the quasi-identifiers of the table",
             ));
         };
-        let people: u64 = populations.iter().sum();
         if subject.base.rows > 0 && people < self.k {
             return Err(Error::infeasible(format!(
                 "k_map({}) cannot hold: the population has {people} rows",

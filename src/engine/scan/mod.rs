@@ -60,11 +60,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let watched = (sampling.is_none().then_some(observer), &progress);
     let (state, _) = job.source.rows.clone().into_parts();
     let context = state.task_ctx();
-    let spill_space = match &job.population {
-        // The classes of two tables are merged in memory.
-        Some(_) => SpillSpace::of(&context).without_files(),
-        None => SpillSpace::of(&context),
-    };
+    let spill_space = SpillSpace::of(&context);
     let sample = count(&columns, plan, &spill_space, watched).await?;
     let population = match &job.population {
         Some(population) => Some(count_population(job, population, &names, &columns, &spill_space, watched).await?),
@@ -108,7 +104,7 @@ fn merge(
     let lookups = bind(quasi_identifiers, &sample)?;
     let lattice = lattice(quasi_identifiers, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
-    contains_sample(&base)?;
+    contains_sample(&base, spill_space)?;
     let base = match sampling {
         Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
         None => base,
@@ -118,14 +114,8 @@ fn merge(
 
 /// Checks that a population contains its sample: no combination of values may have fewer rows in the population.
 /// Fails with `ErrorKind::Data` if one has.
-fn contains_sample(base: &Base) -> Result<()> {
-    let BaseSet::Held(set) = &base.set else {
-        return Ok(());
-    };
-    let Some(populations) = set.populations() else {
-        return Ok(());
-    };
-    let missing = set.counts().iter().zip(populations).filter(|(n, p)| n > p).count();
+fn contains_sample(base: &Base, spill_space: &SpillSpace) -> Result<()> {
+    let missing = base.missing_people(spill_space)?;
     if missing == 0 {
         return Ok(());
     }

@@ -1,6 +1,8 @@
 //! The first scan: rows to the distinct combinations of codes with their counts.
 
 mod columns;
+mod detail_tally;
+mod layout_files;
 mod parquet;
 mod run;
 mod tally;
@@ -8,4 +10,5 @@ mod tally;
 pub use columns::{Columns, DetailRequest};
 pub use parquet::read_dictionaries;
 pub use run::Scan;
-pub(crate) use tally::{DetailTally, Tally};
+pub(crate) use detail_tally::DetailTally;
+pub(crate) use tally::Tally;

@@ -25,8 +25,7 @@ pub struct Scan {
 
 impl Scan {
     /// Counts the rows of `streams`, each on a task of its own, within the memory of `spill_space`. Combinations
-    /// beyond that memory go to files, if files are allowed and no details are requested. Rows are added to
-    /// `progress` as they are read.
+    /// beyond that memory go to files, if files are allowed. Rows are added to `progress` as they are read.
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
@@ -121,7 +120,7 @@ impl Scan {
 
     /// Returns true if combinations are in files.
     pub(crate) fn is_spilled(&self) -> bool {
-        self.tallies.iter().any(|t| !t.files.is_empty())
+        self.tallies.iter().any(Tally::is_spilled)
     }
 
     /// Returns true if combinations may be written to files.

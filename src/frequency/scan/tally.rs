@@ -5,9 +5,11 @@
 //! nothing, so the keys of the next rows are written uncounted.
 
 use super::columns::Columns;
+use super::detail_tally::DetailTally;
+use super::layout_files::LayoutFiles;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::{Local, Shared};
-use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::frequency::spill::SpillSpace;
 use crate::key::{Grouper, PackedLayout, bits_for};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -27,7 +29,7 @@ pub(crate) struct Tally {
     /// finished.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
-    pub(crate) files: Vec<(PackedLayout, KeyFile)>,
+    files: LayoutFiles,
     /// The rows counted since the last file was written.
     counted: u64,
     /// The number of rows whose keys are still to be written uncounted.
@@ -42,15 +44,6 @@ pub(crate) struct Tally {
     groups: Vec<u32>,
     reservation: MemoryReservation,
     owns_dictionaries: bool,
-}
-
-/// The counts of one detail, grouped by (class, code) or (class, entity, code).
-#[derive(Debug)]
-pub(crate) struct DetailTally {
-    pub(crate) grouper: Grouper,
-    pub(crate) counts: Vec<u64>,
-    indices: Vec<usize>,
-    locals: Vec<Local>,
 }
 
 /// The initial bits of a column's codes. A column gets more bits when it needs them.
@@ -71,15 +64,8 @@ impl Tally {
     ) -> Result<Self> {
         let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
         let layout = PackedLayout::new(&vec![FIRST_BITS; columns.quasi_identifiers.len()]);
-        let details = columns.details.iter().map(|(request, shared)| {
-            let names = request.columns();
-            Ok(DetailTally {
-                grouper: Grouper::new(names.len()),
-                counts: vec![],
-                indices: names.into_iter().map(position).collect::<Result<_>>()?,
-                locals: views(shared, false)?,
-            })
-        });
+        let details = columns.details.iter();
+        let details = details.map(|(request, shared)| DetailTally::new(request, shared, schema));
         Ok(Self {
             grouper: Grouper::new(layout.words()),
             layout,
@@ -87,7 +73,7 @@ impl Tally {
             details: details.collect::<Result<_>>()?,
             rows: 0,
             marginals: vec![vec![]; columns.quasi_identifiers.len()],
-            files: vec![],
+            files: LayoutFiles::default(),
             counted: 0,
             uncounted: 0,
             unwritten: vec![],
@@ -117,10 +103,18 @@ impl Tally {
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
     ) -> Result<()> {
-        for (layout, file) in &self.files {
-            file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
-        }
+        self.files.for_each(&mut f)?;
         f(&self.layout, self.grouper.keys(), Some(&self.counts))
+    }
+
+    /// Calls `f` with all entries of a detail like [`Self::for_each`]. An entry is the key of a combination, followed by a
+    /// word for each code of the scan.
+    pub(crate) fn for_each_of_detail(
+        &self,
+        detail: usize,
+        f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
+    ) -> Result<()> {
+        self.details[detail].for_each((&self.layout, self.grouper.keys()), f)
     }
 
     /// Returns the rows by code of the scan in a column, once the tally is finished.
@@ -128,10 +122,14 @@ impl Tally {
         &self.marginals[column]
     }
 
-    /// Returns true if combinations may go to files. They may not if there are details, because these are held in
-    /// memory for each combination.
+    /// Returns true if combinations may go to files.
     pub(crate) fn may_spill(&self) -> bool {
-        self.details.is_empty() && self.spill_space.has_files()
+        self.spill_space.has_files()
+    }
+
+    /// Returns true if combinations are in files.
+    pub(crate) fn is_spilled(&self) -> bool {
+        !self.files.is_empty()
     }
 
     /// Counts the rows of a batch. Returns false if there is no memory for more; then call [`Self::make_room`] before
@@ -151,6 +149,9 @@ impl Tally {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_sub(rows as u64);
             self.unwritten = keys;
+            for detail in &mut self.details {
+                detail.put_off(batch)?;
+            }
             return Ok(false);
         }
         self.counted += rows as u64;
@@ -174,16 +175,8 @@ impl Tally {
 
     /// Writes keys in the current layout to a file. Without counts, each key stands for one row.
     fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
-        if self.files.last().is_none_or(|(layout, _)| *layout != self.layout) {
-            let overflow = self.spill_space.overflow("combinations are counted")?;
-            let file = KeyFile::new(overflow, self.layout.words());
-            self.files.push((self.layout.clone(), file));
-        }
         tally_marginals(&self.layout, keys, counts, &mut self.marginals);
-        match self.files.last_mut() {
-            Some((_, file)) => file.append(keys, counts),
-            None => Ok(()),
-        }
+        self.files.append(&self.layout, 0, &self.spill_space, keys, counts)
     }
 
     /// Writes the counts to a file and clears them, if files are allowed.
@@ -197,6 +190,9 @@ impl Tally {
         self.counted = 0;
         let grouper = std::mem::replace(&mut self.grouper, Grouper::new(self.layout.words()));
         let counts = std::mem::take(&mut self.counts);
+        for detail in &mut self.details {
+            detail.spill(&self.layout, grouper.keys(), &self.spill_space)?;
+        }
         self.write(grouper.keys(), Some(&counts))
     }
 
@@ -235,6 +231,9 @@ impl Tally {
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
         let keys = std::mem::take(&mut self.unwritten);
         if !keys.is_empty() {
+            for detail in &mut self.details {
+                detail.write(&self.layout, &keys, &self.spill_space)?;
+            }
             self.write(&keys, None)?;
         }
         if self.bytes() > self.share {
@@ -259,53 +258,29 @@ impl Tally {
         ))
     }
 
-    /// Returns the memory of keys and counts, in bytes.
+    /// Returns the memory of keys, counts and details, in bytes.
     fn bytes(&self) -> usize {
-        self.grouper.bytes() + self.counts.capacity() * 8
+        let details: usize = self.details.iter().map(DetailTally::bytes_of_entries).sum();
+        self.grouper.bytes() + self.counts.capacity() * 8 + details
     }
 
     fn try_reserve(&self, columns: &Columns) -> bool {
         let locals: usize = self.locals.iter().map(Local::memory).sum();
         let marginals: usize = self.marginals.iter().map(|m| m.capacity() * 8).sum();
-        let details: usize = self.details.iter().map(DetailTally::bytes).sum();
+        let details: usize = self.details.iter().map(DetailTally::bytes_of_views).sum();
         let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
         let bytes = self.bytes() + locals + marginals + details + dictionaries;
         self.reservation.try_resize(bytes).is_ok()
     }
 }
 
-impl DetailTally {
-    fn add(&mut self, classes: &[u32], batch: &RecordBatch) -> Result<()> {
-        let mut keys = vec![0u64; classes.len() * self.locals.len()];
-        for (i, (local, index)) in self.locals.iter_mut().zip(&self.indices).enumerate() {
-            let codes = local.encode(batch.column(*index))?;
-            let words = self.indices.len();
-            for ((key, code), class) in keys.chunks_exact_mut(words).zip(&codes).zip(classes) {
-                key[i] = if i == 0 {
-                    u64::from(*class) << 32 | u64::from(*code)
-                } else {
-                    u64::from(*code)
-                };
-            }
-        }
-        let mut groups = vec![];
-        self.grouper.group(&keys, &mut groups);
-        count(&groups, self.grouper.len(), &mut self.counts);
-        Ok(())
-    }
-
-    fn bytes(&self) -> usize {
-        self.grouper.bytes() + self.counts.capacity() * 8 + self.locals.iter().map(Local::memory).sum::<usize>()
-    }
-}
-
 /// Creates this partition's views of dictionaries.
-fn views<'a>(shared: impl IntoIterator<Item = &'a Arc<Shared>>, reject_not_finite: bool) -> Result<Vec<Local>> {
+pub(super) fn views<'a>(shared: impl IntoIterator<Item = &'a Arc<Shared>>, reject_not_finite: bool) -> Result<Vec<Local>> {
     let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
     views.collect()
 }
 
-fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
+pub(super) fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
     counts.resize(len, 0);
     for group in groups {
         counts[*group as usize] += 1;

@@ -3,8 +3,7 @@
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
 use super::merge::{DetailEntries, Merge, sums};
-use super::spilled::{Grouping, Means, Spilled, sorted};
-use super::translate::Parts;
+use super::spilled::{Grouping, Means, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::SpillSpace;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 pub enum BaseSet {
     /// The classes in memory, in ascending order of their keys.
     Held(Arc<FrequencySet>),
-    /// The classes in files, because they do not fit in memory. They have no details and no population counts.
+    /// The classes in files, because they do not fit in memory.
     Spilled(Arc<Spilled>),
 }
 
@@ -69,11 +68,11 @@ impl Base {
         let room = spill_space.reservation("anonsql merging of partitions");
         let bytes = sample.bytes_to_merge(words) + population.as_ref().map_or(0, |p| p.bytes_to_merge(words));
         let fits = room.try_grow(bytes);
-        if sample.is_spilled() || (fits.is_err() && population.is_none() && sample.may_spill()) {
+        let is_spilled = sample.is_spilled() || population.as_ref().is_some_and(Scan::is_spilled);
+        if is_spilled || (fits.is_err() && sample.may_spill()) {
             room.free();
-            let parts = merge.parts(&sample);
-            return Self::spilled(sample, marginals, key_schema, &parts, bottom, spill_space)?
-                .hold(spill_space, threads());
+            let own = Self::spilled((sample, population), marginals, &merge, &key_schema, spill_space)?;
+            return own.hold(spill_space, threads());
         }
         fits.map_err(|_| {
             Error::new(
@@ -121,24 +120,30 @@ impl Base {
     }
 
     /// Creates the base set in files.
-    pub(crate) fn spilled(
-        sample: Scan,
+    fn spilled(
+        (sample, population): (Scan, Option<Scan>),
         marginals: Vec<Vec<u64>>,
-        key_schema: Arc<KeySchema>,
-        parts: &Parts,
-        bottom: Node,
+        merge: &Merge,
+        key_schema: &Arc<KeySchema>,
         spill_space: &SpillSpace,
     ) -> Result<Self> {
-        let (rows, words) = (sample.rows, key_schema.layout().words());
-        let (spilled, unmapped_rows) = Spilled::new(&sample, parts, words, bottom, spill_space)?;
+        let words = key_schema.layout().words();
+        let (parts, bottom) = (merge.parts(&sample), merge.bottom.clone());
+        let (mut spilled, attributes, unmapped_rows) = Spilled::new(&sample, &parts, words, bottom, spill_space)?;
+        let rows = sample.rows;
+        drop(sample);
+        let unmapped_people = match &population {
+            Some(people) => spilled.add_people(people, &merge.parts(people), spill_space)?,
+            None => 0,
+        };
         Ok(Self {
-            key_schema,
+            key_schema: Arc::clone(key_schema),
             set: BaseSet::Spilled(Arc::new(spilled)),
             rows,
             unmapped_rows,
-            unmapped_people: 0,
+            unmapped_people,
             marginals,
-            attributes: vec![],
+            attributes,
         })
     }
 
@@ -157,9 +162,7 @@ impl Base {
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, bottom, None, means)? {
-            let (keys, counts) = sorted(words, set.keys().to_vec(), set.counts().to_vec());
-            let set = FrequencySet::new(bottom.clone(), words, keys, counts, None, vec![]);
-            self.set = BaseSet::Held(Arc::new(set));
+            self.set = BaseSet::Held(Arc::new(set.ascending()));
         }
         Ok(self)
     }
@@ -181,6 +184,31 @@ impl Base {
         }
     }
 
+    /// Returns the number of rows of the population, without those of unknown values; `None` without a population.
+    pub fn people(&self) -> Option<u64> {
+        match &self.set {
+            BaseSet::Held(set) => set.populations().map(|people| people.iter().sum()),
+            BaseSet::Spilled(spilled) => spilled.people(),
+        }
+    }
+
+    /// Returns the number of classes of the bottom node that have fewer rows in the population. Fails with
+    /// `ErrorKind::Resources` if they do not fit in memory.
+    pub fn missing_people(&self, spill_space: &SpillSpace) -> Result<u64> {
+        let missing = match &self.set {
+            BaseSet::Spilled(spilled) => spilled.missing(spill_space)?,
+            BaseSet::Held(set) => set.populations().map_or(Some(0), |people| {
+                Some(set.counts().iter().zip(people).filter(|(n, p)| n > p).count() as u64)
+            }),
+        };
+        missing.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Resources,
+                "comparing the table with its population does not fit the memory limit; raise --memory-limit",
+            )
+        })
+    }
+
     /// Returns the lattice's bottom node.
     pub fn bottom(&self) -> &Node {
         match &self.set {
@@ -200,9 +228,9 @@ impl Base {
 
 #[cfg(test)]
 impl Base {
-    /// Creates the base set of a scan in files, even if it fits in memory.
+    /// Creates the base set of scans in files, even if it fits in memory.
     pub(crate) fn in_files(
-        sample: Scan,
+        (sample, population): (Scan, Option<Scan>),
         marginals: Vec<Vec<u64>>,
         key_schema: Arc<KeySchema>,
         suppresses: Vec<bool>,
@@ -214,15 +242,6 @@ impl Base {
             suppresses,
             bottom: &bottom,
         };
-        let parts = merge.parts(&sample);
-        Self::spilled(
-            sample,
-            marginals,
-            Arc::clone(&key_schema),
-            &parts,
-            bottom.clone(),
-            spill_space,
-        )
-        .unwrap()
+        Self::spilled((sample, population), marginals, &merge, &key_schema, spill_space).unwrap()
     }
 }

@@ -162,6 +162,26 @@ impl FrequencySet {
         }
     }
 
+    /// Returns this set with these details, and the number of codes of each.
+    pub(super) fn with_details(self, details: Vec<(Detail, usize)>) -> Self {
+        let (details, cardinalities) = details.into_iter().unzip();
+        Self {
+            details,
+            cardinalities,
+            ..self
+        }
+    }
+
+    /// Returns this set with its entries in ascending order of their keys.
+    pub(super) fn ascending(self) -> Self {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_unstable_by(|a, b| self.key(*a as usize).cmp(self.key(*b as usize)));
+        let mut ranks = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(entry, rank)| ranks[*entry as usize] = rank);
+        let keys = order.iter().flat_map(|entry| self.key(*entry as usize)).copied().collect();
+        self.merged(self.node.clone(), keys, &ranks)
+    }
+
     /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the key of its first
     /// entry, and the node remains that of this set. The caller must keep track of the labels of the classes.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {

@@ -2,6 +2,7 @@
 
 mod base;
 mod batch;
+mod beside;
 mod cache;
 mod detail;
 mod frequency_set;

@@ -8,6 +8,8 @@
 //! the limit, and as many as the other rows fill with classes of the least size. Its classes are held in memory like
 //! those of any node.
 
+use super::beside::{DetailFiles, People, beside};
+use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
 use super::translate::{Parts, recode};
 use crate::error::Result;
@@ -19,7 +21,7 @@ use crate::pool::{check_cancelled, map};
 use std::ops::Range;
 
 /// The number of slices of a node's classes.
-const SLICES: usize = 64;
+pub(super) const SLICES: usize = 64;
 /// The keys of a slice that are grouped together, so that its table is in the processor's cache meanwhile.
 const PENDING: usize = 1 << 12;
 /// The most classes of a node that is grouped in one pass.
@@ -42,6 +44,8 @@ pub struct Spilled {
     files: Vec<KeyFile>,
     entries: u64,
     rows: u64,
+    details: Vec<DetailFiles>,
+    people: Option<People>,
 }
 
 /// The result of grouping a node.
@@ -83,31 +87,53 @@ struct Grouped {
 }
 
 impl Spilled {
-    /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the number of rows that
-    /// are suppressed for an unknown value.
+    /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the attributes of the details,
+    /// and the number of rows that are suppressed for an unknown value.
     pub(crate) fn new(
         scan: &Scan,
         parts: &Parts,
         words: usize,
         node: Node,
         spill_space: &SpillSpace,
-    ) -> Result<(Self, u64)> {
+    ) -> Result<(Self, Vec<Attribute>, u64)> {
         let recoded = map(scan.tallies.len(), |i| {
             recode(&scan.tallies[i], parts, words, spill_space)
         });
         let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
-        let rows = scan.rows - unmapped;
+        let details = (0..scan.details.len()).map(|i| DetailFiles::new(scan, i, parts, words, spill_space));
+        let (attributes, details) = details.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let files: Vec<KeyFile> = recoded.into_iter().map(|r| r.0).collect();
-        let entries = files.iter().map(KeyFile::entries).sum();
         let spilled = Self {
             node,
             words,
+            entries: files.iter().map(KeyFile::entries).sum(),
             files,
-            entries,
-            rows,
+            rows: scan.rows - unmapped,
+            details,
+            people: None,
         };
-        Ok((spilled, unmapped))
+        Ok((spilled, attributes, unmapped))
+    }
+
+    /// Adds the rows of a population. Returns the number of those that have an unknown value.
+    pub(super) fn add_people(&mut self, scan: &Scan, parts: &Parts, spill_space: &SpillSpace) -> Result<u64> {
+        let (people, unmapped) = People::new(scan, parts, self.words, spill_space)?;
+        self.people = Some(people);
+        Ok(unmapped)
+    }
+
+    /// Returns the number of rows of the population, without those of unknown values; `None` without a population.
+    pub(super) fn people(&self) -> Option<u64> {
+        self.people.as_ref().map(|people| people.rows)
+    }
+
+    /// Returns the number of classes that have fewer rows in the population; `None` if they do not fit in memory.
+    pub(super) fn missing(&self, spill_space: &SpillSpace) -> Result<Option<u64>> {
+        match &self.people {
+            Some(people) => people.missing(&self.files, self.words, spill_space),
+            None => Ok(Some(0)),
+        }
     }
 
     /// Returns the node of the set.
@@ -168,14 +194,13 @@ impl Spilled {
             }
         }
         let Grouped { keys, counts, .. } = found;
-        Ok(Grouping::Classes(FrequencySet::new(
-            to.clone(),
-            self.words,
-            keys,
-            counts,
-            None,
-            vec![],
-        )))
+        let classes = counts.len() as u64;
+        let set = FrequencySet::new(to.clone(), self.words, keys, counts, None, vec![]);
+        let further = (self.people.as_ref(), self.details.as_slice());
+        Ok(match beside(set, further, (key_schema, &self.node), means)? {
+            Some(set) => Grouping::Classes(set),
+            None => Grouping::NoRoom(classes),
+        })
     }
 
     /// Returns the number of slices to group next: as many as are expected to prove that the demand is not met, or
@@ -235,7 +260,7 @@ impl Spilled {
                     check_cancelled()?;
                     let keys = key_schema.generalize(keys, &self.node, to);
                     for (i, key) in keys.chunks_exact(self.words).enumerate() {
-                        let slice = (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize;
+                        let slice = slice_of(key);
                         if let Some(part) = slice.checked_sub(range.start).and_then(|at| parts.get_mut(at)) {
                             part.push(key, counts.map_or(1, |counts| counts[i]));
                         }
@@ -262,6 +287,11 @@ impl Spilled {
         let parts = map(ranges.len(), |i| group(ranges[i].clone()));
         parts.into_iter().collect()
     }
+}
+
+/// Returns the slice of a key.
+pub(super) fn slice_of(key: &[u64]) -> usize {
+    (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize
 }
 
 impl Slice {
@@ -371,6 +401,13 @@ mod tests {
         classes
     }
 
+    /// Returns by key: the rows, the people, and each detail's codes with their rows.
+    fn contents(set: &FrequencySet) -> BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)> {
+        let details = |i: usize| set.details().iter().map(|d| d.class(i).collect()).collect();
+        let content = |i: usize| (set.counts()[i], set.populations().map(|p| p[i]), details(i));
+        (0..set.len()).map(|i| (set.key(i).to_vec(), content(i))).collect()
+    }
+
     fn group(base: &Base, node: &Node, demand: Option<Demand>, spill_space: &SpillSpace, threads: usize) -> Grouping {
         let BaseSet::Spilled(spilled) = &base.set else {
             panic!("the base set is in memory")
@@ -405,6 +442,31 @@ mod tests {
             let found = spilled.hold(&SpillSpace::unlimited(), threads).unwrap();
             let found = found.held().unwrap();
             prop_assert_eq!((found.keys(), found.counts(), found.node()), (set.keys(), set.counts(), set.node()));
+        }
+
+        #[test]
+        fn details_and_populations_from_files_are_those_of_a_set_in_memory(table in table(), share in shares(), threads in 1usize..4) {
+            let (held, spilled) = (table.base(), table.spilled_whole_base(share));
+            let set = held.held().unwrap();
+            prop_assert_eq!((held.people(), held.unmapped_people), (spilled.people(), spilled.unmapped_people));
+            for (one, other) in held.attributes.iter().zip(&spilled.attributes) {
+                prop_assert_eq!(&one.request, &other.request);
+                prop_assert_eq!(&one.values, &other.values);
+                prop_assert_eq!((&one.value_of_code, &one.counts), (&other.value_of_code, &other.counts));
+            }
+            prop_assert_eq!(held.attributes.len(), spilled.attributes.len());
+            let space = SpillSpace::unlimited();
+            prop_assert_eq!(held.missing_people(&space).unwrap(), spilled.missing_people(&space).unwrap());
+            for node in table.lattice().iter() {
+                let Grouping::Classes(found) = group(&spilled, &node, None, &space, threads) else {
+                    panic!("memory is not limited");
+                };
+                prop_assert_eq!(contents(&found), contents(&set.roll_up(&held.key_schema, &node).0));
+            }
+            let found = spilled.hold(&space, threads).unwrap();
+            let found = found.held().unwrap();
+            prop_assert_eq!((found.keys(), found.counts(), found.populations()), (set.keys(), set.counts(), set.populations()));
+            prop_assert_eq!(contents(found), contents(set));
         }
 
         #[test]

@@ -27,6 +27,41 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &S
     Ok((recoded, unmapped))
 }
 
+/// Writes the entries of one tally's detail in the codes of a key schema to a new file: the key of a class, followed by the
+/// code that `code` gives to the codes of the scan. Also returns the rows of each of `values` first codes, which include
+/// the rows that are suppressed for an unknown value.
+pub(super) fn recode_detail(
+    tally: &Tally,
+    detail: usize,
+    (parts, words): (&Parts, usize),
+    code: impl Fn(&[u64]) -> u64,
+    values: usize,
+    spill_space: &SpillSpace,
+) -> Result<(KeyFile, Vec<u64>)> {
+    let overflow = spill_space.overflow("combinations are counted")?;
+    let (mut recoded, mut rows) = (KeyFile::new(overflow, words + 1), vec![0; values]);
+    let further = tally.details[detail].codes();
+    tally.for_each_of_detail(detail, |layout, entries, counts| {
+        let old = layout.words();
+        let chunks = entries.chunks_exact(old + further);
+        let (keys, mapped) = encode(parts, words, layout, chunks.clone().map(|entry| &entry[..old]));
+        let (mut keys, mut kept, mut kept_counts) = (keys.chunks_exact(words), vec![], vec![]);
+        for (i, (entry, mapped)) in chunks.zip(mapped).enumerate() {
+            let (code, count) = (code(&entry[old..]), counts.map_or(1, |counts| counts[i]));
+            if let Some(rows) = rows.get_mut(code as usize) {
+                *rows += count;
+            }
+            if let Some(key) = mapped.then(|| keys.next()).flatten() {
+                kept.extend_from_slice(key);
+                kept.push(code);
+                kept_counts.push(count);
+            }
+        }
+        recoded.append(&kept, Some(&kept_counts))
+    })?;
+    Ok((recoded, rows))
+}
+
 /// Translates keys from the codes of a scan to those of a key schema, without the suppressed keys. Also returns for
 /// each input key whether it was kept.
 pub(crate) fn encode<'a>(

@@ -49,16 +49,6 @@ impl SpillSpace {
         }
     }
 
-    /// Creates a spill space with the memory of `pool` and without files.
-    pub fn memory(pool: Arc<dyn MemoryPool>) -> Self {
-        Self { pool, folder: None }
-    }
-
-    /// Returns a spill space with the same memory and without files.
-    pub fn without_files(&self) -> Self {
-        Self::memory(Arc::clone(&self.pool))
-    }
-
     /// Returns true if spill files are allowed.
     pub fn has_files(&self) -> bool {
         self.folder.is_some()
@@ -100,6 +90,11 @@ impl SpillSpace {
 
 #[cfg(test)]
 impl SpillSpace {
+    /// Creates a spill space with the memory of `pool` and without files.
+    pub(crate) fn memory(pool: Arc<dyn MemoryPool>) -> Self {
+        Self { pool, folder: None }
+    }
+
     pub(crate) fn unlimited() -> Self {
         Self::limited(usize::MAX)
     }

@@ -1,0 +1,145 @@
+//! The counts of one detail in one partition of the first scan, in memory or in files.
+
+use super::columns::DetailRequest;
+use super::layout_files::LayoutFiles;
+use super::tally::{count, views};
+use crate::error::{Error, Result};
+use crate::frequency::encode::{Local, Shared};
+use crate::frequency::spill::SpillSpace;
+use crate::key::{Grouper, PackedLayout};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use std::sync::Arc;
+
+/// The keys of this many entries are put together at a time.
+const TOGETHER: usize = 1 << 14;
+
+/// The counts of one detail, grouped by (class, code) or (class, entity, code).
+#[derive(Debug)]
+pub(crate) struct DetailTally {
+    pub(crate) grouper: Grouper,
+    pub(crate) counts: Vec<u64>,
+    /// The counts that were written to files: the key of a combination, followed by a word for each code.
+    files: LayoutFiles,
+    /// The codes of the uncounted rows that are not in a file yet.
+    unwritten: Vec<u64>,
+    indices: Vec<usize>,
+    locals: Vec<Local>,
+}
+
+impl DetailTally {
+    pub(super) fn new(request: &DetailRequest, shared: &[Arc<Shared>], schema: &SchemaRef) -> Result<Self> {
+        let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
+        let names = request.columns();
+        Ok(Self {
+            grouper: Grouper::new(names.len()),
+            counts: vec![],
+            files: LayoutFiles::default(),
+            unwritten: vec![],
+            indices: names.into_iter().map(position).collect::<Result<_>>()?,
+            locals: views(shared, false)?,
+        })
+    }
+
+    /// Returns the number of codes of an entry.
+    pub(crate) fn codes(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Counts the rows of a batch, whose combinations are `classes`.
+    pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch) -> Result<()> {
+        let mut keys = self.encode(batch)?;
+        let words = self.codes();
+        for (key, class) in keys.chunks_exact_mut(words).zip(classes) {
+            key[0] |= u64::from(*class) << 32;
+        }
+        let mut groups = vec![];
+        self.grouper.group(&keys, &mut groups);
+        count(&groups, self.grouper.len(), &mut self.counts);
+        Ok(())
+    }
+
+    /// Remembers the codes of a batch that is not counted.
+    pub(super) fn put_off(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.unwritten = self.encode(batch)?;
+        Ok(())
+    }
+
+    /// Returns the codes of all rows of a batch, those of one row after those of another.
+    fn encode(&mut self, batch: &RecordBatch) -> Result<Vec<u64>> {
+        let words = self.codes();
+        let mut rows = vec![0u64; batch.num_rows() * words];
+        for (i, (local, index)) in self.locals.iter_mut().zip(&self.indices).enumerate() {
+            let codes = local.encode(batch.column(*index))?;
+            for (row, code) in rows.chunks_exact_mut(words).zip(&codes) {
+                row[i] = u64::from(*code);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Writes the entries to a file and clears them. `keys` are those of the combinations that they count.
+    pub(super) fn spill(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
+        let codes = self.codes();
+        let grouper = std::mem::replace(&mut self.grouper, Grouper::new(codes));
+        let counts = std::mem::take(&mut self.counts);
+        let files = &mut self.files;
+        for_each_entry(&grouper, &counts, (layout, keys), codes, |entries, counts| {
+            files.append(layout, codes, spill_space, entries, Some(counts))
+        })
+    }
+
+    /// Writes the rows that were put off, whose combinations are `keys`, to a file.
+    pub(super) fn write(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
+        let codes = std::mem::take(&mut self.unwritten);
+        let rows = keys.chunks_exact(layout.words()).zip(codes.chunks_exact(self.codes()));
+        let entries: Vec<u64> = rows.flat_map(|(key, codes)| key.iter().chain(codes).copied()).collect();
+        self.files.append(layout, self.codes(), spill_space, &entries, None)
+    }
+
+    /// Calls `f` with all entries and their counts, one part at a time, whether in files or in memory, and with the layout
+    /// of the keys. An entry is the key of a combination, followed by a word for each code. Without counts, each entry
+    /// counts once.
+    pub(super) fn for_each(
+        &self,
+        (layout, keys): (&PackedLayout, &[u64]),
+        mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
+    ) -> Result<()> {
+        self.files.for_each(&mut f)?;
+        for_each_entry(&self.grouper, &self.counts, (layout, keys), self.codes(), |entries, counts| {
+            f(layout, entries, Some(counts))
+        })
+    }
+
+    /// Returns the memory of the entries, in bytes.
+    pub(super) fn bytes_of_entries(&self) -> usize {
+        self.grouper.bytes() + self.counts.capacity() * 8
+    }
+
+    /// Returns the memory of this partition's view of the dictionaries, in bytes.
+    pub(super) fn bytes_of_views(&self) -> usize {
+        self.locals.iter().map(Local::memory).sum()
+    }
+}
+
+/// Calls `f` with entries in memory as they are written to files.
+fn for_each_entry(
+    grouper: &Grouper,
+    counts: &[u64],
+    (layout, keys): (&PackedLayout, &[u64]),
+    codes: usize,
+    mut f: impl FnMut(&[u64], &[u64]) -> Result<()>,
+) -> Result<()> {
+    let words = layout.words();
+    for (own, counts) in grouper.keys().chunks(TOGETHER * codes).zip(counts.chunks(TOGETHER)) {
+        let mut entries = Vec::with_capacity(counts.len() * (words + codes));
+        for entry in own.chunks_exact(codes) {
+            let class = (entry[0] >> 32) as usize;
+            entries.extend_from_slice(&keys[class * words..(class + 1) * words]);
+            entries.push(u64::from(entry[0] as u32));
+            entries.extend_from_slice(&entry[1..]);
+        }
+        f(&entries, counts)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Packed keys in files, each file in the layout that codes needed when it was written.
+
+use crate::error::Result;
+use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::key::PackedLayout;
+
+/// Files of packed keys with their counts.
+#[derive(Debug, Default)]
+pub(super) struct LayoutFiles(Vec<(PackedLayout, KeyFile)>);
+
+impl LayoutFiles {
+    /// Appends keys of a layout, each followed by `more` further words. Without counts, each key counts once.
+    pub(super) fn append(
+        &mut self,
+        layout: &PackedLayout,
+        more: usize,
+        spill_space: &SpillSpace,
+        keys: &[u64],
+        counts: Option<&[u64]>,
+    ) -> Result<()> {
+        if self.0.last().is_none_or(|(last, _)| last != layout) {
+            let overflow = spill_space.overflow("combinations are counted")?;
+            self.0
+                .push((layout.clone(), KeyFile::new(overflow, layout.words() + more)));
+        }
+        match self.0.last_mut() {
+            Some((_, file)) => file.append(keys, counts),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Calls `f` with all keys and their counts, one part at a time, and with the layout of the keys.
+    pub(super) fn for_each(
+        &self,
+        mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
+    ) -> Result<()> {
+        for (layout, file) in &self.0 {
+            file.for_each(|keys, counts| f(layout, keys, counts).map(|()| true))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! What the classes of a base set in files contain beside their rows: details, and the counts of a population. They are in
+//! files of their own, in the same codes, and are added to the classes of a node once these are known and few enough to be
+//! in memory.
+
+use super::detail::{Attribute, Detail};
+use super::frequency_set::FrequencySet;
+use super::index::KeyIndex;
+use super::spilled::{Means, SLICES, slice_of, sorted};
+use super::translate::{Parts, recode, recode_detail};
+use crate::error::Result;
+use crate::frequency::scan::{DetailRequest, Scan};
+use crate::frequency::spill::{KeyFile, SpillSpace};
+use crate::key::{Grouper, KeySchema};
+use crate::lattice::Node;
+use crate::pool::{check_cancelled, map};
+use std::ops::Range;
+
+/// A detail of the classes in files: the key of a class and the code of a value in each entry. An entry may occur more than
+/// once.
+#[derive(Debug)]
+pub(super) struct DetailFiles {
+    files: Vec<KeyFile>,
+    /// The number of codes.
+    cardinality: usize,
+}
+
+/// The rows of a population in files, by the keys of their classes. A key may occur more than once.
+#[derive(Debug)]
+pub(super) struct People {
+    pub(super) files: Vec<KeyFile>,
+    /// The number of rows, without those of unknown values.
+    pub(super) rows: u64,
+}
+
+impl DetailFiles {
+    /// Translates a detail of a scan to the codes of a key schema.
+    pub(super) fn new(
+        scan: &Scan,
+        index: usize,
+        parts: &Parts,
+        words: usize,
+        spill_space: &SpillSpace,
+    ) -> Result<(Attribute, Self)> {
+        let (request, dictionaries) = &scan.details[index];
+        let rank = |column: usize, code: u64| u64::from(dictionaries[column].ranks[code as usize]);
+        let values = &dictionaries[dictionaries.len() - 1].values;
+        let pairs = match request {
+            DetailRequest::Values(_) | DetailRequest::Distinct(_) => None,
+            DetailRequest::Pairs { .. } => {
+                let mut pairs = Grouper::new(1);
+                let memory = spill_space.reservation("anonsql pairs of entities and values");
+                for tally in &scan.tallies {
+                    tally.for_each_of_detail(index, |layout, entries, _| {
+                        check_cancelled()?;
+                        let codes = entries.chunks_exact(layout.words() + 2).map(|e| &e[layout.words()..]);
+                        let keys: Vec<u64> = codes.map(|c| rank(1, c[1]) << 32 | rank(0, c[0])).collect();
+                        pairs.group(&keys, &mut vec![]);
+                        memory.try_resize(2 * pairs.bytes())?;
+                        Ok(())
+                    })?;
+                }
+                let mut pairs = pairs.into_keys();
+                pairs.sort_unstable();
+                Some(pairs)
+            }
+        };
+        let code = |codes: &[u64]| match &pairs {
+            None => rank(0, codes[0]),
+            Some(pairs) => {
+                let pair = rank(1, codes[1]) << 32 | rank(0, codes[0]);
+                pairs.binary_search(&pair).unwrap_or_default() as u64
+            }
+        };
+        let recoded = map(scan.tallies.len(), |i| {
+            recode_detail(&scan.tallies[i], index, (parts, words), code, values.len(), spill_space)
+        });
+        let (mut files, mut counts) = (vec![], vec![0u64; values.len()]);
+        for recoded in recoded {
+            let (file, rows) = recoded?;
+            files.push(file);
+            counts.iter_mut().zip(rows).for_each(|(sum, rows)| *sum += rows);
+        }
+        let value_of_code = pairs.map(|pairs| pairs.iter().map(|pair| (pair >> 32) as u32).collect::<Vec<u32>>());
+        if let Some(value_of_code) = &value_of_code {
+            counts.fill(0);
+            value_of_code.iter().for_each(|value| counts[*value as usize] += 1);
+        }
+        let cardinality = value_of_code.as_ref().map_or(values.len(), Vec::len);
+        let attribute = Attribute {
+            request: request.clone(),
+            values: values.clone(),
+            value_of_code,
+            counts,
+        };
+        Ok((attribute, Self { files, cardinality }))
+    }
+
+    /// Returns the detail of the classes of `set` that are in `index`, which are those of `bottom` generalized to its node;
+    /// `None` if it does not fit in memory.
+    fn of(
+        &self,
+        (set, index): (&FrequencySet, &KeyIndex),
+        (key_schema, bottom): (&KeySchema, &Node),
+        means: Means,
+    ) -> Result<Option<Detail>> {
+        let words = set.words();
+        let grouped = map(self.files.len(), |i| {
+            let memory = means.spill_space.reservation("anonsql node");
+            let (mut grouper, mut counts, mut groups) = (Grouper::new(1), vec![], vec![]);
+            let mut fits = true;
+            self.files[i].for_each(|entries, rows| {
+                check_cancelled()?;
+                let keys: Vec<u64> = entries.chunks_exact(words + 1).flat_map(|e| &e[..words]).copied().collect();
+                let keys = key_schema.generalize(&keys, bottom, set.node());
+                let codes = entries.chunks_exact(words + 1).map(|e| e[words]);
+                let (mut own, mut own_rows) = (vec![], vec![]);
+                for (i, (key, code)) in keys.chunks_exact(words).zip(codes).enumerate() {
+                    if let Some(class) = index.entry(key) {
+                        own.push(u64::from(class) << 32 | code);
+                        own_rows.push(rows.map_or(1, |rows| rows[i]));
+                    }
+                }
+                grouper.group(&own, &mut groups);
+                counts.resize(grouper.len(), 0);
+                groups.iter().zip(own_rows).for_each(|(group, rows)| counts[*group as usize] += rows);
+                // What is grouped is brought together with the groups of the other files.
+                fits = memory.try_resize(grouper.bytes() + counts.capacity() * 8 + grouper.len() * 48).is_ok();
+                Ok(fits)
+            })?;
+            Ok(fits.then_some((grouper.into_keys(), counts, memory)))
+        });
+        let grouped: Result<Option<Vec<_>>> = grouped.into_iter().collect();
+        let Some(grouped) = grouped? else {
+            return Ok(None);
+        };
+        let entries = grouped.iter().flat_map(|(keys, counts, _)| keys.iter().zip(counts));
+        let triples = entries.map(|(key, rows)| ((key >> 32) as u32, *key as u32, *rows));
+        Ok(Some(Detail::from_triples(set.len(), self.cardinality, triples)))
+    }
+}
+
+impl People {
+    /// Translates the scan of a population to the codes of a key schema. Also returns the number of rows of unknown values.
+    pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
+        let recoded = map(scan.tallies.len(), |i| {
+            recode(&scan.tallies[i], parts, words, spill_space)
+        });
+        let (files, unmapped): (Vec<KeyFile>, Vec<u64>) =
+            recoded.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let unmapped = unmapped.iter().sum();
+        let rows = scan.rows - unmapped;
+        Ok((Self { files, rows }, unmapped))
+    }
+
+    /// Returns the classes of `set`, which are those of `bottom` generalized to its node, with the rows of the population,
+    /// and after them those that only the population has; `None` if these do not fit in memory.
+    fn of(
+        &self,
+        set: FrequencySet,
+        index: &KeyIndex,
+        (key_schema, bottom): (&KeySchema, &Node),
+        means: Means,
+    ) -> Result<Option<FrequencySet>> {
+        let words = set.words();
+        let memory = means.spill_space.reservation("anonsql node");
+        let mut people = vec![0u64; set.len()];
+        let (mut others, mut counts, mut groups) = (Grouper::new(words), vec![], vec![]);
+        let mut fits = true;
+        for file in &self.files {
+            file.for_each(|keys, rows| {
+                check_cancelled()?;
+                let keys = key_schema.generalize(keys, bottom, set.node());
+                let (mut new, mut new_rows) = (vec![], vec![]);
+                for (i, key) in keys.chunks_exact(words).enumerate() {
+                    let rows = rows.map_or(1, |rows| rows[i]);
+                    match index.entry(key) {
+                        Some(class) => people[class as usize] += rows,
+                        None => {
+                            new.extend_from_slice(key);
+                            new_rows.push(rows);
+                        }
+                    }
+                }
+                others.group(&new, &mut groups);
+                counts.resize(others.len(), 0);
+                groups.iter().zip(new_rows).for_each(|(group, rows)| counts[*group as usize] += rows);
+                let beside = (others.len() + set.len()) * (words + 2) * 8;
+                fits = memory.try_resize(others.bytes() + counts.capacity() * 8 + beside).is_ok();
+                Ok(fits)
+            })?;
+            if !fits {
+                return Ok(None);
+            }
+        }
+        let (keys, more) = sorted(words, others.into_keys(), counts);
+        let rows = set.counts().iter().copied().chain(more.iter().map(|_| 0)).collect();
+        let keys = [set.keys(), keys.as_slice()].concat();
+        people.extend(more);
+        let node = set.node().clone();
+        Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
+    }
+}
+
+impl People {
+    /// Returns the number of keys that occur in fewer rows here than in `sample`; `None` if they do not fit in memory.
+    pub(super) fn missing(&self, sample: &[KeyFile], words: usize, spill_space: &SpillSpace) -> Result<Option<u64>> {
+        let (mut found, mut done, mut wanted) = (0, 0, SLICES);
+        while done < SLICES {
+            match self.missing_in(done..(done + wanted).min(SLICES), sample, words, spill_space)? {
+                Some(missing) => {
+                    found += missing;
+                    done += wanted;
+                }
+                None if wanted > 1 => wanted = wanted.div_ceil(2),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the same of the keys of some slices.
+    fn missing_in(
+        &self,
+        slices: Range<usize>,
+        sample: &[KeyFile],
+        words: usize,
+        spill_space: &SpillSpace,
+    ) -> Result<Option<u64>> {
+        let memory = spill_space.reservation("anonsql node");
+        let (mut grouper, mut people, mut groups, mut fits) = (Grouper::new(words), vec![], vec![], true);
+        let files = sample.iter().map(|file| (file, -1i64));
+        for (file, sign) in files.chain(self.files.iter().map(|file| (file, 1))) {
+            file.for_each(|keys, rows| {
+                check_cancelled()?;
+                let (mut own, mut own_rows) = (vec![], vec![]);
+                for (i, key) in keys.chunks_exact(words).enumerate() {
+                    if slices.contains(&slice_of(key)) {
+                        own.extend_from_slice(key);
+                        own_rows.push(sign * rows.map_or(1, |rows| rows[i]) as i64);
+                    }
+                }
+                grouper.group(&own, &mut groups);
+                people.resize(grouper.len(), 0);
+                groups.iter().zip(own_rows).for_each(|(group, rows)| people[*group as usize] += rows);
+                fits = memory.try_resize(grouper.bytes() + people.capacity() * 8).is_ok();
+                Ok(fits)
+            })?;
+            if !fits {
+                return Ok(None);
+            }
+        }
+        Ok(Some(people.iter().filter(|people| **people < 0).count() as u64))
+    }
+}
+
+/// Returns `set`, whose classes are those of `bottom` generalized to its node, with the counts of a population and with
+/// details; `None` if they do not fit in memory.
+pub(super) fn beside(
+    mut set: FrequencySet,
+    (people, details): (Option<&People>, &[DetailFiles]),
+    schema: (&KeySchema, &Node),
+    means: Means,
+) -> Result<Option<FrequencySet>> {
+    if people.is_none() && details.is_empty() {
+        return Ok(Some(set));
+    }
+    let memory = means.spill_space.reservation("anonsql node");
+    let index = KeyIndex::new(&set);
+    if memory.try_resize(index.bytes()).is_err() {
+        return Ok(None);
+    }
+    if let Some(people) = people {
+        match people.of(set, &index, schema, means)? {
+            Some(with_people) => set = with_people,
+            None => return Ok(None),
+        }
+    }
+    let mut found = vec![];
+    for detail in details {
+        match detail.of((&set, &index), schema, means)? {
+            Some(classes) => found.push((classes, detail.cardinality)),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(set.with_details(found)))
+}
