@@ -58,7 +58,11 @@ pub(in crate::engine) async fn rewrite(
         None if job.sampling().is_some() => {
             return Err(Error::internal("a sample whose classes do not determine the release"));
         }
-        None => plan::plan(&job.source.rows, Arc::clone(&recoding), first, &hidden).await?,
+        None => {
+            let limit = job.personal().map(|(_, limit)| limit.to_string());
+            let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
+            plan::plan(&job.source.rows, Arc::clone(&recoding), first, &last).await?
+        }
     };
     let plan: Arc<dyn ExecutionPlan> = match &limits {
         Some(limits) => limits.kept(ordered),

@@ -106,9 +106,13 @@ impl DetailTally {
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
     ) -> Result<()> {
         self.files.for_each(&mut f)?;
-        for_each_entry(&self.grouper, &self.counts, (layout, keys), self.codes(), |entries, counts| {
-            f(layout, entries, Some(counts))
-        })
+        for_each_entry(
+            &self.grouper,
+            &self.counts,
+            (layout, keys),
+            self.codes(),
+            |entries, counts| f(layout, entries, Some(counts)),
+        )
     }
 
     /// Returns the memory of the entries, in bytes.

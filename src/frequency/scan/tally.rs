@@ -275,7 +275,10 @@ impl Tally {
 }
 
 /// Creates this partition's views of dictionaries.
-pub(super) fn views<'a>(shared: impl IntoIterator<Item = &'a Arc<Shared>>, reject_not_finite: bool) -> Result<Vec<Local>> {
+pub(super) fn views<'a>(
+    shared: impl IntoIterator<Item = &'a Arc<Shared>>,
+    reject_not_finite: bool,
+) -> Result<Vec<Local>> {
     let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
     views.collect()
 }

@@ -110,7 +110,11 @@ impl DetailFiles {
             let mut fits = true;
             self.files[i].for_each(|entries, rows| {
                 check_cancelled()?;
-                let keys: Vec<u64> = entries.chunks_exact(words + 1).flat_map(|e| &e[..words]).copied().collect();
+                let keys: Vec<u64> = entries
+                    .chunks_exact(words + 1)
+                    .flat_map(|e| &e[..words])
+                    .copied()
+                    .collect();
                 let keys = key_schema.generalize(&keys, bottom, set.node());
                 let codes = entries.chunks_exact(words + 1).map(|e| e[words]);
                 let (mut own, mut own_rows) = (vec![], vec![]);
@@ -122,9 +126,14 @@ impl DetailFiles {
                 }
                 grouper.group(&own, &mut groups);
                 counts.resize(grouper.len(), 0);
-                groups.iter().zip(own_rows).for_each(|(group, rows)| counts[*group as usize] += rows);
+                groups
+                    .iter()
+                    .zip(own_rows)
+                    .for_each(|(group, rows)| counts[*group as usize] += rows);
                 // What is grouped is brought together with the groups of the other files.
-                fits = memory.try_resize(grouper.bytes() + counts.capacity() * 8 + grouper.len() * 48).is_ok();
+                fits = memory
+                    .try_resize(grouper.bytes() + counts.capacity() * 8 + grouper.len() * 48)
+                    .is_ok();
                 Ok(fits)
             })?;
             Ok(fits.then_some((grouper.into_keys(), counts, memory)))
@@ -183,9 +192,14 @@ impl People {
                 }
                 others.group(&new, &mut groups);
                 counts.resize(others.len(), 0);
-                groups.iter().zip(new_rows).for_each(|(group, rows)| counts[*group as usize] += rows);
+                groups
+                    .iter()
+                    .zip(new_rows)
+                    .for_each(|(group, rows)| counts[*group as usize] += rows);
                 let beside = (others.len() + set.len()) * (words + 2) * 8;
-                fits = memory.try_resize(others.bytes() + counts.capacity() * 8 + beside).is_ok();
+                fits = memory
+                    .try_resize(others.bytes() + counts.capacity() * 8 + beside)
+                    .is_ok();
                 Ok(fits)
             })?;
             if !fits {
@@ -241,7 +255,10 @@ impl People {
                 }
                 grouper.group(&own, &mut groups);
                 people.resize(grouper.len(), 0);
-                groups.iter().zip(own_rows).for_each(|(group, rows)| people[*group as usize] += rows);
+                groups
+                    .iter()
+                    .zip(own_rows)
+                    .for_each(|(group, rows)| people[*group as usize] += rows);
                 fits = memory.try_resize(grouper.bytes() + people.capacity() * 8).is_ok();
                 Ok(fits)
             })?;

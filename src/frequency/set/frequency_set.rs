@@ -177,8 +177,15 @@ impl FrequencySet {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         order.sort_unstable_by(|a, b| self.key(*a as usize).cmp(self.key(*b as usize)));
         let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(entry, rank)| ranks[*entry as usize] = rank);
-        let keys = order.iter().flat_map(|entry| self.key(*entry as usize)).copied().collect();
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(entry, rank)| ranks[*entry as usize] = rank);
+        let keys = order
+            .iter()
+            .flat_map(|entry| self.key(*entry as usize))
+            .copied()
+            .collect();
         self.merged(self.node.clone(), keys, &ranks)
     }
 

@@ -13,6 +13,10 @@ pub(super) const CUTS: usize = 64;
 pub(super) struct Run<'a> {
     mondrian: &'a Mondrian,
     table: &'a dyn Table,
+    /// By column: the ground code of each combination.
+    codes: Vec<Vec<u32>>,
+    /// The rows of each combination.
+    rows: Vec<u64>,
     combinations: Vec<u32>,
     /// Scratch space: keys and combinations of a group that is being sorted.
     sorted: Vec<u64>,
@@ -29,10 +33,14 @@ struct Span {
 impl<'a> Run<'a> {
     /// Returns a run that starts with one group of all combinations.
     pub(super) fn new(mondrian: &'a Mondrian, table: &'a dyn Table) -> Self {
+        let all = 0..table.len() as u32;
+        let codes = |column| all.clone().map(|c| table.code(column, c)).collect();
         Self {
             mondrian,
             table,
-            combinations: (0..table.len() as u32).collect(),
+            codes: (0..table.columns().len()).map(codes).collect(),
+            rows: all.clone().map(|c| table.rows(c)).collect(),
+            combinations: all.clone().collect(),
             sorted: vec![],
         }
     }
@@ -50,13 +58,12 @@ impl<'a> Run<'a> {
     }
 
     fn rows(&self, group: Range<usize>) -> u64 {
-        self.combinations[group].iter().map(|c| self.table.rows(*c)).sum()
+        self.combinations[group].iter().map(|c| self.rows[*c as usize]).sum()
     }
 
     fn codes(&self, column: usize, group: Range<usize>) -> impl Iterator<Item = u32> + '_ {
-        self.combinations[group]
-            .iter()
-            .map(move |c| self.table.code(column, *c))
+        let codes = &self.codes[column];
+        self.combinations[group].iter().map(|c| codes[*c as usize])
     }
 
     fn label(&self, column: usize, group: Range<usize>) -> Label {
@@ -195,12 +202,12 @@ impl<'a> Run<'a> {
         codes.len()
     }
 
-    /// Sorts the combinations of a group by `key`, then by number.
-    fn sort(&mut self, group: Range<usize>, key: impl Fn(u32) -> u32) {
+    /// Sorts the combinations of a group by the `key` of their code in a column, then by number.
+    fn sort(&mut self, group: Range<usize>, column: usize, key: impl Fn(u32) -> u32) {
         self.sorted.clear();
-        let combinations = &mut self.combinations[group];
-        self.sorted
-            .extend(combinations.iter().map(|c| u64::from(key(*c)) << 32 | u64::from(*c)));
+        let (codes, combinations) = (&self.codes[column], &mut self.combinations[group]);
+        let word = |c: &u32| u64::from(key(codes[*c as usize])) << 32 | u64::from(*c);
+        self.sorted.extend(combinations.iter().map(word));
         self.sorted.sort_unstable();
         for (combination, sorted) in combinations.iter_mut().zip(&self.sorted) {
             *combination = *sorted as u32;
@@ -217,14 +224,15 @@ impl<'a> Run<'a> {
         between_values: bool,
     ) -> Option<Vec<Range<usize>>> {
         let table = self.table;
-        self.sort(group.clone(), |c| table.code(column, c));
+        self.sort(group.clone(), column, |code| code);
+        let codes = &self.codes[column];
         let (least, mut below) = (table.least_rows(), 0);
         // (Distance to the median, position of the cut.)
         let mut cuts: Vec<(u64, usize)> = vec![];
         for at in group.start + 1..group.end {
-            let (last, next) = (self.combinations[at - 1], self.combinations[at]);
-            below += table.rows(last);
-            let may_cut = !between_values || table.code(column, last) != table.code(column, next);
+            let (last, next) = (self.combinations[at - 1] as usize, self.combinations[at] as usize);
+            below += self.rows[last];
+            let may_cut = !between_values || codes[last] != codes[next];
             if may_cut && below >= least && rows - below >= least {
                 cuts.push(((2 * below).abs_diff(rows), at));
             }
@@ -244,13 +252,14 @@ impl<'a> Run<'a> {
         let Label::Level { level, .. } = label else { return None };
         let table = self.table;
         let children = &table.columns()[column].lookup.level(level.checked_sub(1)?).codes;
-        let child = |c: u32| children[table.code(column, c) as usize];
-        self.sort(group.clone(), child);
+        self.sort(group.clone(), column, |code| children[code as usize]);
+        let codes = &self.codes[column];
+        let child = |c: u32| children[codes[c as usize] as usize];
         let mut parts: Vec<Vec<u32>> = vec![];
         for combinations in self.combinations[group.clone()].chunk_by(|a, b| child(*a) == child(*b)) {
             parts.push(combinations.to_vec());
         }
-        let rows = |part: &Vec<u32>| part.iter().map(|c| table.rows(*c)).sum::<u64>();
+        let rows = |part: &Vec<u32>| part.iter().map(|c| self.rows[*c as usize]).sum::<u64>();
         let holds = |part: &Vec<u32>| rows(part) >= table.least_rows() && (table.rows_suffice() || table.holds(part));
         let (mut standing, pooled): (Vec<Vec<u32>>, Vec<Vec<u32>>) = parts.into_iter().partition(|p| holds(p));
         let mut pool = pooled.concat();

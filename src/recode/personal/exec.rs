@@ -4,7 +4,7 @@ use super::recount::Recount;
 use super::{Tree, protect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
-use crate::hierarchy::Lookup;
+use crate::hierarchy::{Lookup, plain_type};
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{
@@ -69,8 +69,8 @@ pub struct Personal {
 pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
-    /// Creates the operator over `input`, which must have one partition, the columns of the order key, and contiguous
-    /// classes.
+    /// Creates the operator over `input`, which must have one partition, the columns of the order key, and rows in the order
+    /// of a release, as if the attribute were released and the limit compared last.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
@@ -110,6 +110,8 @@ impl Operator for Personal {
             encoder: Encoder::new(&columns.attribute, columns.lookup.values())?,
             recount: Recount::new(&columns.lookup)?,
             labels: Arc::new(columns.tree.texts().clone()),
+            // Other values are released as texts, which have another order.
+            is_ordered: plain_type(columns.lookup.values().data_type()).is_string(),
             outcome: Outcome {
                 levels: vec![0; columns.tree.levels()],
                 ..Outcome::default()
@@ -149,6 +151,8 @@ struct Run {
     encoder: Encoder,
     recount: Recount,
     labels: ArrayRef,
+    /// Whether rows whose values are not raised come in the order in which they are released.
+    is_ordered: bool,
     outcome: Outcome,
     reservation: MemoryReservation,
     input: SchemaRef,
@@ -221,7 +225,7 @@ impl Run {
         let values = self.encoder.encode(self.column(chunk, &self.columns.attribute)?)?;
         let limits = self.limits(chunk)?;
         let (mut rows, mut nodes) = (vec![], vec![]);
-        let mut kept: Vec<Range<usize>> = vec![];
+        let (mut kept, mut unordered): (Vec<Range<usize>>, Vec<Range<usize>>) = (vec![], vec![]);
         for class in classes(chunk) {
             let start = rows.len();
             let (rows_of_class, first) = (class.len(), class.start);
@@ -230,12 +234,16 @@ impl Run {
                 let lost = (rows_of_class - released.len()) as u64;
                 self.outcome.lost.insert(key(chunk, first), lost);
             }
+            let is_raised = released.iter().any(|(_, level)| *level > 0);
             for (row, level) in released {
                 rows.push(row as u32);
                 nodes.push(self.columns.tree.node(values[row], level) as i32);
                 self.outcome.levels[usize::from(level)] += 1;
             }
             kept.push(start..rows.len());
+            if is_raised || !self.is_ordered {
+                unordered.push(start..rows.len());
+            }
         }
         let null = |node: &i32| (!self.labels.is_null(*node as usize)).then_some(*node);
         let keys: Int32Array = nodes.iter().map(null).collect();
@@ -248,15 +256,16 @@ impl Run {
             let texts = texts.slice(class.start, class.len());
             self.outcome.above += self.recount.above(&own, &texts, &limits);
         }
-        let taken = UInt32Array::from(rows);
+        let taken = (rows.len() < chunk.num_rows()).then(|| UInt32Array::from(rows));
         let mut columns: Vec<ArrayRef> = vec![];
         for field in self.schema.fields() {
-            columns.push(match *field.name() == self.columns.attribute {
-                true => Arc::new(released.clone()),
-                false => take(self.column(chunk, field.name())?, &taken, None)?,
+            columns.push(match (*field.name() == self.columns.attribute, &taken) {
+                (true, _) => Arc::new(released.clone()),
+                (false, Some(taken)) => take(self.column(chunk, field.name())?, taken, None)?,
+                (false, None) => Arc::clone(self.column(chunk, field.name())?),
             });
         }
-        self.sorted(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &kept)
+        self.sorted(RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &unordered)
     }
 
     /// Returns the rows of one class that are released, with the levels of their sensitive values.
@@ -284,16 +293,17 @@ impl Run {
         }
     }
 
-    /// Sorts the rows of each class by their released values, because the order in which they were processed depends on
+    /// Sorts the rows of these classes by their released values, because the order in which they were processed depends on
     /// the values that were generalized.
-    fn sorted(&self, released: &RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
-        let shown: Vec<ArrayRef> = released
-            .columns()
-            .iter()
-            .zip(self.schema.fields())
-            .filter(|(_, f)| !f.name().starts_with(ORDER_PREFIX))
-            .map(|(column, _)| Arc::clone(column))
-            .collect();
+    fn sorted(&self, released: RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
+        if classes.is_empty() {
+            return Ok(released);
+        }
+        let rows: UInt32Array = classes.iter().flat_map(|c| c.start as u32..c.end as u32).collect();
+        let shown = released.columns().iter().zip(self.schema.fields());
+        let shown = shown.filter(|(_, f)| !f.name().starts_with(ORDER_PREFIX));
+        let shown = shown.map(|(column, _)| Ok(take(column, &rows, None)?));
+        let shown: Vec<ArrayRef> = shown.collect::<Result<_>>()?;
         let ascending = SortOptions {
             descending: false,
             nulls_first: false,
@@ -303,10 +313,13 @@ impl Run {
             .map(|c| SortField::new_with_options(c.data_type().clone(), ascending));
         let keys = RowConverter::new(fields.collect())?.convert_columns(&shown)?;
         let mut order: Vec<u32> = (0..released.num_rows() as u32).collect();
+        let mut first = 0;
         for class in classes {
-            order[class.clone()].sort_by(|a, b| keys.row(*a as usize).cmp(&keys.row(*b as usize)));
+            let key = |row: u32| keys.row(first + row as usize - class.start);
+            order[class.clone()].sort_by(|a, b| key(*a).cmp(&key(*b)));
+            first += class.len();
         }
-        Ok(take_record_batch(released, &UInt32Array::from(order))?)
+        Ok(take_record_batch(&released, &UInt32Array::from(order))?)
     }
 
     fn column<'a>(&self, batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {

@@ -117,10 +117,34 @@ impl Tree {
     }
 }
 
+/// Returns true if every limit of a class holds before a value is raised.
+fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let counts: Vec<(u32, u32, usize)> = sorted
+        .chunk_by(|a, b| a == b)
+        .map(|alike| (alike[0], tree.node(alike[0], 0), alike.len()))
+        .collect();
+    let at = |node: u32| counts.iter().filter(|(_, own, _)| *own == node).map(|(.., n)| n).sum();
+    let leaks: Vec<f64> = counts
+        .iter()
+        .map(|(value, ..)| tree.leak(*value, values.len(), at))
+        .collect();
+    let leak = |value: &u32| {
+        counts
+            .binary_search_by_key(value, |(own, ..)| *own)
+            .map_or(f64::MAX, |i| leaks[i])
+    };
+    values.iter().zip(limits).all(|(value, limit)| leak(value) <= *limit)
+}
+
 /// Generalizes the sensitive values of one class. Returns the level of each row's value, and the rows whose limit does
 /// not hold although nothing more can be raised.
 pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
+    if is_protected(tree, values, limits) {
+        return (levels, vec![]);
+    }
     let mut rows_at: HashMap<u32, BTreeSet<u32>> = HashMap::new();
     for (row, value) in values.iter().enumerate() {
         rows_at.entry(tree.node(*value, 0)).or_default().insert(row as u32);

@@ -11,7 +11,14 @@ use std::collections::HashMap;
 /// For each ground code, DCorrelate by released text: 1 for its own text, 1 / leaves for an ancestor's.
 #[derive(Debug)]
 pub(super) struct Recount {
-    correlates: Vec<HashMap<Option<String>, f64>>,
+    correlates: Vec<Correlates>,
+}
+
+/// Of one ground code: DCorrelate by released text, and that of a released NULL.
+#[derive(Debug, Default)]
+struct Correlates {
+    texts: HashMap<String, f64>,
+    null: Option<f64>,
 }
 
 /// The largest excess of a leak over its limit that rounding a sum of quotients can cause.
@@ -22,7 +29,7 @@ impl Recount {
         let mut texts = LabelTexts::new(lookup);
         let mut correlates = vec![];
         for code in 0..lookup.values().len() as u32 {
-            let mut of_text: HashMap<Option<String>, f64> = HashMap::new();
+            let mut of_code = Correlates::default();
             for level in 0..=lookup.top() {
                 let label = Label::at(lookup, level, code);
                 let told = if level == 0 {
@@ -31,9 +38,12 @@ impl Recount {
                     1.0 / label.leaves(lookup) as f64
                 };
                 // A reader assumes the fewest leaves that a text can stand for.
-                of_text.entry(texts.text(label)?).or_insert(told);
+                match texts.text(label)? {
+                    Some(text) => of_code.texts.entry(text).or_insert(told),
+                    None => of_code.null.get_or_insert(told),
+                };
             }
-            correlates.push(of_text);
+            correlates.push(of_code);
         }
         Ok(Self { correlates })
     }
@@ -44,8 +54,9 @@ impl Recount {
         released.iter().for_each(|text| *counts.entry(text).or_default() += 1);
         let mut leaks: HashMap<u32, f64> = HashMap::new();
         let leak = |value: u32| {
+            let Correlates { texts, null } = &self.correlates[value as usize];
             let told = |(text, n): (&Option<&str>, &usize)| {
-                let told = self.correlates[value as usize].get(&text.map(str::to_string));
+                let told = text.map_or(*null, |text| texts.get(text).copied());
                 told.map_or(0.0, |told| told * *n as f64)
             };
             counts.iter().map(told).sum::<f64>() / released.len() as f64
