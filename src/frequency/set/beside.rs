@@ -301,3 +301,51 @@ pub(super) fn beside(
     }
     Ok(Some(set.with_details(found)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::base::BaseSet;
+    use super::super::spilled::Grouping;
+    use super::*;
+    use crate::frequency::testing::table;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Returns by key: the rows, the people, and each detail's codes with their rows.
+    fn contents(set: &FrequencySet) -> BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)> {
+        let details = |i: usize| set.details().iter().map(|d| d.class(i).collect()).collect();
+        let content = |i: usize| (set.counts()[i], set.populations().map(|p| p[i]), details(i));
+        (0..set.len()).map(|i| (set.key(i).to_vec(), content(i))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn details_and_populations_from_files_are_those_of_a_set_in_memory(table in table(), share in prop_oneof![Just(0), Just(4_100), Just(usize::MAX)], threads in 1usize..4) {
+            let (held, spilled) = (table.base(), table.spilled_whole_base(share));
+            let set = held.held().unwrap();
+            prop_assert_eq!((held.people(), held.unmapped_people), (spilled.people(), spilled.unmapped_people));
+            for (one, other) in held.attributes.iter().zip(&spilled.attributes) {
+                prop_assert_eq!(&one.request, &other.request);
+                prop_assert_eq!(&one.values, &other.values);
+                prop_assert_eq!((&one.value_of_code, &one.counts), (&other.value_of_code, &other.counts));
+            }
+            prop_assert_eq!(held.attributes.len(), spilled.attributes.len());
+            let space = SpillSpace::unlimited();
+            let BaseSet::Spilled(files) = &spilled.set else {
+                panic!("the base set is in memory")
+            };
+            prop_assert_eq!(held.missing_people(&space).unwrap(), spilled.missing_people(&space).unwrap());
+            for node in table.lattice().iter() {
+                let means = Means { spill_space: &space, threads, class_bytes: 16 };
+                let Grouping::Classes(found) = files.group(&spilled.key_schema, &node, None, means).unwrap() else {
+                    panic!("memory is not limited");
+                };
+                prop_assert_eq!(contents(&found), contents(&set.roll_up(&held.key_schema, &node).0));
+            }
+            let found = spilled.clone().hold(&space, threads).unwrap();
+            let found = found.held().unwrap();
+            prop_assert_eq!((found.keys(), found.counts(), found.populations()), (set.keys(), set.counts(), set.populations()));
+            prop_assert_eq!(contents(found), contents(set));
+        }
+    }
+}
