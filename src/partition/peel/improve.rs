@@ -15,7 +15,7 @@ const ROUND: u64 = 1 << 24;
 
 /// The same for a table that is too large for [`COMPARED`], of which a round sees a part only. All rounds together cost
 /// less than its scans.
-const LARGE_ROUND: u64 = 1 << 22;
+const LARGE_ROUND: u64 = 1 << 20;
 
 /// The number of cells that a round may measure to compare blocks with all classes.
 const FAR: u64 = 1 << 26;
