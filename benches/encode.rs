@@ -12,8 +12,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::UnboundedMemoryPool;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use std::collections::HashMap;
@@ -74,7 +73,7 @@ fn numbers(batches: &Batches) -> Batches {
 /// Answers the rows that were counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
-    let spill_space = SpillSpace::memory(Arc::new(UnboundedMemoryPool::default()));
+    let spill_space = SpillSpace::of(&TaskContext::default());
     let columns = Columns::new(schema, &names, &[]).expect("flat columns");
     let scan = runtime.block_on(Scan::read(&columns, streams, &spill_space, Arc::default()));
     scan.expect("the rows are counted").rows()

@@ -311,8 +311,11 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Returns by key: the rows, the people, and each detail's codes with their rows.
-    fn contents(set: &FrequencySet) -> BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)> {
+    /// The rows, the people, and each detail's codes with their rows.
+    type Content = (u64, Option<u64>, Vec<Vec<(u32, u64)>>);
+
+    /// Returns what the set contains, by key.
+    fn contents(set: &FrequencySet) -> BTreeMap<Vec<u64>, Content> {
         let details = |i: usize| set.details().iter().map(|d| d.class(i).collect()).collect();
         let content = |i: usize| (set.counts()[i], set.populations().map(|p| p[i]), details(i));
         (0..set.len()).map(|i| (set.key(i).to_vec(), content(i))).collect()
