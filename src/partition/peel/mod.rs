@@ -180,7 +180,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 name: "rounds",
                 summary: "rounds of local search, at most",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
-                default: Some("8"),
+                default: Some("6"),
             },
             GUIDE,
             NUMBERS,

@@ -45,11 +45,19 @@ pub(super) struct Prefix {
 enum Scale {
     /// The label is a range.
     Range(RangeLosses),
-    /// By level and code: the label, and the loss under it. The label is the lowest common ancestor.
-    Levels {
-        labels: Vec<Vec<u32>>,
-        losses: Vec<Vec<f64>>,
-    },
+    /// The label is the lowest common ancestor.
+    Levels(Ancestors),
+}
+
+/// The labels of a hierarchy up to the highest level that LEVELS allows, and their losses, in one column.
+#[derive(Debug)]
+struct Ancestors {
+    /// By level and code: the label.
+    labels: Vec<Vec<u32>>,
+    /// By level and code: the loss under the label.
+    losses: Vec<Vec<f64>>,
+    /// By two codes: the lowest level where both have one label, if the column has few values; else empty.
+    table: Vec<u8>,
 }
 
 /// The losses of the ranges that are released, in one column.
@@ -159,7 +167,7 @@ impl<'a> Space<'a> {
                 low: *code,
                 high: *code,
             },
-            Scale::Levels { .. } => Reach {
+            Scale::Levels(_) => Reach {
                 low: u32::from(column.bottom),
                 high: *code,
             },
@@ -289,7 +297,7 @@ impl<'a> Space<'a> {
         let Reach { low, high } = class.cells[column];
         match &self.scales[column] {
             Scale::Range(losses) => range(lookup, low, high, losses.exact),
-            Scale::Levels { .. } => Label::at(lookup, low as u8, high),
+            Scale::Levels(_) => Label::at(lookup, low as u8, high),
         }
     }
 
@@ -341,18 +349,14 @@ impl Scale {
         if !ranges.by_hierarchy && lookup.is_ordered() {
             return Scale::Range(RangeLosses::new(column, ranges.exact));
         }
-        let levels = || 0..=column.top;
-        Scale::Levels {
-            labels: levels().map(|level| lookup.level(level).codes.clone()).collect(),
-            losses: levels().map(|level| losses(column, level)).collect(),
-        }
+        Scale::Levels(Ancestors::new(column))
     }
 
     /// Returns the cell of a class that one more value joins.
     fn with(&self, cell: Reach, code: u32) -> Reach {
         match self {
             Scale::Range(_) => self.joined(cell, Reach { low: code, high: code }),
-            Scale::Levels { .. } => self.joined(cell, Reach { low: 0, high: code }),
+            Scale::Levels(_) => self.joined(cell, Reach { low: 0, high: code }),
         }
     }
 
@@ -364,26 +368,53 @@ impl Scale {
                 low: one.low.min(other.low),
                 high: one.high.max(other.high),
             },
-            Scale::Levels { labels, .. } => {
-                let mut level = one.low.max(other.low) as usize;
-                let differ = |labels: &Vec<u32>| labels[one.high as usize] != labels[other.high as usize];
-                while labels.get(level).is_some_and(differ) {
-                    level += 1;
-                }
-                Reach {
-                    low: level as u32,
-                    high: one.high,
-                }
-            }
+            Scale::Levels(ancestors) => ancestors.joined(one, other),
         }
     }
 
     fn loss(&self, Reach { low, high }: Reach) -> f64 {
         match self {
             Scale::Range(losses) => losses.loss(low, high),
-            Scale::Levels { losses, .. } => losses
-                .get(low as usize)
-                .map_or(f64::INFINITY, |losses| losses[high as usize]),
+            Scale::Levels(ancestors) => {
+                let losses = ancestors.losses.get(low as usize);
+                losses.map_or(f64::INFINITY, |losses| losses[high as usize])
+            }
+        }
+    }
+}
+
+impl Ancestors {
+    fn new(column: &Column) -> Self {
+        let levels = || 0..=column.top;
+        let mut ancestors = Self {
+            labels: levels().map(|level| column.lookup.level(level).codes.clone()).collect(),
+            losses: levels().map(|level| losses(column, level)).collect(),
+            table: vec![],
+        };
+        let values = column.lookup.values().len();
+        if values <= FEW_VALUES {
+            let cell = |high: u32| Reach { low: 0, high };
+            let pairs = (0..values as u32).flat_map(|one| (0..values as u32).map(move |other| (one, other)));
+            let level = |(one, other)| ancestors.joined(cell(one), cell(other)).low as u8;
+            ancestors.table = pairs.map(level).collect();
+        }
+        ancestors
+    }
+
+    fn joined(&self, one: Reach, other: Reach) -> Reach {
+        let least = one.low.max(other.low);
+        let (a, b) = (one.high as usize, other.high as usize);
+        let common = match self.table.is_empty() {
+            // Values under one label are under one label at every higher level, too.
+            false => u32::from(self.table[a * self.losses[0].len() + b]),
+            true => {
+                let levels = self.labels.iter().skip(least as usize);
+                least + levels.take_while(|labels| labels[a] != labels[b]).count() as u32
+            }
+        };
+        Reach {
+            low: least.max(common),
+            high: one.high,
         }
     }
 }
