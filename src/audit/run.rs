@@ -101,6 +101,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let mut in_order = state.clone();
         in_order.config_mut().options_mut().execution.target_partitions = 1;
         let in_order = session(&in_order, &views, &progress)?;
+        in_zones_of_source(&in_order, &released.quasi_identifiers).await?;
         bounds_as_text(&in_order, CHECKED, &released.quasi_identifiers).await?;
         checks.extend(order::check(&in_order, &known, &claim.folders, &unchanged).await?);
     }

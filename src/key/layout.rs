@@ -69,7 +69,8 @@ impl PackedLayout {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
         for &bits in bits {
-            if shift + bits > 64 {
+            // A column of one code has no bits, and no place after a full word either.
+            if shift + bits > 64 || shift == 64 {
                 (word, shift) = (word + 1, 0);
             }
             fields.push(Field { word, shift, bits });
@@ -177,6 +178,16 @@ mod tests {
     #[test]
     fn widths() {
         assert_eq!([0, 1, 2, 3, 4, 5, 256, 257].map(bits_for), [0, 0, 1, 2, 2, 3, 8, 9]);
+    }
+
+    #[test]
+    fn a_column_of_one_code_may_follow_a_full_word() {
+        let layout = PackedLayout::new(&[32, 32, 0, 3]);
+        let mut key = vec![0; layout.words()];
+        for (column, code) in [7, 9, 0, 5].into_iter().enumerate() {
+            layout.pack_column(column, &[code], &mut key);
+        }
+        assert_eq!([0, 1, 2, 3].map(|column| layout.code(&key, column)), [7, 9, 0, 5]);
     }
 
     proptest! {

@@ -55,6 +55,8 @@ impl AnonContext {
 
     /// Runs one statement. A VERIFY whose checks do not hold succeeds here: call [`Answer::verified`] on its answer.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
+        // A program that has the session may have set it otherwise.
+        answer_rightly(self.session.state_ref().write().config_mut());
         let (is_deep, context) = (statement.is_deep(), self.on_course());
         let (answer, apart) = self
             .with_room(is_deep, async move { statement.run(&context).await })

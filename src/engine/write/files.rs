@@ -10,7 +10,7 @@ use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{BatchCoalescer, CastOptions, cast, cast_with_options, partition};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
@@ -459,8 +459,18 @@ fn stored(data_type: &DataType, format: Format) -> DataType {
         }
         (Format::Parquet, DataType::Time32(TimeUnit::Second)) => DataType::Time32(TimeUnit::Millisecond),
         (Format::Parquet, DataType::Date64) => DataType::Timestamp(TimeUnit::Millisecond, None),
+        (_, DataType::Struct(fields)) => DataType::Struct(fields.iter().map(|f| stored_field(f, format)).collect()),
+        (_, DataType::List(item)) => DataType::List(stored_field(item, format)),
+        (_, DataType::LargeList(item)) => DataType::LargeList(stored_field(item, format)),
+        (_, DataType::FixedSizeList(item, n)) => DataType::FixedSizeList(stored_field(item, format), *n),
+        (_, DataType::Map(entries, sorted)) => DataType::Map(stored_field(entries, format), *sorted),
         (_, other) => other.clone(),
     }
+}
+
+fn stored_field(field: &FieldRef, format: Format) -> FieldRef {
+    let data_type = stored(field.data_type(), format);
+    Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
 /// Returns the same values in another type. Fails if a value does not fit it.

@@ -7,12 +7,13 @@ use super::frequency_set::FrequencySet;
 use super::index::KeyIndex;
 use super::spilled::{Means, SLICES, slice_of, sorted};
 use super::translate::{Parts, recode, recode_detail};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::{DetailRequest, Scan};
 use crate::frequency::spill::{KeyFile, SpillSpace};
 use crate::key::{Grouper, KeySchema};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
+use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 
 /// A detail of the classes in files: the key of a class and the code of a value in each entry. An entry may occur more than
@@ -44,25 +45,10 @@ impl DetailFiles {
         let (request, dictionaries) = &scan.details[index];
         let rank = |column: usize, code: u64| u64::from(dictionaries[column].ranks[code as usize]);
         let values = &dictionaries[dictionaries.len() - 1].values;
+        let memory = spill_space.reservation("anonsql pairs of entities and values");
         let pairs = match request {
             DetailRequest::Values(_) | DetailRequest::Distinct(_) => None,
-            DetailRequest::Pairs { .. } => {
-                let mut pairs = Grouper::new(1);
-                let memory = spill_space.reservation("anonsql pairs of entities and values");
-                for tally in &scan.tallies {
-                    tally.for_each_of_detail(index, |layout, entries, _| {
-                        check_cancelled()?;
-                        let codes = entries.chunks_exact(layout.words() + 2).map(|e| &e[layout.words()..]);
-                        let keys: Vec<u64> = codes.map(|c| rank(1, c[1]) << 32 | rank(0, c[0])).collect();
-                        pairs.group(&keys, &mut vec![]);
-                        memory.try_resize(2 * pairs.bytes())?;
-                        Ok(())
-                    })?;
-                }
-                let mut pairs = pairs.into_keys();
-                pairs.sort_unstable();
-                Some(pairs)
-            }
+            DetailRequest::Pairs { .. } => Some(pairs(scan, index, rank, &memory)?),
         };
         let code = |codes: &[u64]| match &pairs {
             None => rank(0, codes[0]),
@@ -270,6 +256,30 @@ impl People {
     }
 }
 
+/// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value, then that of the entity.
+/// Fails with `ErrorKind::Resources` if they do not fit in memory.
+fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &MemoryReservation) -> Result<Vec<u64>> {
+    let mut pairs = Grouper::new(1);
+    for tally in &scan.tallies {
+        tally.for_each_of_detail(detail, |layout, entries, _| {
+            check_cancelled()?;
+            let codes = entries.chunks_exact(layout.words() + 2).map(|e| &e[layout.words()..]);
+            let keys: Vec<u64> = codes.map(|c| rank(1, c[1]) << 32 | rank(0, c[0])).collect();
+            pairs.group(&keys, &mut vec![]);
+            // Beside the pairs, the value of each is held.
+            memory.try_resize(2 * pairs.bytes()).map_err(|_| {
+                Error::new(
+                    ErrorKind::Resources,
+                    "the distinct pairs of an entity and a value do not fit the memory limit; raise --memory-limit",
+                )
+            })
+        })?;
+    }
+    let mut pairs = pairs.into_keys();
+    pairs.sort_unstable();
+    Ok(pairs)
+}
+
 /// Returns `set`, whose classes are those of `bottom` generalized to its node, with the counts of a population and with
 /// details; `None` if they do not fit in memory.
 pub(super) fn beside(
@@ -283,7 +293,7 @@ pub(super) fn beside(
     }
     let memory = means.spill_space.reservation("anonsql node");
     let index = KeyIndex::new(&set);
-    if memory.try_resize(index.bytes()).is_err() {
+    if memory.try_grow(index.bytes() + set.bytes()).is_err() {
         return Ok(None);
     }
     if let Some(people) = people {
@@ -295,8 +305,8 @@ pub(super) fn beside(
     let mut found = vec![];
     for detail in details {
         match detail.of((&set, &index), schema, means)? {
-            Some(classes) => found.push((classes, detail.cardinality)),
-            None => return Ok(None),
+            Some(classes) if memory.try_grow(classes.bytes()).is_ok() => found.push((classes, detail.cardinality)),
+            _ => return Ok(None),
         }
     }
     Ok(Some(set.with_details(found)))
