@@ -2,7 +2,6 @@
 
 use super::columns::DetailRequest;
 use super::layout_files::LayoutFiles;
-use super::tally::{count, views};
 use crate::error::{Error, Result};
 use crate::frequency::encode::{Local, Shared};
 use crate::frequency::spill::SpillSpace;
@@ -146,4 +145,20 @@ fn for_each_entry(
         f(&entries, counts)?;
     }
     Ok(())
+}
+
+/// Creates this partition's views of dictionaries.
+pub(super) fn views<'a>(
+    shared: impl IntoIterator<Item = &'a Arc<Shared>>,
+    reject_not_finite: bool,
+) -> Result<Vec<Local>> {
+    let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
+    views.collect()
+}
+
+pub(super) fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
+    counts.resize(len, 0);
+    for group in groups {
+        counts[*group as usize] += 1;
+    }
 }

@@ -5,17 +5,16 @@
 //! nothing, so the keys of the next rows are written uncounted.
 
 use super::columns::Columns;
-use super::detail_tally::DetailTally;
+use super::detail_tally::{DetailTally, count, views};
 use super::layout_files::LayoutFiles;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::encode::{Local, Shared};
+use crate::frequency::encode::Local;
 use crate::frequency::spill::SpillSpace;
 use crate::key::{Grouper, PackedLayout, bits_for};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The counts of one partition of a scan.
 #[derive(Debug)]
@@ -271,22 +270,6 @@ impl Tally {
         let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
         let bytes = self.bytes() + locals + marginals + details + dictionaries;
         self.reservation.try_resize(bytes).is_ok()
-    }
-}
-
-/// Creates this partition's views of dictionaries.
-pub(super) fn views<'a>(
-    shared: impl IntoIterator<Item = &'a Arc<Shared>>,
-    reject_not_finite: bool,
-) -> Result<Vec<Local>> {
-    let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
-    views.collect()
-}
-
-pub(super) fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
-    counts.resize(len, 0);
-    for group in groups {
-        counts[*group as usize] += 1;
     }
 }
 

@@ -3,7 +3,8 @@
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
 use super::merge::{DetailEntries, Merge, sums};
-use super::spilled::{Grouping, Means, Spilled};
+use super::slices::Means;
+use super::spilled::{Grouping, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::SpillSpace;

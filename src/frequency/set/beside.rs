@@ -5,7 +5,7 @@
 use super::detail::{Attribute, Detail};
 use super::frequency_set::FrequencySet;
 use super::index::KeyIndex;
-use super::spilled::{Means, SLICES, slice_of, sorted};
+use super::slices::{Means, SLICES, slice_of, sorted};
 use super::translate::{Parts, recode, recode_detail};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::{DetailRequest, Scan};

@@ -2,7 +2,7 @@
 
 use super::base::{Base, BaseSet};
 use super::frequency_set::FrequencySet;
-use super::spilled::sorted;
+use super::slices::sorted;
 use crate::error::Result;
 use crate::hierarchy::Lookup;
 use crate::key::KeySchema;

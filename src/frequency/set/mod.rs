@@ -13,6 +13,7 @@ mod merge;
 mod merge_counts;
 mod node;
 mod sets;
+mod slices;
 mod spilled;
 mod translate;
 

@@ -11,17 +11,16 @@
 use super::beside::{DetailFiles, People, beside};
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
+use super::slices::{Means, SLICES, slice_of, sorted};
 use super::translate::{Parts, recode};
 use crate::error::Result;
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::{KeyFile, SpillSpace};
-use crate::key::{Grouper, KeySchema, hash};
+use crate::key::{Grouper, KeySchema};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
 use std::ops::Range;
 
-/// The number of slices of a node's classes.
-pub(super) const SLICES: usize = 64;
 /// The keys of a slice that are grouped together, so that its table is in the processor's cache meanwhile.
 const PENDING: usize = 1 << 12;
 /// The most classes of a node that is grouped in one pass.
@@ -58,15 +57,6 @@ pub(crate) enum Grouping {
     Fails(u64),
     /// The classes do not fit in memory. The value is their approximate number.
     NoRoom(u64),
-}
-
-/// The resources for grouping a node.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Means<'a> {
-    pub(crate) spill_space: &'a SpillSpace,
-    pub(crate) threads: usize,
-    /// The bytes per class that must be available once all classes are grouped.
-    pub(crate) class_bytes: usize,
 }
 
 /// A slice that is being grouped.
@@ -289,11 +279,6 @@ impl Spilled {
     }
 }
 
-/// Returns the slice of a key.
-pub(super) fn slice_of(key: &[u64]) -> usize {
-    (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize
-}
-
 impl Slice {
     fn new(words: usize) -> Self {
         Self {
@@ -368,22 +353,6 @@ impl Grouped {
         let (rows, slices) = sums.into_iter().find(|(rows, _)| *rows > limit)?;
         Some((u128::from(rows) * SLICES as u128 / u128::from(slices)) as u64)
     }
-}
-
-/// Returns keys with their counts in ascending order of the keys.
-pub(crate) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
-    if words == 1 {
-        let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();
-        pairs.sort_unstable();
-        return pairs.into_iter().unzip();
-    }
-    let key = |class: u32| &keys[class as usize * words..(class as usize + 1) * words];
-    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-    order.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
-    (
-        order.iter().flat_map(|class| key(*class).iter().copied()).collect(),
-        order.iter().map(|class| counts[*class as usize]).collect(),
-    )
 }
 
 #[cfg(test)]
