@@ -180,7 +180,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
                 name: "rounds",
                 summary: "rounds of local search, at most",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
-                default: Some("6"),
+                default: Some("4"),
             },
             GUIDE,
             NUMBERS,
