@@ -69,15 +69,31 @@ fn as_read(number: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Some numbers of 17 digits are read as their neighbours.
+    /// Some numbers of 17 digits are read as their neighbours, of which the greater is more than was allowed.
     #[test]
     fn a_budget_is_within_itself() {
-        let sampling = |i: u32| Sampling::new(0.3 + f64::from(i) / 777.0, 1e-6, None).unwrap();
-        let is_another = |i: u32| sampling(i).epsilon != as_read(sampling(i).epsilon);
-        assert!((0..500).any(is_another));
-        for epsilon in (0..500).map(|i| sampling(i).epsilon) {
-            let read = as_read(epsilon);
-            assert!((read - epsilon).abs() <= f64::EPSILON * epsilon, "{epsilon} {read}");
+        let budgets = (0..500).map(|i| 0.3 + f64::from(i) / 777.0);
+        let mut greater = 0;
+        for epsilon in budgets {
+            let written = Budget {
+                epsilon,
+                delta: epsilon * 1e-6,
+                beta: 0.1,
+                k: 9,
+                mechanism: String::new(),
+                releases: 1,
+                epsilon_of_all: epsilon,
+                delta_of_all: epsilon * 1e-6,
+            };
+            let text = serde_json::to_string_pretty(&written).unwrap();
+            let spent: Budget = serde_json::from_str(&text).unwrap();
+            greater += u32::from(spent.epsilon > epsilon);
+            assert!(spent.epsilon <= as_read(epsilon) && spent.delta <= as_read(epsilon * 1e-6));
+            assert!(
+                spent.epsilon > as_read(epsilon * (1.0 - 1e-12)),
+                "less was allowed: {epsilon}"
+            );
         }
+        assert!(greater > 0);
     }
 }

@@ -4,6 +4,7 @@ use super::{Column, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 use crate::search::{Budget, Context};
 use arrow::array::{ArrayRef, Int64Array, StringArray};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Combinations of ground codes, each with its rows by class label.
@@ -39,6 +40,20 @@ pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
 }
 
 impl Toy {
+    /// Returns a table of a column of numbers and one of texts, with the rows of each pair of their codes.
+    pub(super) fn of_pairs(rows: &BTreeMap<(u32, u32), u64>, k: u64, asks: bool) -> Self {
+        Self {
+            columns: vec![
+                column(&["a", "a", "b", "b", "b"], true),
+                column(&["a", "a", "b", "b"], false),
+            ],
+            combinations: rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect(),
+            k,
+            suppressible: 0,
+            asks,
+        }
+    }
+
     pub(super) fn run(&self, partitioner: &dyn Partitioner) -> Partition {
         let mut context = Context::new(0, Budget::default());
         let found = partitioner.run(self, &mut context).unwrap();

@@ -95,6 +95,15 @@ struct Met {
 }
 
 impl Local {
+    /// Creates a view of each of these dictionaries.
+    pub(crate) fn views<'a>(
+        shared: impl IntoIterator<Item = &'a Arc<Shared>>,
+        reject_not_finite: bool,
+    ) -> Result<Vec<Self>> {
+        let views = shared.into_iter().map(|s| Self::new(Arc::clone(s), reject_not_finite));
+        views.collect()
+    }
+
     /// Creates a view of `shared`. With `reject_not_finite`, NaN and infinity are errors, because no hierarchy can
     /// contain them.
     pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {

@@ -5,7 +5,7 @@ use super::layout_files::LayoutFiles;
 use crate::error::{Error, Result};
 use crate::frequency::encode::{Local, Shared};
 use crate::frequency::spill::SpillSpace;
-use crate::key::{Grouper, PackedLayout};
+use crate::key::{PackedLayout, Sums};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ const TOGETHER: usize = 1 << 14;
 /// The counts of one detail, grouped by (class, code) or (class, entity, code).
 #[derive(Debug)]
 pub(crate) struct DetailTally {
-    pub(crate) grouper: Grouper,
-    pub(crate) counts: Vec<u64>,
+    pub(crate) counts: Sums<u64>,
     /// The counts that were written to files: the key of a combination, followed by a word for each code.
     files: LayoutFiles,
     /// The codes of the uncounted rows that are not in a file yet.
@@ -31,12 +30,11 @@ impl DetailTally {
         let position = |name: &str| Ok::<_, Error>(schema.index_of(name)?);
         let names = request.columns();
         Ok(Self {
-            grouper: Grouper::new(names.len()),
-            counts: vec![],
+            counts: Sums::new(names.len()),
             files: LayoutFiles::default(),
             unwritten: vec![],
             indices: names.into_iter().map(position).collect::<Result<_>>()?,
-            locals: views(shared, false)?,
+            locals: Local::views(shared, false)?,
         })
     }
 
@@ -52,9 +50,7 @@ impl DetailTally {
         for (key, class) in keys.chunks_exact_mut(words).zip(classes) {
             key[0] |= u64::from(*class) << 32;
         }
-        let mut groups = vec![];
-        self.grouper.group(&keys, &mut groups);
-        count(&groups, self.grouper.len(), &mut self.counts);
+        self.counts.add(&keys, classes.iter().map(|_| 1));
         Ok(())
     }
 
@@ -80,10 +76,9 @@ impl DetailTally {
     /// Writes the entries to a file and clears them. `keys` are those of the combinations that they count.
     pub(super) fn spill(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
         let codes = self.codes();
-        let grouper = std::mem::replace(&mut self.grouper, Grouper::new(codes));
-        let counts = std::mem::take(&mut self.counts);
+        let counts = std::mem::replace(&mut self.counts, Sums::new(codes));
         let files = &mut self.files;
-        for_each_entry(&grouper, &counts, (layout, keys), codes, |entries, counts| {
+        for_each_entry(&counts, (layout, keys), codes, |entries, counts| {
             files.append(layout, codes, spill_space, entries, Some(counts))
         })
     }
@@ -105,18 +100,14 @@ impl DetailTally {
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
     ) -> Result<()> {
         self.files.for_each(&mut f)?;
-        for_each_entry(
-            &self.grouper,
-            &self.counts,
-            (layout, keys),
-            self.codes(),
-            |entries, counts| f(layout, entries, Some(counts)),
-        )
+        for_each_entry(&self.counts, (layout, keys), self.codes(), |entries, counts| {
+            f(layout, entries, Some(counts))
+        })
     }
 
     /// Returns the memory of the entries, in bytes.
     pub(super) fn bytes_of_entries(&self) -> usize {
-        self.grouper.bytes() + self.counts.capacity() * 8
+        self.counts.bytes()
     }
 
     /// Returns the memory of this partition's view of the dictionaries, in bytes.
@@ -127,14 +118,17 @@ impl DetailTally {
 
 /// Calls `f` with entries in memory as they are written to files.
 fn for_each_entry(
-    grouper: &Grouper,
-    counts: &[u64],
+    counts: &Sums<u64>,
     (layout, keys): (&PackedLayout, &[u64]),
     codes: usize,
     mut f: impl FnMut(&[u64], &[u64]) -> Result<()>,
 ) -> Result<()> {
     let words = layout.words();
-    for (own, counts) in grouper.keys().chunks(TOGETHER * codes).zip(counts.chunks(TOGETHER)) {
+    for (own, counts) in counts
+        .keys()
+        .chunks(TOGETHER * codes)
+        .zip(counts.sums().chunks(TOGETHER))
+    {
         let mut entries = Vec::with_capacity(counts.len() * (words + codes));
         for entry in own.chunks_exact(codes) {
             let class = (entry[0] >> 32) as usize;
@@ -145,20 +139,4 @@ fn for_each_entry(
         f(&entries, counts)?;
     }
     Ok(())
-}
-
-/// Creates this partition's views of dictionaries.
-pub(super) fn views<'a>(
-    shared: impl IntoIterator<Item = &'a Arc<Shared>>,
-    reject_not_finite: bool,
-) -> Result<Vec<Local>> {
-    let views = shared.into_iter().map(|s| Local::new(Arc::clone(s), reject_not_finite));
-    views.collect()
-}
-
-pub(super) fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
-    counts.resize(len, 0);
-    for group in groups {
-        counts[*group as usize] += 1;
-    }
 }

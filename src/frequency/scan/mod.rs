@@ -8,7 +8,6 @@ mod run;
 mod tally;
 
 pub use columns::{Columns, DetailRequest};
-pub(crate) use detail_tally::DetailTally;
 pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;

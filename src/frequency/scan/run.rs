@@ -134,7 +134,7 @@ impl Scan {
         let entries = (0..self.details.len()).map(|detail| {
             self.tallies
                 .iter()
-                .map(|t| t.details[detail].grouper.len())
+                .map(|t| t.details[detail].counts.len())
                 .sum::<usize>()
         });
         let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));

@@ -5,7 +5,7 @@
 //! nothing, so the keys of the next rows are written uncounted.
 
 use super::columns::Columns;
-use super::detail_tally::{DetailTally, count, views};
+use super::detail_tally::DetailTally;
 use super::layout_files::LayoutFiles;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::Local;
@@ -83,7 +83,7 @@ impl Tally {
                 .iter()
                 .map(|(name, _)| position(name))
                 .collect::<Result<_>>()?,
-            locals: views(columns.quasi_identifiers.iter().map(|(_, s)| s), true)?,
+            locals: Local::views(columns.quasi_identifiers.iter().map(|(_, s)| s), true)?,
             groups: vec![],
             reservation: spill_space.reservation("anonsql frequency set"),
             owns_dictionaries,
@@ -270,6 +270,13 @@ impl Tally {
         let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
         let bytes = self.bytes() + locals + marginals + details + dictionaries;
         self.reservation.try_resize(bytes).is_ok()
+    }
+}
+
+fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
+    counts.resize(len, 0);
+    for group in groups {
+        counts[*group as usize] += 1;
     }
 }
 

@@ -10,7 +10,7 @@ use super::translate::{Parts, recode, recode_detail};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::{DetailRequest, Scan};
 use crate::frequency::spill::{KeyFile, SpillSpace};
-use crate::key::{Grouper, KeySchema};
+use crate::key::{Grouper, KeySchema, Sums};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -92,8 +92,7 @@ impl DetailFiles {
         let words = set.words();
         let grouped = map(self.files.len(), |i| {
             let memory = means.spill_space.reservation("anonsql node");
-            let (mut grouper, mut counts, mut groups) = (Grouper::new(1), vec![], vec![]);
-            let mut fits = true;
+            let (mut counts, mut fits) = (Sums::new(1), true);
             self.files[i].for_each(|entries, rows| {
                 check_cancelled()?;
                 let keys: Vec<u64> = entries
@@ -110,25 +109,20 @@ impl DetailFiles {
                         own_rows.push(rows.map_or(1, |rows| rows[i]));
                     }
                 }
-                grouper.group(&own, &mut groups);
-                counts.resize(grouper.len(), 0);
-                groups
-                    .iter()
-                    .zip(own_rows)
-                    .for_each(|(group, rows)| counts[*group as usize] += rows);
+                counts.add(&own, own_rows);
                 // What is grouped is brought together with the groups of the other files.
-                fits = memory
-                    .try_resize(grouper.bytes() + counts.capacity() * 8 + grouper.len() * 48)
-                    .is_ok();
+                fits = memory.try_resize(counts.bytes() + counts.len() * 48).is_ok();
                 Ok(fits)
             })?;
-            Ok(fits.then_some((grouper.into_keys(), counts, memory)))
+            Ok(fits.then_some((counts, memory)))
         });
         let grouped: Result<Option<Vec<_>>> = grouped.into_iter().collect();
         let Some(grouped) = grouped? else {
             return Ok(None);
         };
-        let entries = grouped.iter().flat_map(|(keys, counts, _)| keys.iter().zip(counts));
+        let entries = grouped
+            .iter()
+            .flat_map(|(counts, _)| counts.keys().iter().zip(counts.sums()));
         let triples = entries.map(|(key, rows)| ((key >> 32) as u32, *key as u32, *rows));
         Ok(Some(Detail::from_triples(set.len(), self.cardinality, triples)))
     }
@@ -159,8 +153,7 @@ impl People {
         let words = set.words();
         let memory = means.spill_space.reservation("anonsql node");
         let mut people = vec![0u64; set.len()];
-        let (mut others, mut counts, mut groups) = (Grouper::new(words), vec![], vec![]);
-        let mut fits = true;
+        let (mut others, mut fits) = (Sums::new(words), true);
         for file in &self.files {
             file.for_each(|keys, rows| {
                 check_cancelled()?;
@@ -176,32 +169,24 @@ impl People {
                         }
                     }
                 }
-                others.group(&new, &mut groups);
-                counts.resize(others.len(), 0);
-                groups
-                    .iter()
-                    .zip(new_rows)
-                    .for_each(|(group, rows)| counts[*group as usize] += rows);
+                others.add(&new, new_rows);
                 let beside = (others.len() + set.len()) * (words + 2) * 8;
-                fits = memory
-                    .try_resize(others.bytes() + counts.capacity() * 8 + beside)
-                    .is_ok();
+                fits = memory.try_resize(others.bytes() + beside).is_ok();
                 Ok(fits)
             })?;
             if !fits {
                 return Ok(None);
             }
         }
-        let (keys, more) = sorted(words, others.into_keys(), counts);
+        let (keys, more) = others.into_parts();
+        let (keys, more) = sorted(words, keys, more);
         let rows = set.counts().iter().copied().chain(more.iter().map(|_| 0)).collect();
         let keys = [set.keys(), keys.as_slice()].concat();
         people.extend(more);
         let node = set.node().clone();
         Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
     }
-}
 
-impl People {
     /// Returns the number of keys that occur in fewer rows here than in `sample`; `None` if they do not fit in memory.
     pub(super) fn missing(&self, sample: &[KeyFile], words: usize, spill_space: &SpillSpace) -> Result<Option<u64>> {
         let (mut found, mut done, mut wanted) = (0, 0, SLICES);
@@ -227,7 +212,7 @@ impl People {
         spill_space: &SpillSpace,
     ) -> Result<Option<u64>> {
         let memory = spill_space.reservation("anonsql node");
-        let (mut grouper, mut people, mut groups, mut fits) = (Grouper::new(words), vec![], vec![], true);
+        let (mut people, mut fits) = (Sums::new(words), true);
         let files = sample.iter().map(|file| (file, -1i64));
         for (file, sign) in files.chain(self.files.iter().map(|file| (file, 1))) {
             file.for_each(|keys, rows| {
@@ -239,20 +224,15 @@ impl People {
                         own_rows.push(sign * rows.map_or(1, |rows| rows[i]) as i64);
                     }
                 }
-                grouper.group(&own, &mut groups);
-                people.resize(grouper.len(), 0);
-                groups
-                    .iter()
-                    .zip(own_rows)
-                    .for_each(|(group, rows)| people[*group as usize] += rows);
-                fits = memory.try_resize(grouper.bytes() + people.capacity() * 8).is_ok();
+                people.add(&own, own_rows);
+                fits = memory.try_resize(people.bytes()).is_ok();
                 Ok(fits)
             })?;
             if !fits {
                 return Ok(None);
             }
         }
-        Ok(Some(people.iter().filter(|people| **people < 0).count() as u64))
+        Ok(Some(people.sums().iter().filter(|people| **people < 0).count() as u64))
     }
 }
 

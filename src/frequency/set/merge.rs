@@ -5,7 +5,7 @@ use super::detail::{Attribute, Detail};
 use super::translate::{Parts, encode};
 use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
-use crate::frequency::scan::{DetailRequest, DetailTally, Scan, Tally};
+use crate::frequency::scan::{DetailRequest, Scan, Tally};
 use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, join, map, pieces};
@@ -120,8 +120,8 @@ impl DetailEntries {
     pub(super) fn collect(tallies: &[Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
         let mut entries = vec![];
         for (tally, map) in tallies.iter().zip(maps) {
-            let DetailTally { grouper, counts, .. } = &tally.details[index];
-            for (key, count) in grouper.keys().chunks_exact(dictionaries.len()).zip(counts) {
+            let counts = &tally.details[index].counts;
+            for (key, count) in counts.keys().chunks_exact(dictionaries.len()).zip(counts.sums()) {
                 let class = map[(key[0] >> 32) as usize];
                 let first = dictionaries[0].ranks[key[0] as u32 as usize];
                 let second = dictionaries.get(1).map_or(0, |d| d.ranks[key[1] as usize]);

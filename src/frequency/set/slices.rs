@@ -5,6 +5,7 @@ use crate::key::hash;
 
 /// The number of slices of a node's classes.
 pub(super) const SLICES: usize = 64;
+
 /// The resources for grouping a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Means<'a> {

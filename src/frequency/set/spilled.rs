@@ -16,7 +16,7 @@ use super::translate::{Parts, recode};
 use crate::error::Result;
 use crate::frequency::scan::Scan;
 use crate::frequency::spill::{KeyFile, SpillSpace};
-use crate::key::{Grouper, KeySchema};
+use crate::key::{KeySchema, Sums};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map};
 use std::ops::Range;
@@ -61,8 +61,7 @@ pub(crate) enum Grouping {
 
 /// A slice that is being grouped.
 struct Slice {
-    grouper: Grouper,
-    counts: Vec<u64>,
+    counts: Sums<u64>,
     keys: Vec<u64>,
     rows: Vec<u64>,
 }
@@ -282,8 +281,7 @@ impl Spilled {
 impl Slice {
     fn new(words: usize) -> Self {
         Self {
-            grouper: Grouper::new(words),
-            counts: vec![],
+            counts: Sums::new(words),
             keys: vec![],
             rows: vec![],
         }
@@ -298,12 +296,7 @@ impl Slice {
     }
 
     fn flush(&mut self) {
-        let mut groups = vec![];
-        self.grouper.group(&self.keys, &mut groups);
-        self.counts.resize(self.grouper.len(), 0);
-        for (group, rows) in groups.into_iter().zip(self.rows.drain(..)) {
-            self.counts[group as usize] += rows;
-        }
+        self.counts.add(&self.keys, self.rows.drain(..));
         self.keys.clear();
     }
 
@@ -314,14 +307,15 @@ impl Slice {
     }
 
     fn bytes(&self) -> usize {
-        self.grouper.bytes() + (self.counts.capacity() + self.keys.capacity() + self.rows.capacity()) * 8
+        self.counts.bytes() + (self.keys.capacity() + self.rows.capacity()) * 8
     }
 
     /// Returns the classes in the order of their keys.
     fn finish(self, words: usize, demand: Option<Demand>) -> Grouped {
         let least = demand.map_or(0, |d| d.least);
-        let suppressed = self.counts.iter().filter(|n| **n < least).sum();
-        let (keys, counts) = sorted(words, self.grouper.into_keys(), self.counts);
+        let (keys, counts) = self.counts.into_parts();
+        let suppressed = counts.iter().filter(|n| **n < least).sum();
+        let (keys, counts) = sorted(words, keys, counts);
         Grouped {
             keys,
             counts,

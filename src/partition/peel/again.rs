@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::partition::peel::space::Space;
     use crate::partition::ranges::Ranges;
-    use crate::partition::testing::{Toy, column};
+    use crate::partition::testing::Toy;
     use crate::search::Budget;
     use proptest::prelude::*;
 
@@ -88,9 +88,7 @@ mod tests {
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..5, asks: bool, by_hierarchy: bool, seed: u64
         ) {
-            let columns = vec![column(&["a", "a", "b", "b", "b"], true), column(&["a", "a", "b", "b"], false)];
-            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
-            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            let toy = Toy::of_pairs(&rows, k, asks);
             prop_assume!(rows.values().sum::<u64>() >= k);
             let space = Space::new(&toy, Ranges { by_hierarchy, exact: true });
             // Any classes that hold: each combination joins the last until that has k rows, and what is left the first.
@@ -124,9 +122,7 @@ mod tests {
         /// The nearest classes are those of least cost by a comparison with all.
         #[test]
         fn the_nearest_are_the_cheapest_to_unite_with(rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), many in 1usize..6) {
-            let columns = vec![column(&["a", "a", "b", "b", "b"], true), column(&["a", "a", "b", "b"], false)];
-            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
-            let toy = Toy { columns, combinations, k: 1, suppressible: 0, asks: false };
+            let toy = Toy::of_pairs(&rows, 1, false);
             let space = Space::new(&toy, Ranges { by_hierarchy: true, exact: true });
             let classes = (0..space.len() as u32).map(|c| space.class(vec![c])).collect();
             let improvement = Improvement::new(&space, classes);

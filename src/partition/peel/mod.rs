@@ -249,9 +249,7 @@ mod tests {
         fn groups_hold_and_rounds_pay(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..8), k in 1u64..6, asks: bool, by_hierarchy: bool, exact: bool
         ) {
-            let columns = vec![column(&["a", "a", "b", "b", "b"], true), column(&["a", "a", "b", "b"], false)];
-            let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
-            let toy = Toy { columns, combinations, k, suppressible: 0, asks };
+            let toy = Toy::of_pairs(&rows, k, asks);
             let ranges = Ranges { by_hierarchy, exact };
             let (walked, improved) = (toy.run(&peel(0, ranges)), toy.run(&peel(4, ranges)));
             if rows.values().sum::<u64>() >= k {

@@ -457,3 +457,86 @@ fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
         false => Label::rounded(lookup, low, high),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
+    use arrow::array::{ArrayRef, StringArray};
+    use proptest::prelude::*;
+
+    /// Returns a column over as many values as a level has groups, with nested groups at every level and one above them.
+    fn column(levels: &[Vec<u8>], top: u8) -> Column {
+        let names: Vec<String> = (0..levels[0].len()).map(|value| value.to_string()).collect();
+        let row = |value: usize| {
+            // A label has the labels above it in its name, so groups nest.
+            let groups = (0..levels.len()).map(|level| {
+                let above: Vec<String> = levels[level..].iter().map(|groups| groups[value].to_string()).collect();
+                Some(format!("{level}:{}", above.join(".")))
+            });
+            let labels = [Some(names[value].clone())].into_iter().chain(groups);
+            labels.chain([Some("*".to_string())]).collect()
+        };
+        let rows: Vec<Vec<Option<String>>> = (0..names.len()).map(row).collect();
+        let rule = values::listed(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(rule), OnUnmapped::Error, OnNull::Value).unwrap();
+        let values: ArrayRef = Arc::new(StringArray::from(names));
+        let lookup = Arc::new(hierarchy.bind(values).unwrap());
+        Column {
+            bottom: 0,
+            top: top.min(lookup.top()),
+            lookup,
+            weight: 1.0,
+        }
+    }
+
+    /// Checks all pairs of values: their label is of the lowest level that both have reached where both have one label.
+    fn labels_are_the_lowest_common(column: &Column) {
+        let ancestors = Ancestors::new(column);
+        let values = column.lookup.values().len() as u32;
+        for (a, b) in (0..values).flat_map(|a| (0..values).map(move |b| (a, b))) {
+            for (reached, other) in (0..=column.top).flat_map(|l| [(l, 0), (0, l), (l, column.top)]) {
+                let alike = |level: &u8| {
+                    let labels = &column.lookup.level(*level).codes;
+                    labels[a as usize] == labels[b as usize]
+                };
+                let lowest = (reached.max(other)..=column.top).find(alike);
+                let low = |level: u8| u32::from(level);
+                let joined = ancestors.joined(
+                    Reach {
+                        low: low(reached),
+                        high: a,
+                    },
+                    Reach {
+                        low: low(other),
+                        high: b,
+                    },
+                );
+                assert_eq!(
+                    joined.low,
+                    lowest.map_or(low(column.top) + 1, low),
+                    "{a} {b} {reached} {other}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_label_of_two_classes_is_their_lowest_common_ancestor(
+            levels in (1usize..6).prop_flat_map(|n| prop::collection::vec(prop::collection::vec(0u8..3, n), 1..4)), top in 0u8..5
+        ) {
+            labels_are_the_lowest_common(&column(&levels, top));
+        }
+    }
+
+    /// A hierarchy of the greatest height there is, whose top is left out and is not left out: a level beyond it is a
+    /// number of the table, too.
+    #[test]
+    fn no_label_is_lost_in_the_highest_hierarchies() {
+        let whole = column(&vec![vec![0, 1]; 198], u8::MAX);
+        assert_eq!(whole.lookup.top(), 199);
+        labels_are_the_lowest_common(&whole);
+        labels_are_the_lowest_common(&column(&vec![vec![0, 1]; 198], 198));
+    }
+}
