@@ -40,7 +40,7 @@ impl NodeExecution {
 }
 
 /// The settings of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
     /// How the classes of a lattice node are counted.
@@ -51,6 +51,21 @@ pub struct Settings {
     pub time_limit: Option<Duration>,
     /// Whether statements do all but write.
     pub dry_run: bool,
+    /// About the most combinations of quasi-identifier values that local recoding compares one by one. Of a larger table it
+    /// divides the classes of coarser levels.
+    pub divided_combinations: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            node_execution: NodeExecution::default(),
+            strict: false,
+            time_limit: None,
+            dry_run: false,
+            divided_combinations: 1 << 21,
+        }
+    }
 }
 
 /// A setting: its name after `anonsql.`, its summary, and how it is set and read.
@@ -105,6 +120,18 @@ const SETTINGS: &[Setting] = &[
             Ok(())
         },
         get: |settings| Some(settings.dry_run.to_string()),
+    },
+    Setting {
+        name: "divided_combinations",
+        summary: "About the most combinations of quasi-identifier values that local recoding compares one by one; a larger \
+                  table is divided at coarser levels, which loses more and takes less memory",
+        set: |settings, text| {
+            let number = text.trim().parse().ok().filter(|n| *n > 0);
+            settings.divided_combinations =
+                number.ok_or_else(|| Error::usage(format!("{text:?} is no whole number of 1 or more")))?;
+            Ok(())
+        },
+        get: |settings| Some(settings.divided_combinations.to_string()),
     },
 ];
 
@@ -223,6 +250,8 @@ mod tests {
             ("anonsql.time_limit", "soon", "\"soon\" is no time"),
             ("anonsql.time_limit", "-1s", "\"-1s\" is no time"),
             ("anonsql.dry_run", "maybe", "neither true nor false"),
+            ("anonsql.divided_combinations", "0", "\"0\" is no whole number"),
+            ("anonsql.divided_combinations", "many", "\"many\" is no whole number"),
         ] {
             let error = options.set(key, value).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

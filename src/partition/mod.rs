@@ -22,10 +22,12 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod top_down;
+mod widen;
 
 pub use groups::Partition;
 pub use partitioner::{Build, Partitioner};
 pub use table::{Column, Table};
+pub use widen::widened;
 
 use crate::catalogue::{Argument, Arguments, Call, Entry, Param, Value, find};
 use crate::error::Result;

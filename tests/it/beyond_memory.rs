@@ -193,6 +193,54 @@ async fn local_recoding_skips_what_does_not_fit() {
     );
 }
 
+/// Of more combinations than are compared one by one, those of coarser levels are divided, whatever the memory is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn combinations_of_coarser_levels_are_divided() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let requests = [
+        "SATISFYING k_anonymity(5) SEARCH USING mondrian",
+        "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 1 PERCENT SEARCH USING peel",
+        "SENSITIVE (workclass) SATISFYING k_anonymity(3) AND l_diversity(2) ON workclass RECODING LOCAL",
+    ];
+    for request in requests {
+        let mut written = vec![];
+        for kilobytes in [12_000, 400_000] {
+            let context = session(kilobytes, scratch.path(), true);
+            hierarchies(&context).await;
+            for setting in [
+                "SET datafusion.execution.sort_spill_reservation_bytes = 1000000",
+                "SET anonsql.divided_combinations = 4000",
+            ] {
+                collect(&context, setting).await;
+            }
+            let mut sql = statement(&source, &target, request);
+            if request.contains("(workclass)") {
+                sql = sql.replace(", workclass USING workclass", "");
+            }
+            let explained = items(&collect(&context, &format!("EXPLAIN ANALYZE {sql}")).await);
+            let combinations: usize = explained["distinct combinations"].parse().unwrap();
+            assert!((200..=4_200).contains(&combinations), "{explained:?}");
+            assert!(
+                explained["advice"].contains("anonsql.divided_combinations"),
+                "{explained:?}"
+            );
+            collect(&context, &sql).await;
+            written.push(std::fs::read(target.join("part-00000.parquet")).unwrap());
+            let verified = collect(
+                &context,
+                &format!("VERIFY '{}' AGAINST '{}'", target.display(), source.display()),
+            )
+            .await;
+            let shown = arrow::util::pretty::pretty_format_batches(&verified)
+                .unwrap()
+                .to_string();
+            assert!(!shown.contains("false"), "{shown}");
+        }
+        assert!(written[0] == written[1], "memory changes what is written: {request}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_do_without_memory_says_what_to_do() {
     let scratch = tempfile::tempdir().unwrap();

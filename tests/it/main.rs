@@ -45,3 +45,4 @@ mod typed;
 mod utility;
 mod verify;
 mod warnings;
+mod width;

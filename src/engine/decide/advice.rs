@@ -1,11 +1,12 @@
-//! The advice of local recoding, where it loses far less than the levels that a search found.
+//! The advice of another search, where it loses far less: local recoding, or local recoding of more combinations.
 
+use super::decision::describe;
 use super::evaluator::Evaluator;
 use super::groups::{Groups, reserve};
 use crate::catalogue::Call;
 use crate::error::{ErrorKind, Result};
 use crate::frequency::BaseSet;
-use crate::job::{Choice, Job, may_divide};
+use crate::job::{Choice, Job, QuasiIdentifier, may_divide};
 use crate::partition;
 use crate::search::{Budget, Context};
 use std::sync::Arc;
@@ -24,10 +25,36 @@ const LOSS: f64 = 0.1;
 /// Local recoding loses far less if it loses less than this share.
 const FAR_LESS: f64 = 0.5;
 
-/// Tries local recoding of the table, and returns an advice if it loses far less by the job's metric than `value`, the
-/// loss of the node that a search found. Returns `None` if local recoding cannot meet the request, or if trying it could
-/// take long: that is told by the number of combinations and not by a clock, so the same request has the same advice.
+/// Returns the advice of a search that could lose far less than the one that lost `value` by the job's metric.
 pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
+    match job.choice {
+        Choice::Partition(_) => Ok(coarser(job, evaluator)),
+        _ => local(job, evaluator, value),
+    }
+}
+
+/// Returns the advice to divide more combinations, if levels were raised because there are too many.
+fn coarser(job: &Job, evaluator: &Evaluator) -> Option<String> {
+    let bottom = evaluator.lattice.bottom();
+    let named = |q: &QuasiIdentifier| q.levels.map_or(0, |(low, _)| low);
+    let is_raised = job
+        .quasi_identifiers
+        .iter()
+        .zip(bottom.levels())
+        .any(|(q, level)| *level > named(q));
+    is_raised.then(|| {
+        format!(
+            "the table has more combinations of quasi-identifier values than are compared one by one, so those of the levels \
+             {} were divided: with SET anonsql.divided_combinations to a larger number and more memory this can lose less",
+            describe(job, bottom)
+        )
+    })
+}
+
+/// Tries local recoding of the table, and returns an advice if it loses far less than `value`. Returns `None` if local recoding
+/// cannot meet the request, or if trying it could take long: that is told by the number of combinations and not by a
+/// clock, so the same request has the same advice.
+fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);
     };

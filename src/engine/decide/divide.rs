@@ -13,6 +13,7 @@ use crate::folder::Tried;
 use crate::frequency::FrequencySet;
 use crate::job::{Candidate, Choice, Job};
 use crate::metric;
+use crate::partition::widened;
 use crate::pool::check_cancelled;
 use crate::search::{Budget, Oracle};
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -132,10 +133,11 @@ fn divide<'a>(
     }
     let memory = reserve(job, evaluator, partitioner)?;
     context.tell(None);
-    let found = partitioner.run(&Groups::new(job, evaluator, partitioner)?, &mut context)?;
+    let table = Groups::new(job, evaluator, partitioner)?;
+    let found = partitioner.run(&table, &mut context)?;
     let stopped = found.stopped.map(reason).transpose()?;
     check_cancelled()?;
-    let partition = Arc::new(found.partition);
+    let partition = Arc::new(widened(found.partition, &table)?);
     let (classes, verdict) = evaluator.judge_partition(Arc::clone(&partition))?;
     if !verdict.anonymous {
         return Err(Error::infeasible(format!(

@@ -30,7 +30,8 @@ pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partit
             ErrorKind::Resources,
             format!(
                 "dividing {combinations} distinct combinations does not fit the memory limit; raise --memory-limit, \
-                 name fewer quasi-identifiers, or coarsen the finest of them in a query"
+                 divide fewer at once (SET anonsql.divided_combinations), name fewer quasi-identifiers, or coarsen the \
+                 finest of them in a query"
             ),
         )
     })?;

@@ -151,18 +151,24 @@ impl Base {
     /// Moves a set from files into memory if it fits there. Partitions and files may have had the same combinations,
     /// and the bottom node may be more general than they are, so the set can be smaller than the files. It is then
     /// equal to that of a scan that stayed in memory.
-    pub(crate) fn hold(mut self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
+    pub(crate) fn hold(self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
+        let node = self.bottom().clone();
+        self.hold_at(node, spill_space, threads)
+    }
+
+    /// Like `hold`, with the classes of a more general node instead of those of the bottom.
+    pub(super) fn hold_at(mut self, node: Node, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
         };
-        let (bottom, words) = (spilled.node(), self.key_schema.layout().words());
+        let words = self.key_schema.layout().words();
         let means = Means {
             spill_space,
             threads,
             // A set in memory needs memory beside it for grouping a node.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
-        if let Grouping::Classes(set) = spilled.group(&self.key_schema, bottom, None, means)? {
+        if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
             // It is copied in order, and grouped for the nodes, with what classes have beside their rows.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
@@ -182,8 +188,9 @@ impl Base {
                 ErrorKind::Resources,
                 format!(
                     "{} combinations of quasi-identifier values do not fit the memory limit, and dividing or comparing \
-                     them one by one takes all of them at once; raise --memory-limit, name fewer quasi-identifiers, start \
-                     at coarser levels of the finest of them with LEVELS, or use a search over the lattice",
+                     them one by one takes all of them at once; raise --memory-limit, divide fewer at once (SET \
+                     anonsql.divided_combinations), name fewer quasi-identifiers, start at coarser levels of the finest \
+                     of them with LEVELS, or use a search over the lattice",
                     spilled.entries()
                 ),
             )),

@@ -136,6 +136,11 @@ impl Spilled {
         self.entries
     }
 
+    /// Returns the files of the keys.
+    pub(super) fn files(&self) -> &[KeyFile] {
+        &self.files
+    }
+
     /// Groups the set at the more general `to`, until it is known not to meet `demand`. Calls with the same arguments
     /// return the same result for any memory and number of threads, except for [`Grouping::NoRoom`].
     pub(crate) fn group(

@@ -1,0 +1,184 @@
+//! The base set at coarser levels, where there are more combinations than are to be compared one by one.
+//!
+//! A partitioning algorithm compares combinations with each other, so it needs all of them at once. Where there are too many,
+//! it gets the classes of a node above the bottom instead, as if LEVELS named that node. Levels are raised one by one. Each
+//! time, the column is raised that takes away the most combinations for the loss that it adds. At the end, levels that were
+//! raised for nothing are lowered again. The number of classes of a node is estimated from the hashes of their keys. So the
+//! node depends on the table alone, and not on memory, threads or files.
+
+use super::base::{Base, BaseSet};
+use super::sketch::Sketch;
+use crate::error::Result;
+use crate::frequency::spill::SpillSpace;
+use crate::hierarchy::Lookup;
+use crate::lattice::Node;
+use crate::pool::{check_cancelled, map, pieces, threads};
+use std::sync::Arc;
+
+/// The keys that are generalized together, so that they stay in the processor's cache meanwhile.
+const BLOCK: usize = 1 << 14;
+
+impl Base {
+    /// Returns the base set at a node with about `most` classes or fewer, if it has more. No level is raised beyond `top`.
+    /// `weights` multiply the losses of the columns. A set in files is moved into memory if it fits there.
+    pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
+        // What is in memory is counted. Keys in files may occur more than once.
+        if self.combinations() <= most as u64 / 2 {
+            return Ok(self);
+        }
+        let losses: Vec<Vec<f64>> = self
+            .key_schema
+            .lookups()
+            .iter()
+            .zip(&self.marginals)
+            .zip(weights)
+            .map(|((lookup, marginal), weight)| {
+                (0..=lookup.top())
+                    .map(|l| weight * mean_loss(lookup, marginal, l))
+                    .collect()
+            })
+            .collect();
+        let loss = |node: &Node| -> f64 {
+            node.levels()
+                .iter()
+                .zip(&losses)
+                .map(|(l, column)| column[usize::from(*l)])
+                .sum()
+        };
+        let most = most as u64;
+        let mut node = self.bottom().clone();
+        let mut distinct = self.distinct(std::slice::from_ref(&node))?[0];
+        while distinct > most {
+            let above = neighbours(&node, |c, level| (level < top.level(c)).then(|| level + 1));
+            let fewer = self.distinct(&above)?;
+            let gain = |i: usize| {
+                let lost = loss(&above[i]) - loss(&node);
+                // A level without a loss comes first, and one that takes nothing away comes last.
+                match (distinct as f64 / fewer[i].max(1) as f64).ln() {
+                    times if times > 0.0 => times / lost.max(f64::MIN_POSITIVE),
+                    _ => -lost,
+                }
+            };
+            let Some(best) = (0..above.len()).rev().max_by(|a, b| gain(*a).total_cmp(&gain(*b))) else {
+                break;
+            };
+            (node, distinct) = (above[best].clone(), fewer[best]);
+        }
+        // The last steps may have taken away more than they had to, so that an earlier one was for nothing.
+        loop {
+            let below = neighbours(&node, |c, level| (level > self.bottom().level(c)).then(|| level - 1));
+            let more = self.distinct(&below)?;
+            let enough = (0..below.len()).rev().filter(|i| more[*i] <= most);
+            match enough.min_by(|a, b| loss(&below[*a]).total_cmp(&loss(&below[*b]))) {
+                Some(best) => node = below[best].clone(),
+                None => break,
+            }
+        }
+        match node == *self.bottom() {
+            true => Ok(self),
+            false => self.at(node, spill_space),
+        }
+    }
+
+    /// Returns about how many classes each of these nodes has.
+    fn distinct(&self, nodes: &[Node]) -> Result<Vec<u64>> {
+        let words = self.key_schema.layout().words();
+        let sketch = |keys: &[u64], sketches: &mut [Sketch]| {
+            for (node, sketch) in nodes.iter().zip(sketches) {
+                sketch.add(words, &self.key_schema.generalize(keys, self.bottom(), node));
+            }
+        };
+        let parts: Vec<Result<Vec<Sketch>>> = match &self.set {
+            BaseSet::Held(set) => {
+                let pieces = pieces(set.len());
+                map(pieces.len(), |i| {
+                    let mut sketches = vec![Sketch::new(); nodes.len()];
+                    let keys = &set.keys()[pieces[i].start * words..pieces[i].end * words];
+                    for keys in keys.chunks(BLOCK * words) {
+                        check_cancelled()?;
+                        sketch(keys, &mut sketches);
+                    }
+                    Ok(sketches)
+                })
+            }
+            BaseSet::Spilled(spilled) => map(spilled.files().len(), |i| {
+                let mut sketches = vec![Sketch::new(); nodes.len()];
+                spilled.files()[i].for_each(|keys, _| {
+                    check_cancelled()?;
+                    sketch(keys, &mut sketches);
+                    Ok(true)
+                })?;
+                Ok(sketches)
+            }),
+        };
+        let mut all = vec![Sketch::new(); nodes.len()];
+        for part in parts {
+            all.iter_mut().zip(&part?).for_each(|(all, part)| all.merge(part));
+        }
+        Ok(all.into_iter().map(Sketch::distinct).collect())
+    }
+
+    /// Returns the base set at a more general node. A set in files stays as it is if it does not fit in memory there.
+    fn at(mut self, node: Node, spill_space: &SpillSpace) -> Result<Self> {
+        let BaseSet::Held(set) = &self.set else {
+            return self.hold_at(node, spill_space, threads());
+        };
+        self.set = BaseSet::Held(Arc::new(set.roll_up(&self.key_schema, &node).0.ascending()));
+        Ok(self)
+    }
+}
+
+/// Returns the nodes that differ from `node` in one column, whose level is then `to(column, level)`.
+fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
+    let levels = node.levels().iter().enumerate();
+    levels
+        .filter_map(|(c, level)| Some(node.with_level(c, to(c, *level)?)))
+        .collect()
+}
+
+/// Returns the mean loss of a row if a column is at `level`: the leaves under its label but one, of all but one.
+fn mean_loss(lookup: &Lookup, marginal: &[u64], level: u8) -> f64 {
+    let level = lookup.level(level);
+    let lost = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64;
+    let lost: f64 = level
+        .codes
+        .iter()
+        .zip(marginal)
+        .map(|(label, rows)| lost(label) * *rows as f64)
+        .sum();
+    let rows: u64 = marginal.iter().sum();
+    lost / rows.max(1) as f64 / lookup.total_leaves().saturating_sub(1).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frequency::testing::table;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The set is that of the node, and the node is the same whether the set was in memory or in files.
+        #[test]
+        fn a_coarser_set_is_that_of_its_node(table in table(), most in 1usize..12, threads in 1usize..3) {
+            let (lattice, space) = (table.lattice(), SpillSpace::unlimited());
+            let weights = vec![1.0; lattice.width()];
+            let pool = crate::pool::Pool::new(threads);
+            let coarsened = |base: Base| pool.install(|| base.coarsened(lattice.top(), &weights, most, &space).unwrap());
+            let base = table.bare_base();
+            let bottom = base.held().unwrap().clone();
+            let (held, spilled) = (coarsened(table.bare_base()), coarsened(table.spilled_base(0)));
+            let set = held.held().unwrap();
+            prop_assert!(set.len() <= most || set.node() == lattice.top());
+            let stays = bottom.len() <= most || bottom.node() == lattice.top();
+            prop_assert_eq!(stays, set.node() == bottom.node());
+            let expected = bottom.roll_up(&base.key_schema, set.node()).0.ascending();
+            prop_assert_eq!((set.keys(), set.counts()), (expected.keys(), expected.counts()));
+            match &spilled.set {
+                BaseSet::Held(found) => {
+                    prop_assert_eq!((found.keys(), found.counts(), found.node()), (set.keys(), set.counts(), set.node()));
+                }
+                BaseSet::Spilled(_) => prop_assert_eq!(set.node(), bottom.node()),
+            }
+        }
+    }
+}
