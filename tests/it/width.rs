@@ -31,7 +31,7 @@ async fn two_thousand_columns_are_kept() {
     collect(&context, &stored).await;
     let columns: Vec<String> = ["a".into(), "b".into()].into_iter().chain(kept).collect();
     // Every twentieth column is compared, together with the first and the last ones.
-    let some: Vec<&String> = columns.iter().step_by(20).chain(&columns[1_990..]).collect();
+    let some: Vec<&String> = columns[..1_990].iter().step_by(20).chain(&columns[1_990..]).collect();
     let texts: Vec<String> = some.iter().map(|c| format!("arrow_cast({c}, 'Utf8') AS {c}")).collect();
     let select = |table: &str| format!("SELECT {} FROM {table}", texts.join(", "));
     for (one, other) in [("wide", "released"), ("released", "wide")] {

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Scan, SpillSpace};
 use crate::key::{PackedLayout, bits_for};
-use crate::pool::{blocking, check_cancelled};
+use crate::pool::{Pool, check_cancelled, map, sort_by};
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -41,7 +41,10 @@ impl Texts {
         let spill_space = SpillSpace::of(&context);
         let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
         let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
-        blocking("ordering the rows to compare", move || Self::of(&scan, memory)).await
+        let order = move || Self::of(&scan, memory);
+        Pool::of(&session.copied_config())
+            .compute("ordering the rows to compare", order)
+            .await
     }
 
     /// Orders what was counted.
@@ -57,7 +60,7 @@ impl Texts {
                 check_cancelled()?;
                 let (first, number) = (counts.len(), entries.len() / own.words());
                 // An entry is packed, ordered and taken apart, and the indices of its texts are coded.
-                reserve(&memory, number * (8 * words + 8 + 4 + 8 + 2 * 4 * columns))?;
+                reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
                 keys.resize(keys.len() + number * words, 0);
                 let packed = keys[first * words..].chunks_exact_mut(words);
                 for (packed, key) in packed.zip(entries.chunks_exact(own.words())) {
@@ -75,20 +78,27 @@ impl Texts {
             })?;
         }
         let key = |entry: u32| &keys[entry as usize * words..(entry as usize + 1) * words];
-        let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-        order.sort_unstable_by(|a, b| key(*a).iter().rev().cmp(key(*b).iter().rev()));
+        let mut order: Vec<(u64, u32)> = (0..counts.len() as u32)
+            .map(|entry| (key(entry)[words - 1], entry))
+            .collect();
+        let rest = |entry: u32| key(entry)[..words - 1].iter().rev();
+        sort_by(&mut order, |a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
         // The partitions of the scan may have had the same rows.
-        let alike = || order.chunk_by(|a, b| key(*a) == key(*b));
-        let sum = |entries: &[u32]| entries.iter().map(|entry| counts[*entry as usize]).sum();
-        let codes = |column| -> Vec<u32> { alike().map(|e| layout.code(key(e[0]), place(column))).collect() };
+        let alike = order.chunk_by(|a, b| key(a.1) == key(b.1));
+        let sum = |entries: &[(u64, u32)]| -> u64 { entries.iter().map(|(_, entry)| counts[*entry as usize]).sum() };
+        let (firsts, counts): (Vec<u32>, Vec<u64>) = alike.map(|entries| (entries[0].1, sum(entries))).unzip();
+        let code = |entry: u32, column: usize| layout.code(key(entry), place(column));
+        let rows = map(columns, |column| {
+            firsts.iter().map(|entry| code(*entry, column)).collect()
+        });
         let texts = scan.dictionaries.iter().map(|dictionary| {
             reserve(&memory, dictionary.values.get_array_memory_size())?;
             Ok(cast(&dictionary.values, &DataType::Utf8)?.as_string::<i32>().clone())
         });
         Ok(Self {
             texts: texts.collect::<Result<_>>()?,
-            rows: (0..columns).map(codes).collect(),
-            counts: alike().map(sum).collect(),
+            rows,
+            counts,
             _memory: memory,
         })
     }

@@ -1,6 +1,7 @@
 //! The facts of a report: what was done comes from the decision, and what holds from the released rows.
 
 mod columns;
+mod disclosure;
 mod facts;
 mod promises;
 mod risk;

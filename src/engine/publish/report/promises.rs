@@ -1,12 +1,10 @@
-//! The promises with their recounts, and the attribute disclosure of the released classes.
+//! The promises with their recounts.
 
 use super::facts::Facts;
-use crate::engine::recount::{Promise, steady};
-use crate::error::Result;
 use crate::folder::Check;
 use crate::job::{Constraint, Scope};
-use crate::model::{self, Comparison, Relation};
-use crate::report::{self, Disclosure};
+use crate::model::{Comparison, Relation};
+use crate::report;
 
 impl Facts<'_> {
     /// Returns each promise with its recount.
@@ -38,45 +36,5 @@ impl Facts<'_> {
             holds: check.ok,
         };
         job.constraints.iter().zip(&self.release.checks).map(one).collect()
-    }
-
-    /// Returns the disclosure of each sensitive attribute by the classes of `released`, recounted by l-diversity and
-    /// t-closeness.
-    pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
-        let job = self.job;
-        let (fewest, farthest) = (
-            model::weakest_l_diversity(),
-            model::weakest_t_closeness(model::CATEGORICAL),
-        );
-        let (session, released) = (&self.recounted.session, &self.recounted.released);
-        let mut found = vec![];
-        // A generalized attribute is left out: its values no longer compare with the distribution in the source.
-        let comparable = job
-            .sensitive
-            .iter()
-            .filter(|s| Some(s.column.as_str()) != self.generalized_attribute());
-        for sensitive in comparable {
-            let promise = |model: &'static str, by| Promise {
-                name: model.into(),
-                model: by,
-                groupings: vec![released.quasi_identifiers.clone()],
-                attribute: Some(sensitive.column.clone()),
-                hierarchy: None,
-            };
-            let promises = [promise("l", fewest.as_ref()), promise("t", farthest.as_ref())];
-            let reached = released.check(session, &promises).await?;
-            let full = job.constraints.iter().filter(|c| c.is_of_classes());
-            found.push(Disclosure {
-                attribute: sensitive.column.clone(),
-                models: full
-                    .filter(|c| c.attribute.as_ref() == Some(&sensitive.column))
-                    .map(|c| c.describe(&job.quasi_identifiers))
-                    .collect(),
-                least_distinct: reached[0].reached.map(|l| l as u64),
-                rows_in_uniform_classes: released.rows_in_uniform_classes(session, &sensitive.column).await?,
-                greatest_distance: reached[1].reached.map(steady),
-            });
-        }
-        Ok(found)
     }
 }

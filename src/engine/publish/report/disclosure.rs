@@ -1,0 +1,249 @@
+//! What the classes of a release disclose of its sensitive attributes.
+//!
+//! These are figures of the released rows, beside the promises, which are recounted by queries of their own. Rows are counted
+//! once for all attributes, as the first scan counts a source, and the rows before suppression are one more class. Where that
+//! is not possible, the queries of l-diversity and t-closeness give the same figures, one by one.
+
+use super::facts::Facts;
+use crate::engine::recount::{Promise, ReleasedTable, steady};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, Scan, SpillSpace};
+use crate::hierarchy::{Hierarchy, OnUnmapped, plain_type};
+use crate::job::{Constraint, Sensitive};
+use crate::lattice::Node;
+use crate::model;
+use crate::pool::Pool;
+use crate::quoting::quote;
+use crate::report::Disclosure;
+use arrow::array::AsArray;
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::physical_plan::execute_stream_partitioned;
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The figures of an attribute. Without a class, there is no least and no greatest.
+#[derive(Debug, Default, PartialEq)]
+struct Disclosed {
+    least_distinct: Option<u64>,
+    rows_in_uniform_classes: u64,
+    greatest_distance: Option<f64>,
+}
+
+impl Facts<'_> {
+    /// Returns the disclosure of each sensitive attribute by the classes of the released rows.
+    pub(super) async fn disclosure(&self) -> Result<Vec<Disclosure>> {
+        let job = self.job;
+        let (session, released) = (&self.recounted.session, &self.recounted.released);
+        // A generalized attribute is left out: its values no longer compare with the distribution in the source.
+        let is_comparable = |s: &&Sensitive| Some(s.column.as_str()) != self.generalized_attribute();
+        let attributes: Vec<&str> = job
+            .sensitive
+            .iter()
+            .filter(is_comparable)
+            .map(|s| s.column.as_str())
+            .collect();
+        let counted = match job.entity {
+            // Classes then count entities, of which one can have several values.
+            Some(_) => None,
+            None => match counted(session, released, &attributes).await {
+                Err(e) if e.kind() == ErrorKind::Resources => None,
+                counted => counted?,
+            },
+        };
+        let mut found = vec![];
+        for (i, attribute) in attributes.iter().enumerate() {
+            let disclosed = match &counted {
+                Some((base, _memory)) => disclosed(base, i)?,
+                None => queried(session, released, attribute).await?,
+            };
+            let full = job.constraints.iter().filter(|c| c.is_of_classes());
+            let is_of = |c: &&Constraint| c.attribute.as_deref() == Some(attribute);
+            found.push(Disclosure {
+                attribute: attribute.to_string(),
+                models: full.filter(is_of).map(|c| c.describe(&job.quasi_identifiers)).collect(),
+                least_distinct: disclosed.least_distinct,
+                rows_in_uniform_classes: disclosed.rows_in_uniform_classes,
+                greatest_distance: disclosed.greatest_distance.map(steady),
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// Counts the classes with the values of each attribute; the last column of the keys says whether a class is the whole table.
+/// Returns `None` if a column has values that cannot be coded, or if the classes do not fit in memory.
+async fn counted(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    attributes: &[&str],
+) -> Result<Option<(Base, MemoryReservation)>> {
+    let keys: Vec<String> = (0..released.quasi_identifiers.len())
+        .map(|i| format!("g{i}"))
+        .chain(["w".into()])
+        .collect();
+    let named = released.quasi_identifiers.iter().zip(&keys);
+    let named = named.map(|(column, key)| format!("{} AS {key}", quote(column)));
+    let values: Vec<String> = (0..)
+        .zip(attributes)
+        .map(|(i, column)| format!("{} AS v{i}", quote(column)))
+        .collect();
+    let own = named.chain(["false AS w".into()]).chain(values.iter().cloned());
+    let mut sql = format!(
+        "SELECT {} FROM {}",
+        own.collect::<Vec<_>>().join(", "),
+        released.released()
+    );
+    if let Some(whole) = &released.whole {
+        let nulls = keys[1..].iter().map(|_| "NULL".to_string());
+        let all = nulls.chain(["true".into()]).chain(values);
+        sql = format!(
+            "{sql} UNION ALL SELECT {} FROM {}",
+            all.collect::<Vec<_>>().join(", "),
+            quote(whole)
+        );
+    }
+    let rows = session.sql(&sql).await?;
+    let plan = rows.create_physical_plan().await?;
+    let schema = plan.schema();
+    let is_plain = |data_type| !plain_type(data_type).is_nested();
+    if !schema.fields().iter().all(|field| is_plain(field.data_type())) {
+        return Ok(None);
+    }
+    let details: Vec<DetailRequest> = (0..attributes.len())
+        .map(|i| DetailRequest::Values(format!("v{i}")))
+        .collect();
+    let columns = Columns::new(&schema, &keys, &details)?;
+    let context = session.task_ctx();
+    let spill_space = SpillSpace::of(&context);
+    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
+    let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
+    let memory = spill_space.reservation("anonsql disclosure");
+    let merge = move || {
+        let lookup = |(column, key): (usize, &String)| {
+            let lookup = Hierarchy::suppression_of(key)?.bind(Arc::clone(scan.values(column)))?;
+            Ok((Arc::new(lookup), OnUnmapped::Error))
+        };
+        let lookups = keys.iter().enumerate().map(lookup).collect::<Result<Vec<_>>>()?;
+        let bottom = Node::new(vec![0; keys.len()]);
+        Base::new(scan, None, lookups, bottom, &spill_space)
+    };
+    let base = Pool::of(context.session_config())
+        .compute("counting what is disclosed", merge)
+        .await?;
+    Ok(match &base.set {
+        BaseSet::Held(set) if memory.try_resize(set.bytes()).is_ok() => Some((base, memory)),
+        _ => None,
+    })
+}
+
+/// Returns the figures of attribute number `attribute`.
+fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
+    let set = base.held()?;
+    let (layout, marker) = (base.key_schema.layout(), base.key_schema.lookups().len() - 1);
+    let markers = base.key_schema.lookup(marker).values().as_boolean();
+    let is_whole = |class: &usize| markers.value(layout.code(set.key(*class), marker) as usize);
+    let detail = &set.details()[attribute];
+    let (whole, classes): (Vec<usize>, Vec<usize>) = (0..set.len()).partition(is_whole);
+    // Without the rows before suppression, the released ones are all there are.
+    let all = if whole.is_empty() { &classes } else { &whole };
+    let mut shares = vec![0.0; base.attributes[attribute].values.len()];
+    let rows: u64 = all.iter().map(|class| set.counts()[*class]).sum();
+    for (code, n) in all.iter().flat_map(|class| detail.class(*class)) {
+        shares[code as usize] += n as f64 / rows as f64;
+    }
+    let mut found = Disclosed::default();
+    for class in classes {
+        let (size, distinct) = (set.counts()[class], detail.distinct(class));
+        // Both distributions add up to 1, so the surplus of one is half of the sum of all differences.
+        let surplus = detail
+            .class(class)
+            .map(|(code, n)| (n as f64 / size as f64 - shares[code as usize]).max(0.0));
+        let distance = surplus.sum::<f64>();
+        found.least_distinct = Some(found.least_distinct.map_or(distinct, |least| least.min(distinct)));
+        found.greatest_distance = Some(
+            found
+                .greatest_distance
+                .map_or(distance, |greatest| greatest.max(distance)),
+        );
+        found.rows_in_uniform_classes += if distinct == 1 { size } else { 0 };
+    }
+    Ok(found)
+}
+
+/// Returns the figures of an attribute from the queries of the models.
+async fn queried(session: &SessionContext, released: &ReleasedTable, attribute: &str) -> Result<Disclosed> {
+    let (fewest, farthest) = (
+        model::weakest_l_diversity(),
+        model::weakest_t_closeness(model::CATEGORICAL),
+    );
+    let promise = |model: &'static str, by| Promise {
+        name: model.into(),
+        model: by,
+        groupings: vec![released.quasi_identifiers.clone()],
+        attribute: Some(attribute.to_string()),
+        hierarchy: None,
+    };
+    let promises = [promise("l", fewest.as_ref()), promise("t", farthest.as_ref())];
+    let reached = released.check(session, &promises).await?;
+    Ok(Disclosed {
+        least_distinct: reached[0].reached.map(|l| l as u64),
+        rows_in_uniform_classes: released.rows_in_uniform_classes(session, attribute).await?,
+        greatest_distance: reached[1].reached,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+    use proptest::prelude::*;
+
+    type Row = (u8, Option<u8>, Option<u8>, Option<u8>);
+
+    fn batch(rows: &[Row]) -> RecordBatch {
+        let text = |value: Option<u8>| value.map(|v| v.to_string());
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            (
+                "age",
+                Arc::new(rows.iter().map(|r| Some(i64::from(r.0))).collect::<Int64Array>()),
+            ),
+            ("zip", Arc::new(rows.iter().map(|r| text(r.1)).collect::<StringArray>())),
+            ("v", Arc::new(rows.iter().map(|r| text(r.2)).collect::<StringArray>())),
+            (
+                "pay",
+                Arc::new(
+                    rows.iter()
+                        .map(|r| r.3.map(|v| f64::from(v) - 1.0))
+                        .collect::<Float64Array>(),
+                ),
+            ),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap()
+    }
+
+    proptest! {
+        /// The figures of one scan are those of the audits of the models.
+        #[test]
+        fn counts_and_queries_agree(
+            rows in prop::collection::vec((0u8..3, prop::option::of(0u8..2), prop::option::of(0u8..3), prop::option::of(0u8..3)), 0..24),
+            suppressed in 0usize..6,
+            has_whole in any::<bool>(),
+        ) {
+            let released = &rows[suppressed.min(rows.len())..];
+            let session = SessionContext::new();
+            session.register_batch("released", batch(released)).unwrap();
+            session.register_batch("whole", batch(&rows)).unwrap();
+            let mut table = ReleasedTable::of("released", &["age".into(), "zip".into()], &["v".into(), "pay".into()], None);
+            table.whole = has_whole.then(|| "whole".into());
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let (base, _memory) = counted(&session, &table, &["v", "pay"]).await.unwrap().unwrap();
+                for (i, attribute) in ["v", "pay"].iter().enumerate() {
+                    let steady = |d: Disclosed| Disclosed { greatest_distance: d.greatest_distance.map(steady), ..d };
+                    let asked = steady(queried(&session, &table, attribute).await.unwrap());
+                    assert_eq!(steady(disclosed(&base, i).unwrap()), asked);
+                }
+            });
+        }
+    }
+}
