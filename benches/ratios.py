@@ -61,7 +61,7 @@ def spawn(command):
         out.seek(0), err.seek(0)
         return {
             "code": child.returncode, "wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime,
-            "peak_mb": usage.ru_maxrss / 1024, "read_mb": read / 1e6, "out": out.read(), "err": err.read()[-2000:],
+            "peak_mb": usage.ru_maxrss / 1024, "read_mb": read / 1e6, "out": out.read(), "err": err.read(),
         }
 
 
@@ -155,7 +155,7 @@ class Bench:
             f"ANONYMIZE '{table}' TO '{target}' OVERWRITE QUASI IDENTIFIERS ({listed}) SATISFYING k_anonymity({k}) "
             f"SUPPRESSING AT MOST 5 PERCENT MINIMIZING glm{options};"
         )
-        path = self.scratch / f"job_{table.stem}_{k}.sql"
+        path = self.scratch / f"job_{table.stem.strip('*') or table.parent.name}_{k}.sql"
         path.write_text("\n".join(lines))
         return path
 
@@ -376,6 +376,44 @@ class Bench:
             other = median(runs, "wall_s")
             self.report(f"wide release, {name} / auto", other / wall, limit, wall_s=other, auto_s=wall)
 
+    def reports(self):
+        """A small job as CSV and as Parquet, with a report and without, and how much of it stands in no phase."""
+        source = self.scratch / "census_300000.parquet"
+        if not source.exists():
+            run([self.anonsql, "generate", "census", "--rows", 300_000, "--seed", 1, "--out", source])
+        target, script = self.scratch / "wide", self.scratch / "report.sql"
+        for kind in ("CSV", "PARQUET"):
+            text = self.wide_script(source).read_text().replace(" OVERWRITE", f" STORED AS {kind} OVERWRITE")
+            walls, outside = {"": [], f" REPORT TO '{self.scratch / 'report.html'}'": []}, []
+            for _ in range(self.runs):
+                for option, found in walls.items():
+                    script.write_text(text.replace("MINIMIZING glm", f"MINIMIZING glm{option}"))
+                    done = run([self.anonsql, "--threads", 2, "--log", "json", "-f", script])
+                    found.append(done)
+                    ends = [e for e in map(json.loads, done["err"].splitlines()) if e.get("state") == "end"]
+                    outside.append(1 - sum(ends[-1]["phases"].values()) / ends[-1]["seconds"])
+            shutil.rmtree(target, ignore_errors=True)
+            without, reported = (median(found, "wall_s") for found in walls.values())
+            self.report(f"{kind}, with REPORT / without", reported / without, 2.0, wall_s=reported, without_s=without)
+            self.report(f"{kind}, share of time in no phase", statistics.median(outside), 0.05)
+
+    def billion(self):
+        """Ten times more rows than `growth` has, in ten files, within 2 GB."""
+        few, folder = self.table(self.rows * 10, 6), self.scratch / f"bench_{self.rows * 100}x6"
+        for number in range(10):
+            path = folder / f"part_{number}.parquet"
+            if not path.exists():
+                folder.mkdir(exist_ok=True)
+                command = [self.anonsql, "generate", "bench", "--rows", self.rows * 10, "--columns", 6, "--seed", number + 1]
+                run([*command, "--out", path.with_suffix(".half")])
+                path.with_suffix(".half").rename(path)
+        columns = COLUMNS[:6]
+        small = self.job(self.script(few, columns=columns), memory="2GB")
+        large = self.job(self.script(folder / "*.parquet", columns=columns), memory="2GB")
+        self.report("a hundred times the rows, time", large["wall_s"] / small["wall_s"], 10.5,
+                    wall_s=large["wall_s"], from_s=small["wall_s"], rows=self.rows * 100)
+        self.report("a hundred times the rows, peak", large["peak_mb"] / 2048, 1.0, peak_mb=large["peak_mb"], from_mb=small["peak_mb"])
+
     def shapes(self):
         """More rows, quasi-identifiers and combinations: nothing is asked, the growth is shown."""
         for rows in (self.rows // 100, self.rows // 10, self.rows):
@@ -405,7 +443,8 @@ class Bench:
         self.report(name, None, None, **figures)
 
 
-LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "choices", "at_once", "beside_the_peer", "threads", "growth", "shapes"]
+LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "choices", "at_once", "reports", "beside_the_peer", "threads", "growth",
+         "billion", "shapes"]
 
 
 def main():
