@@ -245,6 +245,35 @@ async fn combinations_of_coarser_levels_are_divided() {
     }
 }
 
+/// What one choice divides is of no concern to the others that are compared with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comparisons_search_the_whole_lattice() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
+    let mut found = vec![];
+    for (combinations, recodings) in [
+        (4_000, "LOCAL, GLOBAL"),
+        (4_000, "GLOBAL, LOCAL"),
+        (4_000_000, "GLOBAL"),
+    ] {
+        let context = session(400_000, scratch.path(), true);
+        hierarchies(&context).await;
+        collect(&context, &format!("SET anonsql.divided_combinations = {combinations}")).await;
+        let rest = format!("SATISFYING k_anonymity(5) SUPPRESSING AT MOST 30 PERCENT RECODING ({recodings})");
+        let sql = statement(&source, &target, &rest).replace(&format!(" TO '{}' OVERWRITE", target.display()), "");
+        let answer = collect(&context, &format!("COMPARE {sql}")).await;
+        let shown = arrow::util::pretty::pretty_format_batches(&answer).unwrap().to_string();
+        let global: Vec<String> = shown
+            .lines()
+            .filter(|l| l.contains("GLOBAL"))
+            .map(String::from)
+            .collect();
+        assert_eq!(global.len(), 1, "{shown}");
+        found.push(global[0].split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:#?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_do_without_memory_says_what_to_do() {
     let scratch = tempfile::tempdir().unwrap();

@@ -12,10 +12,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Tried;
 use crate::frequency::FrequencySet;
 use crate::job::{Candidate, Choice, Job};
+use crate::lattice::Lattice;
 use crate::metric;
 use crate::partition::widened;
 use crate::pool::check_cancelled;
 use crate::search::{Budget, Oracle};
+use crate::settings::Settings;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
@@ -40,6 +42,8 @@ const SECOND_FORM: usize = 1 << 18;
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     observer.begin(Phase::Search);
     let budget = budget(job, observer.as_ref());
+    let coarser = coarser(job, evaluator)?;
+    let evaluator = coarser.as_ref().unwrap_or(evaluator);
     let is_large = evaluator.sets().base().combinations() as usize > SECOND_FORM;
     let (mut best, mut tried, mut refused, mut stopped) = (None::<Division>, vec![], None, None);
     let mut divided_by: Vec<&str> = vec![];
@@ -103,6 +107,23 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
         combinations: Some(Combinations::new(best.memory, evaluator, partition)?),
         ..Decision::chosen(evaluator, (best.classes, best.verdict), Proof::None)
     })
+}
+
+/// Returns the evaluator over coarser levels, if the table has more combinations than are divided and those of coarser levels
+/// will do. Limits of rows, and labels that are computed from the values of a class, need all of the values.
+fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
+    if job.personal().is_some() || job.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
+        return Ok(None);
+    }
+    let (state, _) = job.source.rows.clone().into_parts();
+    let most = Settings::of(state.config_options()).divided_combinations;
+    let weights: Vec<f64> = job.quasi_identifiers.iter().map(|q| q.weight).collect();
+    let top = evaluator.lattice().top();
+    let sets = evaluator.sets().coarsened(top, &weights, most)?;
+    Ok(sets.map(|sets| {
+        let lattice = Lattice::new(sets.base().bottom().clone(), top.clone());
+        Arc::new(evaluator.over(sets, lattice))
+    }))
 }
 
 /// Returns true if a division loses less than another by the job's metric, or as much by it and less by the default metric.

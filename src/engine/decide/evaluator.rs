@@ -72,8 +72,8 @@ pub struct Profile {
 pub struct Evaluator {
     pub(super) sets: FrequencySets,
     pub(super) lattice: Lattice,
-    pub(super) rules: Vec<Rule>,
-    pub(super) objectives: Vec<Objective>,
+    pub(super) rules: Arc<[Rule]>,
+    pub(super) objectives: Arc<[Objective]>,
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
     demand: Demand,
@@ -92,7 +92,7 @@ impl Evaluator {
             .constraints
             .iter()
             .map(|c| check_cancelled().and_then(|()| Self::rule(job, &base, c)))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Result<_>>()?;
         let limit = job.suppression.rows(base.rows);
         let objectives = metrics
             .iter()
@@ -168,6 +168,17 @@ impl Evaluator {
             )));
         };
         hierarchy.bind(Arc::clone(&base.attributes[detail].values))
+    }
+
+    /// Returns the same models and metrics over other frequency sets of the table.
+    pub(super) fn over(&self, sets: FrequencySets, lattice: Lattice) -> Self {
+        Self {
+            sets,
+            lattice,
+            rules: Arc::clone(&self.rules),
+            objectives: Arc::clone(&self.objectives),
+            ..*self
+        }
     }
 
     /// Returns the frequency sets.

@@ -11,12 +11,11 @@ use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, SpillSpace};
 use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
-use crate::job::{Choice, Job, QuasiIdentifier, SourceTable};
+use crate::job::{Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
 use crate::model::Sampling;
 use crate::pool::Pool;
 use crate::quoting::quote;
-use crate::settings::Settings;
 use crate::source::{SOURCE, reading, same_types, select_columns, source_plan};
 use datafusion::common::stats::Precision;
 use datafusion::dataframe::DataFrame;
@@ -69,14 +68,14 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     };
 
     let quasi_identifiers = job.quasi_identifiers.clone();
-    let divided = divided_combinations(job, Settings::of(state.config_options()).divided_combinations);
     let merge = move || {
-        let scans = (sample, population);
-        let (base, lattice) = merge(&quasi_identifiers, scans, &columns, &spill_space, sampling.as_ref())?;
-        match divided {
-            Some(most) => coarsened((base, lattice), &quasi_identifiers, most, &spill_space),
-            None => Ok((base, lattice)),
-        }
+        merge(
+            &quasi_identifiers,
+            (sample, population),
+            &columns,
+            &spill_space,
+            sampling.as_ref(),
+        )
     };
     let (base, lattice) = Pool::of(state.config()).compute("merging the scan", merge).await?;
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
@@ -110,26 +109,6 @@ fn merge(
         Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
         None => base,
     };
-    Ok((base, lattice))
-}
-
-/// Returns the most combinations that are divided, if the job divides them and can divide those of coarser levels too. Limits
-/// of rows and forms that are computed from the values of a class need all of the values.
-fn divided_combinations(job: &Job, most: usize) -> Option<usize> {
-    let is_possible = job.personal().is_none() && !job.quasi_identifiers.iter().any(|q| q.labels.is_of_class());
-    (is_possible && matches!(job.choice, Choice::Partition(_))).then_some(most)
-}
-
-/// Raises the bottom of the lattice to levels with about `most` combinations or fewer.
-fn coarsened(
-    (base, lattice): (Base, Lattice),
-    quasi_identifiers: &[QuasiIdentifier],
-    most: usize,
-    spill_space: &SpillSpace,
-) -> Result<(Base, Lattice)> {
-    let weights: Vec<f64> = quasi_identifiers.iter().map(|q| q.weight).collect();
-    let base = base.coarsened(lattice.top(), &weights, most, spill_space)?;
-    let lattice = Lattice::new(base.bottom().clone(), lattice.top().clone());
     Ok((base, lattice))
 }
 

@@ -122,6 +122,18 @@ impl FrequencySets {
         })
     }
 
+    /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`; `None` if this one has as few.
+    /// `weights` multiply the losses of the columns.
+    pub fn coarsened(&self, top: &Node, weights: &[f64], most: usize) -> Result<Option<Self>> {
+        let (base, spill_space) = (Base::clone(&self.base), SpillSpace::of(&self.context));
+        let base = self.pool.install(|| base.coarsened(top, weights, most, &spill_space))?;
+        match base.bottom() == self.base.bottom() {
+            true => Ok(None),
+            // Dividing a table needs no other node, so none is kept.
+            false => Self::new(Arc::new(base), Arc::clone(&self.context), 0).map(Some),
+        }
+    }
+
     /// Returns the pool of threads that nodes are grouped on.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
