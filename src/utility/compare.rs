@@ -28,22 +28,30 @@ pub struct Comparison {
 
 impl Comparison {
     /// Returns the figures of this comparison in the order of the answer.
+    #[cfg(test)]
     pub fn figures(&self) -> Vec<Figure> {
-        let mut figures = vec![self.rows()];
+        let mut figures = vec![self.of_rows()];
         figures.extend((0..self.columns.len()).flat_map(|column| self.of_column(column)));
-        figures.extend(self.correlations());
+        figures.extend(self.of_relations());
+        figures
+    }
+
+    /// Returns the figures of columns that are compared with each other: correlations and classifiers.
+    pub fn of_relations(&self) -> Vec<Figure> {
+        let mut figures = self.correlations();
         figures.extend(self.classifiers());
         figures
     }
 
-    fn rows(&self) -> Figure {
+    /// Returns the number of rows.
+    pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
         Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
     }
 
     /// Returns the figures of one column: its labels, its distribution and what it says about the class.
-    fn of_column(&self, column: usize) -> Vec<Figure> {
+    pub fn of_column(&self, column: usize) -> Vec<Figure> {
         let Column { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
         let mut q = self.release.distribution(column, *values);

@@ -119,6 +119,11 @@ impl ComparedColumn {
         Ok(with_one_zero(&cell, value))
     }
 
+    /// Returns true if the values of the column are numbers, dates or timestamps.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.lookup.level(0).extents.is_some()
+    }
+
     /// Returns the values of the column.
     pub(super) fn column(&self) -> Column {
         let numbers = self.lookup.level(0).extents.as_ref().map(|extents| {
