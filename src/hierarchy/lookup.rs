@@ -132,6 +132,14 @@ impl Lookup {
         self.total_leaves
     }
 
+    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the leaves under the label but one, of all leaves
+    /// but one (glm).
+    pub fn losses(&self, level: u8) -> Vec<f64> {
+        let (level, spans) = (self.level(level), self.total_leaves().saturating_sub(1).max(1) as f64);
+        let loss = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64 / spans;
+        level.codes.iter().map(loss).collect()
+    }
+
     /// Returns the number of leaves from the value of ground code `low` to that of `high`, both included, in a column
     /// with an order. Leaves are the listed values if the hierarchy lists them, or else the values of the column. NULL
     /// is not between values.

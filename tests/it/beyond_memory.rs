@@ -46,18 +46,24 @@ fn session(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
     AnonContext::new(SessionContext::new_with_config_rt(config, runtime.unwrap()))
 }
 
-async fn hierarchies(context: &AnonContext) {
+/// A session with a hierarchy for each column.
+async fn prepared(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
+    let context = session(kilobytes, folder, may_spill);
     for column in COLUMNS {
-        collect(context, &format!("CREATE HIERARCHY {column} AS SUPPRESSION")).await;
+        collect(&context, &format!("CREATE HIERARCHY {column} AS SUPPRESSION")).await;
     }
+    context
 }
 
+/// A release of all columns as quasi-identifiers, but for one that has another role in `rest`.
 fn statement(source: &Path, target: &Path, rest: &str) -> String {
+    let quasi = COLUMNS.iter().filter(|c| !rest.contains(&format!("({c})")));
+    let quasi: Vec<String> = quasi.map(|c| format!("{c} USING {c}")).collect();
     format!(
         "ANONYMIZE '{}' TO '{}' OVERWRITE QUASI IDENTIFIERS ({}) {rest}",
         source.display(),
         target.display(),
-        COLUMNS.map(|c| format!("{c} USING {c}")).join(", ")
+        quasi.join(", ")
     )
 }
 
@@ -87,8 +93,7 @@ async fn the_choice_is_that_of_a_table_in_memory() {
     for request in requests {
         let mut chosen = vec![];
         for kilobytes in [6_000, 400_000] {
-            let context = session(kilobytes, temporary.path(), true);
-            hierarchies(&context).await;
+            let context = prepared(kilobytes, temporary.path(), true).await;
             let sql = format!("EXPLAIN ANALYZE {}", statement(&source, &target, request));
             let mut items = items(&collect(&context, &sql).await);
             let is_spilled = items.remove("combinations in files").is_some();
@@ -114,8 +119,7 @@ async fn the_release_is_that_of_a_table_in_memory() {
     let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
     let mut written = vec![];
     for kilobytes in [9_000, 400_000] {
-        let context = session(kilobytes, scratch.path(), true);
-        hierarchies(&context).await;
+        let context = prepared(kilobytes, scratch.path(), true).await;
         let rest = "SATISFYING k_anonymity(5) SUPPRESSING AT MOST 30 PERCENT MINIMIZING dm";
         collect(&context, &statement(&source, &target, rest)).await;
         let mut bytes = vec![];
@@ -148,15 +152,11 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     for request in requests {
         let (mut chosen, mut written) = (vec![], vec![]);
         for kilobytes in [10_000, 400_000] {
-            let context = session(kilobytes, temporary.path(), true);
-            hierarchies(&context).await;
+            let context = prepared(kilobytes, temporary.path(), true).await;
             // Otherwise it alone takes more than the memory.
             let sorts = "SET datafusion.execution.sort_spill_reservation_bytes = 1000000";
             collect(&context, sorts).await;
-            let mut sql = statement(&source, &target, request);
-            if request.contains("(workclass)") {
-                sql = sql.replace(", workclass USING workclass", "");
-            }
+            let sql = statement(&source, &target, request);
             let mut items = items(&collect(&context, &format!("EXPLAIN ANALYZE {sql}")).await);
             let is_spilled = items.remove("combinations in files").is_some();
             assert_eq!(is_spilled, kilobytes == 10_000, "{request}");
@@ -181,8 +181,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
 async fn local_recoding_skips_what_does_not_fit() {
     let scratch = tempfile::tempdir().unwrap();
     let (source, target) = (nearly_unique(scratch.path()), scratch.path().join("release"));
-    let context = session(28_000, scratch.path(), true);
-    hierarchies(&context).await;
+    let context = prepared(28_000, scratch.path(), true).await;
     let sql = statement(&source, &target, "SATISFYING k_anonymity(5) RECODING LOCAL");
     let rows = collect(&context, &format!("EXPLAIN ANALYZE {sql}")).await;
     assert_eq!(items(&rows)["divided by"], "mondrian");
@@ -206,18 +205,14 @@ async fn combinations_of_coarser_levels_are_divided() {
     for request in requests {
         let mut written = vec![];
         for kilobytes in [12_000, 400_000] {
-            let context = session(kilobytes, scratch.path(), true);
-            hierarchies(&context).await;
+            let context = prepared(kilobytes, scratch.path(), true).await;
             for setting in [
                 "SET datafusion.execution.sort_spill_reservation_bytes = 1000000",
                 "SET anonsql.divided_combinations = 4000",
             ] {
                 collect(&context, setting).await;
             }
-            let mut sql = statement(&source, &target, request);
-            if request.contains("(workclass)") {
-                sql = sql.replace(", workclass USING workclass", "");
-            }
+            let sql = statement(&source, &target, request);
             let explained = items(&collect(&context, &format!("EXPLAIN ANALYZE {sql}")).await);
             let combinations: usize = explained["distinct combinations"].parse().unwrap();
             assert!((200..=4_200).contains(&combinations), "{explained:?}");
@@ -233,8 +228,7 @@ async fn combinations_of_coarser_levels_are_divided() {
                 target.display(),
                 source.display()
             );
-            let roomy = session(400_000, scratch.path(), true);
-            hierarchies(&roomy).await;
+            let roomy = prepared(400_000, scratch.path(), true).await;
             let verified = collect(&roomy, &verify).await;
             let shown = arrow::util::pretty::pretty_format_batches(&verified)
                 .unwrap()
@@ -256,8 +250,7 @@ async fn comparisons_search_the_whole_lattice() {
         (4_000, "GLOBAL, LOCAL"),
         (4_000_000, "GLOBAL"),
     ] {
-        let context = session(400_000, scratch.path(), true);
-        hierarchies(&context).await;
+        let context = prepared(400_000, scratch.path(), true).await;
         collect(&context, &format!("SET anonsql.divided_combinations = {combinations}")).await;
         let rest = format!("SATISFYING k_anonymity(5) SUPPRESSING AT MOST 30 PERCENT RECODING ({recodings})");
         let sql = statement(&source, &target, &rest).replace(&format!(" TO '{}' OVERWRITE", target.display()), "");
@@ -289,15 +282,13 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
         (false, 3_000, "SATISFYING k_anonymity(5)"),
     ];
     for (may_spill, kilobytes, rest) in cases {
-        let context = session(kilobytes, scratch.path(), may_spill);
-        hierarchies(&context).await;
+        let context = prepared(kilobytes, scratch.path(), may_spill).await;
         let sql = statement(&source, &target, rest);
         let e = context.sql(&sql).await.unwrap_err();
         assert!(e.to_string().contains("raise --memory-limit"), "{e}\n{sql}");
         assert!(!target.exists());
     }
-    let context = session(3_000, scratch.path(), true);
-    hierarchies(&context).await;
+    let context = prepared(3_000, scratch.path(), true).await;
     let e = context.sql(&statement(&source, &target, &anonymous)).await.unwrap_err();
     assert!(
         e.to_string().contains("does not satisfy the models: more than 0 rows"),

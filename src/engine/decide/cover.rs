@@ -6,13 +6,13 @@
 
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
-use crate::hierarchy::{Cover, Proven};
+use crate::hierarchy::{Cover, Lookup, Proven};
 use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Checks every label of a partition against the values of every combination that it is for. Fails with an internal
-/// error if a label does not cover one of them.
+/// Checks every label of a partition against the values of every combination that it is for: at levels above the ground
+/// these are all values under its labels. Fails with an internal error if a label does not cover one of them.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,
@@ -22,10 +22,14 @@ pub(super) fn check_partition(
     for (column, lookup) in key_schema.lookups().iter().enumerate() {
         let labels = partition.texts(column).as_ref().clone();
         let mut proven = Proven::new(Arc::new(Cover::new(Arc::clone(lookup), labels)?));
-        let cells = partition.cells(column);
+        let (cells, under) = (
+            partition.cells(column),
+            under(lookup, combinations.node().level(column)),
+        );
         for (combination, group) in partition.groups().iter().enumerate() {
             let code = layout.code(combinations.key(combination), column);
-            if !proven.covers(code, cells[*group as usize]) {
+            let label = cells[*group as usize];
+            if !under[code as usize].iter().all(|code| proven.covers(*code, label)) {
                 return Err(Error::internal(
                     "a group of the partition has a label that does not cover one of its combinations",
                 ));
@@ -33,4 +37,46 @@ pub(super) fn check_partition(
         }
     }
     Ok(())
+}
+
+/// Returns, for the ground code that represents a label of a level, all codes with that label.
+fn under(lookup: &Lookup, level: u8) -> Vec<Vec<u32>> {
+    let representatives = &lookup.level(level).representatives;
+    let mut under = vec![vec![]; representatives.len()];
+    for (code, representative) in (0..).zip(representatives) {
+        under[*representative as usize].push(code);
+    }
+    under
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{Hierarchy, Label, OnNull, OnUnmapped, values};
+    use crate::lattice::Node;
+    use arrow::array::Int64Array;
+
+    /// The combinations are [1, 2], of which 1 stands for both, and 5.
+    #[test]
+    fn a_label_covers_all_values_under_a_combination() {
+        let rows = [["1", "low", "*"], ["2", "low", "*"], ["5", "high", "*"]];
+        let rows = rows.map(|row| row.map(|text| Some(text.to_string())).to_vec());
+        let rule = values::listed(&rows).unwrap();
+        let hierarchy = Hierarchy::new("h", Arc::new(rule), OnUnmapped::Error, OnNull::Value).unwrap();
+        let lookup = Arc::new(hierarchy.bind(Arc::new(Int64Array::from(vec![1, 2, 5]))).unwrap());
+        let key_schema = KeySchema::new(vec![Arc::clone(&lookup)]);
+        let ground = FrequencySet::new(Node::new(vec![0]), 1, vec![0, 1, 2], vec![1, 1, 1], None, vec![]);
+        let coarse = ground.roll_up(&key_schema, &Node::new(vec![1])).0;
+        assert_eq!(coarse.keys().as_ref(), [0, 2]);
+        let checked = |label| {
+            let cells = vec![vec![label, Label::at(&lookup, 0, 2)]];
+            let partition = Partition::new([lookup.as_ref()], vec![0, 1], cells).unwrap();
+            // Groups are numbered by their labels' texts, so the combinations are grouped as they were given.
+            check_partition(&key_schema, &coarse, &partition).is_ok()
+        };
+        assert!(checked(Label::at(&lookup, 1, 0)));
+        assert!(checked(Label::Range { low: 0, high: 1 }));
+        assert!(!checked(Label::at(&lookup, 0, 0)), "2 is no 1");
+        assert!(!checked(Label::Range { low: 1, high: 2 }), "1 is not in [2, 5]");
+    }
 }

@@ -8,9 +8,10 @@
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::spill::SpillSpace;
 use crate::hierarchy::Lookup;
+use crate::key::partitioned;
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map, pieces, threads};
 use std::sync::Arc;
@@ -123,6 +124,19 @@ impl Base {
         let BaseSet::Held(set) = &self.set else {
             return self.hold_at(node, spill_space, threads());
         };
+        // The set is grouped, and what was grouped is copied in order.
+        let room = spill_space.reservation("anonsql base frequency set");
+        let bytes = 2 * set.bytes() + partitioned::bytes_to_group(set.len(), set.words());
+        room.try_resize(bytes).map_err(|_| {
+            Error::new(
+                ErrorKind::Resources,
+                format!(
+                    "bringing {} combinations of quasi-identifier values to coarser levels does not fit the memory limit; \
+                     raise --memory-limit, or start at coarser levels with LEVELS",
+                    set.len()
+                ),
+            )
+        })?;
         self.set = BaseSet::Held(Arc::new(set.roll_up(&self.key_schema, &node).0.ascending()));
         Ok(self)
     }
@@ -136,18 +150,15 @@ fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
         .collect()
 }
 
-/// Returns the mean loss of a row if a column is at `level`: the leaves under its label but one, of all but one.
+/// Returns the mean loss of a row if a column is at `level`.
 fn mean_loss(lookup: &Lookup, marginal: &[u64], level: u8) -> f64 {
-    let level = lookup.level(level);
-    let lost = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64;
-    let lost: f64 = level
-        .codes
+    let losses = lookup.losses(level);
+    let lost: f64 = losses
         .iter()
         .zip(marginal)
-        .map(|(label, rows)| lost(label) * *rows as f64)
+        .map(|(loss, rows)| loss * *rows as f64)
         .sum();
-    let rows: u64 = marginal.iter().sum();
-    lost / rows.max(1) as f64 / lookup.total_leaves().saturating_sub(1).max(1) as f64
+    lost / marginal.iter().sum::<u64>().max(1) as f64
 }
 
 #[cfg(test)]

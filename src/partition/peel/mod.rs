@@ -42,6 +42,7 @@ mod far;
 mod guide;
 mod improve;
 mod left;
+mod scale;
 mod space;
 mod split;
 mod walk;

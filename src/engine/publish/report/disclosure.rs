@@ -8,7 +8,7 @@ use super::facts::Facts;
 use crate::engine::recount::{Promise, ReleasedTable, steady};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, Scan, SpillSpace};
-use crate::hierarchy::{Hierarchy, OnUnmapped, plain_type};
+use crate::hierarchy::{Hierarchy, OnUnmapped};
 use crate::job::{Constraint, Sensitive};
 use crate::lattice::Node;
 use crate::model;
@@ -104,15 +104,10 @@ async fn counted(
     }
     let rows = session.sql(&sql).await?;
     let plan = rows.create_physical_plan().await?;
-    let schema = plan.schema();
-    let is_plain = |data_type| !plain_type(data_type).is_nested();
-    if !schema.fields().iter().all(|field| is_plain(field.data_type())) {
+    let values = (0..attributes.len()).map(|i| DetailRequest::Values(format!("v{i}")));
+    let Ok(columns) = Columns::new(&plan.schema(), &keys, &values.collect::<Vec<_>>()) else {
         return Ok(None);
-    }
-    let details: Vec<DetailRequest> = (0..attributes.len())
-        .map(|i| DetailRequest::Values(format!("v{i}")))
-        .collect();
-    let columns = Columns::new(&schema, &keys, &details)?;
+    };
     let context = session.task_ctx();
     let spill_space = SpillSpace::of(&context);
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
