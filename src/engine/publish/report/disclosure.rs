@@ -7,11 +7,12 @@
 use super::facts::Facts;
 use crate::engine::recount::{Promise, ReleasedTable, steady};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Base, BaseSet, Columns, DetailRequest, Scan, SpillSpace};
+use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySet, Scan, SpillSpace};
 use crate::hierarchy::{Hierarchy, OnUnmapped};
 use crate::job::{Constraint, Sensitive};
+use crate::key::KeySchema;
 use crate::lattice::Node;
-use crate::model;
+use crate::model::{self, Class, Subject};
 use crate::pool::Pool;
 use crate::quoting::quote;
 use crate::report::Disclosure;
@@ -112,7 +113,7 @@ async fn counted(
     let spill_space = SpillSpace::of(&context);
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
     let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
-    let memory = spill_space.reservation("anonsql disclosure");
+    let (memory, has_whole) = (spill_space.reservation("anonsql disclosure"), released.whole.is_some());
     let merge = move || {
         let lookup = |(column, key): (usize, &String)| {
             let lookup = Hierarchy::suppression_of(key)?.bind(Arc::clone(scan.values(column)))?;
@@ -120,7 +121,21 @@ async fn counted(
         };
         let lookups = keys.iter().enumerate().map(lookup).collect::<Result<Vec<_>>>()?;
         let bottom = Node::new(vec![0; keys.len()]);
-        Base::new(scan, None, lookups, bottom, &spill_space)
+        let mut base = Base::new(scan, None, lookups, bottom, &spill_space)?;
+        if let (BaseSet::Held(set), true) = (base.set.clone(), has_whole) {
+            // Classes are compared with the rows before suppression, and not with those and the released ones together.
+            for (attribute, detail) in base.attributes.iter_mut().zip(set.details()) {
+                attribute.counts.fill(0);
+                for (code, n) in divide(&base.key_schema, &set)
+                    .0
+                    .into_iter()
+                    .flat_map(|class| detail.class(class))
+                {
+                    attribute.counts[code as usize] += n;
+                }
+            }
+        }
+        Ok(base)
     };
     let base = Pool::of(context.session_config())
         .compute("counting what is disclosed", merge)
@@ -131,35 +146,34 @@ async fn counted(
     })
 }
 
-/// Returns the figures of attribute number `attribute`.
+/// Returns the classes of the rows before suppression, of which there is at most one, and those of the released rows.
+fn divide(key_schema: &KeySchema, set: &FrequencySet) -> (Vec<usize>, Vec<usize>) {
+    let (layout, marker) = (key_schema.layout(), key_schema.lookups().len() - 1);
+    let markers = key_schema.lookup(marker).values().as_boolean();
+    (0..set.len()).partition(|class| markers.value(layout.code(set.key(*class), marker) as usize))
+}
+
+/// Returns the figures of attribute number `attribute`. Distances are the models' own, in whole numbers.
 fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
     let set = base.held()?;
-    let (layout, marker) = (base.key_schema.layout(), base.key_schema.lookups().len() - 1);
-    let markers = base.key_schema.lookup(marker).values().as_boolean();
-    let is_whole = |class: &usize| markers.value(layout.code(set.key(*class), marker) as usize);
     let detail = &set.details()[attribute];
-    let (whole, classes): (Vec<usize>, Vec<usize>) = (0..set.len()).partition(is_whole);
-    // Without the rows before suppression, the released ones are all there are.
-    let all = if whole.is_empty() { &classes } else { &whole };
-    let mut shares = vec![0.0; base.attributes[attribute].values.len()];
-    let rows: u64 = all.iter().map(|class| set.counts()[*class]).sum();
-    for (code, n) in all.iter().flat_map(|class| detail.class(*class)) {
-        shares[code as usize] += n as f64 / rows as f64;
-    }
+    let farthest = model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
+        base,
+        attribute: Some(attribute),
+        hierarchy: None,
+    })?;
     let mut found = Disclosed::default();
-    for class in classes {
-        let (size, distinct) = (set.counts()[class], detail.distinct(class));
-        // Both distributions add up to 1, so the surplus of one is half of the sum of all differences.
-        let surplus = detail
-            .class(class)
-            .map(|(code, n)| (n as f64 / size as f64 - shares[code as usize]).max(0.0));
-        let distance = surplus.sum::<f64>();
+    for class in divide(&base.key_schema, set).1 {
+        let (size, histogram) = (set.counts()[class], detail.class(class).collect::<Vec<_>>());
+        let distinct = histogram.len() as u64;
+        let distance = farthest.reached(&Class {
+            size,
+            population: 0,
+            histogram: &histogram,
+            labels: &[],
+        });
         found.least_distinct = Some(found.least_distinct.map_or(distinct, |least| least.min(distinct)));
-        found.greatest_distance = Some(
-            found
-                .greatest_distance
-                .map_or(distance, |greatest| greatest.max(distance)),
-        );
+        found.greatest_distance = found.greatest_distance.into_iter().chain(distance).reduce(f64::max);
         found.rows_in_uniform_classes += if distinct == 1 { size } else { 0 };
     }
     Ok(found)
