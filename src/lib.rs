@@ -58,6 +58,7 @@
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | `store` | yes | object stores: how a session reaches the objects of a URL |
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
@@ -208,6 +209,7 @@ mod session;
 mod settings;
 mod source;
 mod sql;
+mod store;
 mod suggest;
 mod utility;
 mod warning;

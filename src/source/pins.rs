@@ -105,6 +105,12 @@ impl Pins {
         files
     }
 
+    /// Returns the URLs of the files that are not local, with what tells each from another of its name, sorted.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
+        let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
+        objects.map(|(name, file)| (name.as_str(), &file.meta))
+    }
+
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
     pub async fn check(&self) -> Result<()> {
         let now = self.list().await?;

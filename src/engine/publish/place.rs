@@ -47,11 +47,13 @@ impl Inputs {
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         // The bytes of a file tell of every row in it.
-        let files = match job.sampling() {
-            None => job.source.files.clone(),
-            Some(_) => vec![],
-        };
-        Self(blocking("summing up the input", move || inputs(&files)).boxed())
+        let source = Some(&job.source).filter(|_| job.sampling().is_none());
+        let files = source.map(|source| source.files.clone()).unwrap_or_default();
+        let objects = source.into_iter().flat_map(|source| source.pins.objects());
+        let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
+        let objects: Vec<FileSummary> = objects.collect();
+        let summed = move || inputs(&files).map(|files| files.into_iter().chain(objects).collect());
+        Self(blocking("summing up the input", summed).boxed())
     }
 }
 

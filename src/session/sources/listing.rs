@@ -2,15 +2,17 @@
 
 use super::format::Format;
 use super::options::PathOptions;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::location::{compression_name, expanded, not_decompressed, without_compression};
 use crate::source::csv::Asked;
 use crate::source::forget_files;
+use crate::store::{Stores, listing_url};
+use arrow::datatypes::DataType;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::{StreamExt, TryStreamExt};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,16 +41,17 @@ impl Listing {
         // The session's cached listings may be outdated.
         forget_files(state.runtime_env());
         let path = expanded(path)?;
-        let url = ListingTableUrl::parse(&path)?;
-        let store = state.runtime_env().object_store(&url).map_err(|_| {
-            Error::usage(format!(
-                "{}:// is no place that this session reads from; download the file and name its path{}",
-                url.scheme(),
-                ", or, in Rust, register an object store for it"
-            ))
-        })?;
-        let listed = url.list_all_files(state, store.as_ref(), "").await?;
-        let mut files: Vec<ObjectMeta> = listed.try_collect().await?;
+        let url = listing_url(&path)?;
+        let store = Stores::open(state, url.get_url())?;
+        let mut files = match url.scheme() {
+            "http" | "https" => vec![of_web(&url, store.as_ref()).await?],
+            _ => {
+                url.list_all_files(state, store.as_ref(), "")
+                    .await?
+                    .try_collect()
+                    .await?
+            }
+        };
         files.sort_by(|a, b| a.location.cmp(&b.location));
         let is_one = matches!(&files[..], [file] if file.location == *url.prefix());
         let (url, files, suffix) = match is_one {
@@ -106,6 +109,34 @@ impl Listing {
         files.map(|file| PathBuf::from(self.name(file))).collect()
     }
 
+    /// Returns the columns whose values are folder names (`column=value`) in the URL, outermost first, all as text. Fails
+    /// with `ErrorKind::Usage` if the files do not all have the same.
+    pub(super) fn folders(&self) -> Result<Vec<(String, DataType)>> {
+        if self.url.get_glob().is_some() {
+            return Ok(vec![]);
+        }
+        let columns = |file: &ObjectMeta| {
+            let mut inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+            inside.pop();
+            let named = inside.into_iter().map_while(|folder| folder.split_once('='));
+            named.map(|(column, _)| column.to_string()).collect::<Vec<String>>()
+        };
+        let first = self.files.first().map(columns).unwrap_or_default();
+        if let Some(other) = self.files.iter().find(|file| columns(file) != first) {
+            return Err(Error::usage(format!(
+                "{:?} is in other folders than the first file, of which the columns are {}; a table has the same folders \
+                 column=value throughout",
+                self.name(other),
+                if first.is_empty() {
+                    "none".into()
+                } else {
+                    first.join(", ")
+                }
+            )));
+        }
+        Ok(first.into_iter().map(|column| (column, DataType::Utf8)).collect())
+    }
+
     /// Returns the name of a file for an error.
     pub(super) fn name(&self, file: &ObjectMeta) -> String {
         match self.url.scheme() {
@@ -117,6 +148,19 @@ impl Listing {
     /// Returns the beginning of a file, decompressed: at most so many lines and bytes.
     pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<Sample> {
         beginning(self.store.as_ref(), file, self.compression, lines, bytes).await
+    }
+}
+
+/// Returns the file of an `http` URL. A web server lists no folders.
+async fn of_web(url: &ListingTableUrl, store: &dyn ObjectStore) -> Result<ObjectMeta> {
+    if url.is_collection() || url.get_glob().is_some() {
+        return Err(Error::usage(
+            "a web server does not tell which files a folder has; name one file",
+        ));
+    }
+    match store.head(url.prefix()).await {
+        Err(object_store::Error::NotFound { .. }) => Err(Error::new(ErrorKind::Io, "the server has no such file")),
+        found => Ok(found.map_err(DataFusionError::from)?),
     }
 }
 

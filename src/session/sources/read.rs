@@ -10,7 +10,7 @@ use super::table::{schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::location::expanded;
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{check_arrow_files, has_header};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -46,7 +46,8 @@ pub(in crate::session) async fn read_path(
 async fn read(session: &SessionContext, path: &str, options: &[(String, Value)]) -> Result<DataFrame> {
     let local = expanded(path)?.into_owned();
     let asked = PathOptions::bind(options)?;
-    let is_listed = local.contains("://") || local.contains(['*', '?', '[']);
+    let is_url = is_url(&local);
+    let is_listed = is_url || local.contains(['*', '?', '[']);
     let look = {
         let local = local.clone();
         move || match is_listed || Path::new(&local).exists() {
@@ -60,6 +61,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let partitions = blocking("looking at a path", look).await?;
     let state = session.state();
     let listing = Listing::of(&state, &local, &asked).await?;
+    let partitions = match is_url {
+        true => listing.folders()?,
+        false => partitions,
+    };
     let tables = state.default_table_options();
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {

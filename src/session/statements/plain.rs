@@ -5,7 +5,7 @@ use super::wrapped;
 use super::wrapped::output::{check_folder, written};
 use crate::engine::{answer_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
-use crate::location::expanded;
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
@@ -13,11 +13,13 @@ use crate::session::context::AnonContext;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
+use crate::store::Stores;
 use async_trait::async_trait;
 use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use std::fmt;
+use url::Url;
 
 /// A statement of DataFusion with its source text.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +90,21 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
+    /// Opens the stores of the URLs that the statement reads or writes.
+    fn open_stores(&self, context: &AnonContext) -> Result<()> {
+        let paths: &[String] = match &self.statement {
+            DfStatement::CreateExternalTable(table) => &table.locations,
+            DfStatement::CopyTo(copy) => std::slice::from_ref(&copy.target),
+            _ => &[],
+        };
+        for path in paths.iter().filter(|path| is_url(path)) {
+            if let Ok(url) = Url::parse(path) {
+                Stores::open(&context.session.state(), &url)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the plan; a view remembers the statement as the user wrote it, which has no value of the environment.
     fn as_written(&self, plan: LogicalPlan) -> LogicalPlan {
         match plan {
@@ -121,6 +138,7 @@ impl Run for Plain {
             ));
         }
         let located = self.located()?;
+        self.open_stores(context)?;
         if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
             && table.file_type.eq_ignore_ascii_case("arrow")
         {

@@ -268,7 +268,7 @@ fn item(item: Item) -> BoxedStrategy<Value> {
     match item {
         Item::Whole => any::<u32>().prop_map(|n| Value::Integer(i64::from(n))).boxed(),
         Item::Number => number().boxed(),
-        Item::Text => text().prop_map(Value::Text).boxed(),
+        Item::Text | Item::Path => text().prop_map(Value::Text).boxed(),
         Item::NumberOrText => prop_oneof![number(), text().prop_map(Value::Text)].boxed(),
         Item::Word => "[a-z]{1,8}".prop_map(Value::Word).boxed(),
         Item::Literal => prop_oneof![literal(), Just(Value::Word("null".into()))].boxed(),

@@ -1,0 +1,77 @@
+//! The stores that a session opened by itself.
+
+use super::builders::{build, is_of_s3};
+use crate::error::Result;
+use crate::settings::{S3, Settings};
+use datafusion::execution::SessionState;
+use datafusion::object_store::ObjectStore;
+use datafusion::prelude::SessionConfig;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The stores that a session opened by itself, kept in its configuration. Stores of the caller are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Stores {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    s3: S3,
+    /// What each store was opened with, by scheme and host.
+    opened: HashMap<String, Opened>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Opened {
+    /// What stands between the scheme and the path: the container of Azure is part of it.
+    authority: String,
+    s3: Option<S3>,
+}
+
+impl Stores {
+    /// Gives a session its stores, unless it has them.
+    pub(crate) fn set(config: &mut SessionConfig) {
+        if config.get_extension::<Self>().is_none() {
+            config.set_extension(Arc::new(Self::default()));
+        }
+    }
+
+    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not the settings.
+    pub(crate) fn follow(config: &SessionConfig) {
+        if let Some(stores) = config.get_extension::<Self>() {
+            stores.state.lock().s3 = Settings::of(config.options()).s3;
+        }
+    }
+
+    /// Returns the store of a URL: that of the caller, or one that is opened with the settings of now. Fails with
+    /// `ErrorKind::Usage` for a scheme that nothing reads.
+    pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let environment = state.runtime_env();
+        let known = environment.object_store_registry.get_store(url);
+        let Some(stores) = state.config().get_extension::<Self>() else {
+            return Ok(known?);
+        };
+        let mut stores = stores.state.lock();
+        let key = format!(
+            "{}://{}",
+            url.scheme(),
+            &url[url::Position::BeforeHost..url::Position::AfterPort]
+        );
+        let needed = Opened {
+            authority: url.authority().to_string(),
+            s3: is_of_s3(url).then(|| stores.s3.clone()),
+        };
+        if let Ok(known) = known
+            && stores.opened.get(&key).is_none_or(|opened| *opened == needed)
+        {
+            return Ok(known);
+        }
+        let store = build(url, &stores.s3)?;
+        environment.register_object_store(url, Arc::clone(&store));
+        stores.opened.insert(key, needed);
+        Ok(store)
+    }
+}
