@@ -78,6 +78,7 @@
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
+//! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `job` | yes | what was asked, and every refusal |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
@@ -190,6 +191,7 @@ pub mod internal;
 mod items;
 mod job;
 mod key;
+mod lake;
 mod lattice;
 mod location;
 pub mod manifest;

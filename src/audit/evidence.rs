@@ -11,11 +11,13 @@ use super::tables::WHOLE;
 use crate::engine::{ReleasedTable, count};
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
+use crate::frequency::SpillSpace;
+use crate::lake::Release;
 use crate::pool::blocking;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The released columns according to the statement in a manifest.
 #[derive(Debug, Clone, Default)]
@@ -26,9 +28,18 @@ pub(crate) struct Stated {
     pub(crate) randomized: HashSet<String>,
 }
 
+/// Where a release is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// In a local folder.
+    Folder(PathBuf),
+    /// In an object store.
+    Store(Box<Release>),
+}
+
 /// The manifest of the release to check.
 pub(crate) struct Evidence {
-    folder: PathBuf,
+    place: Place,
     pub(super) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     is_sealed: bool,
@@ -43,11 +54,14 @@ impl Evidence {
         if is_csv { CSV_TEXT } else { TEXT }
     }
 
-    /// Reads the manifest in `folder`, if there is one; `read` extracts the columns from its statement.
-    pub(crate) fn of(folder: &Path, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
-        let found = Manifest::read_sealed(folder)?;
+    /// Reads the manifest of a release, if there is one; `read` extracts the columns from its statement.
+    pub(crate) fn of(place: Place, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
+        let found = match &place {
+            Place::Folder(folder) => Manifest::read_sealed(folder)?,
+            Place::Store(release) => Some((release.manifest().clone(), release.is_sealed())),
+        };
         Ok(found.map(|(manifest, is_sealed)| Self {
-            folder: folder.into(),
+            place,
             stated: read(&manifest.statement),
             manifest,
             is_sealed,
@@ -126,8 +140,16 @@ impl Evidence {
             check.ok = manifest.rows_suppressed.is_some_and(|n| starred >= n);
             checks.push(check);
         }
-        let (folder, own) = (self.folder.clone(), manifest.clone());
-        checks.extend(blocking("summing up the files", move || files::check(&folder, &own)).await?);
+        checks.extend(match &self.place {
+            Place::Folder(folder) => {
+                let (folder, own) = (folder.clone(), manifest.clone());
+                blocking("summing up the files", move || files::check(&folder, &own)).await?
+            }
+            Place::Store(release) => {
+                let space = SpillSpace::of(&session.task_ctx());
+                files::check_stored(release, || space.unnamed()).await?
+            }
+        });
         checks.extend(self.columns(columns));
         checks.push(none_of(
             format!("changes of {MANIFEST} since it was written"),

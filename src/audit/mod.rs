@@ -36,6 +36,6 @@ mod tables;
 mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};
-pub(crate) use evidence::{Evidence, Stated};
+pub(crate) use evidence::{Evidence, Place, Stated};
 pub(crate) use run::audit;
 pub use verification::Verification;

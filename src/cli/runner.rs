@@ -1,6 +1,6 @@
 //! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C and signals.
 
-use super::ending::Running;
+use super::ending::{CLEANING, Running};
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
@@ -10,6 +10,7 @@ use super::typing::TypeAhead;
 use super::watch::Watch;
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lake::cleaned_up;
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
@@ -223,6 +224,8 @@ impl Runner {
             }
         });
         self.watch.finish();
+        // What a failed statement wrote to an object store is deleted beside it.
+        self.supervisor.block_on(cleaned_up(CLEANING));
         done
     }
 

@@ -9,7 +9,7 @@ use super::publish::{Inputs, Published, ReleasedRows, publish, publish_rows};
 use super::recount::recount;
 use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
-use super::write::{Stage, keep_rows, or_removed, write_files};
+use super::write::{Staging, keep_rows, or_removed, write_files};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::metric::Metric;
@@ -22,9 +22,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
     };
-    let own = target.clone();
-    let open = move || (!own.is_kept()).then(|| Stage::open(&own.path)).transpose();
-    let Some(stage) = blocking("staging the release", open).await? else {
+    let Some(stage) = Staging::open(target).await? else {
         return Ok(None);
     };
     let inputs = Inputs::of(job);

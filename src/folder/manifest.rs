@@ -106,6 +106,9 @@ pub struct Manifest {
     pub search: SearchSummary,
     /// The files that were read.
     pub input: Vec<FileSummary>,
+    /// The run that wrote the release, if it is in an object store and the files of each run are in a folder of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
     /// The files that were written.
     pub output: Vec<FileSummary>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,
@@ -185,6 +188,11 @@ impl Manifest {
     /// Writes the manifest to `folder`.
     #[doc(hidden)]
     pub fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::write(folder.join(MANIFEST), self.text()?).map_err(|e| Error::io("cannot write the manifest", e))
+    }
+
+    /// Returns the manifest as text, with its checksum.
+    pub(crate) fn text(&self) -> Result<String> {
         let text = |manifest: &Self| {
             serde_json::to_string_pretty(manifest)
                 .map_err(|e| Error::internal(format!("the manifest cannot be written as JSON: {e}")))
@@ -194,8 +202,7 @@ impl Manifest {
             ..self.clone()
         };
         sealed.sha256 = sha256(&(text(&sealed)? + "\n"));
-        std::fs::write(folder.join(MANIFEST), text(&sealed)? + "\n")
-            .map_err(|e| Error::io("cannot write the manifest", e))
+        Ok(text(&sealed)? + "\n")
     }
 
     /// Returns the released columns that are stored in the files, in their order. Columns that are names of folders
@@ -228,28 +235,31 @@ impl Manifest {
                 LARGEST >> 20
             )));
         }
-        // The parser's error may quote the text, so it is not shown.
-        let manifest: Self = serde_json::from_slice(&text).map_err(|e| {
-            Error::data(format!(
-                "{} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
-                 changed; release again with this version",
-                path.display(),
-                env!("CARGO_PKG_VERSION"),
-                e.line(),
-                e.column()
-            ))
-        })?;
-        let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
-        if !is_told && manifest.differential_privacy.is_none() {
-            return Err(Error::data(format!(
-                "{} does not say how many rows were read and suppressed, which only a differentially private release may hold \
-                 back; release again",
-                path.display()
-            )));
-        }
-        let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
-        let text = String::from_utf8_lossy(&text);
-        let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
-        Ok(Some((manifest, is_sealed)))
+        parse(&text, &path.display().to_string()).map(Some)
     }
+}
+
+/// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged since it was written.
+pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
+    // The parser's error may quote the text, so it is not shown.
+    let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {
+        Error::data(format!(
+            "{path} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
+             changed; release again with this version",
+            env!("CARGO_PKG_VERSION"),
+            e.line(),
+            e.column()
+        ))
+    })?;
+    let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
+    if !is_told && manifest.differential_privacy.is_none() {
+        return Err(Error::data(format!(
+            "{path} does not say how many rows were read and suppressed, which only a differentially private release may hold \
+             back; release again"
+        )));
+    }
+    let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
+    let text = String::from_utf8_lossy(text);
+    let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
+    Ok((manifest, is_sealed))
 }

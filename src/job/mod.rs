@@ -20,7 +20,7 @@ pub(crate) use report_file::resolved;
 pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
-pub use target::{Existing, Format, Target};
+pub use target::{Existing, Format, Stored, Target};
 
 use crate::error::Result;
 use crate::hierarchy::LabelForm;

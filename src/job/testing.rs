@@ -136,10 +136,12 @@ pub(crate) fn job() -> Job {
 pub(crate) fn target(path: &Path) -> Target {
     Target {
         path: path.into(),
+        stored: None,
         format: Format::Parquet,
         partitioned_by: vec![],
         existing: Existing::Fail,
         rows_per_file: None,
+        file_size: None,
         full_statement: false,
     }
 }

@@ -12,5 +12,5 @@ mod profile;
 mod stores;
 
 pub(crate) use address::listing_url;
-pub(crate) use object::{Found, read_small};
+pub(crate) use object::read_small;
 pub(crate) use stores::Stores;

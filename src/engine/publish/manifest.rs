@@ -21,7 +21,7 @@ pub(super) fn manifest(
     written: &Written,
     release: &Release,
     input: Vec<FileSummary>,
-    output: Vec<FileSummary>,
+    (run, output): (Option<String>, Vec<FileSummary>),
 ) -> Result<Manifest> {
     let partition = decision.verdict.partition.as_deref();
     let levels = match partition {
@@ -94,13 +94,9 @@ pub(super) fn manifest(
             proof: release.proof.clone(),
         },
         input,
+        run,
         output,
-        report: job
-            .report
-            .as_ref()
-            .map(|r| r.name_in(&target.path))
-            .transpose()?
-            .flatten(),
+        report: job.report.as_ref().map(|r| target.name_of(r)).transpose()?.flatten(),
     })
 }
 

@@ -9,10 +9,10 @@ use crate::engine::examine::Findings;
 use crate::engine::observe::{Observer, Phase};
 use crate::engine::recount::Recounted;
 use crate::engine::release::Release;
-use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
+use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
 use crate::error::{Error, Result};
-use crate::folder::{FileSummary, Manifest};
-use crate::job::{Existing, Job, Target};
+use crate::folder::{FileSummary, Manifest, sha256};
+use crate::job::{Job, Target};
 use crate::pool::blocking;
 use crate::source::forget_files;
 use futures::FutureExt;
@@ -63,7 +63,7 @@ pub(in crate::engine) async fn publish(
     (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
-    (stage, inputs): (Stage, Inputs),
+    (stage, inputs): (Staging, Inputs),
     observer: &Arc<dyn Observer>,
 ) -> Result<Published> {
     observer.begin(Phase::Publish);
@@ -78,15 +78,15 @@ pub(in crate::engine) async fn publish(
     .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
-    let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
-    let publish = move || {
-        stage.publish(overwrite)?;
+    let (published, text) = published;
+    let state = job.source.state();
+    let then = move || {
         // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
         // the target.
         forget_files(state.runtime_env());
         report.map_or(Ok(()), StagedReport::publish)
     };
-    blocking("putting the release in its place", publish).await?;
+    stage.publish(target, text, then).await?;
     observer.released(&published.release, Some(&target.path));
     Ok(published)
 }
@@ -97,25 +97,24 @@ async fn complete(
     (decision, findings): (&Decision, Findings),
     written: &Written,
     recounted: &Recounted,
-    (stage, inputs): (&Stage, Inputs),
+    (stage, inputs): (&Staging, Inputs),
     observer: &Arc<dyn Observer>,
-) -> Result<(Published, Option<StagedReport>)> {
+) -> Result<((Published, String), Option<StagedReport>)> {
     let release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
-    let (folder, files) = (stage.folder().to_path_buf(), written.files.clone());
-    let outputs = blocking("summing up the output", move || outputs(&folder, &files)).await?;
-    let manifest = manifest((job, target), decision, written, &release, inputs, outputs)?;
-    let folder = stage.folder().to_path_buf();
-    let write = move || manifest.write(&folder).map(|()| manifest);
-    let manifest = blocking("writing the manifest", write).await?;
+    let outputs = stage.outputs(&written.files).await?;
+    let run = stage.run().and_then(|run| run.id()).map(String::from);
+    let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
+    let text = stage.write_manifest(&manifest).await?;
     let staged = Staged {
         target,
-        stage,
+        folder: stage.folder(),
         manifest: &manifest,
+        manifest_sha256: sha256(&text),
     };
     let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
     observer.begin(Phase::Publish);
-    Ok((Published { release, manifest }, report))
+    Ok(((Published { release, manifest }, text), report))
 }
 
 /// Returns the rows that were kept, with a report that is published later.
@@ -157,7 +156,7 @@ async fn report(
     };
     observer.begin(Phase::Report);
     let place = staged.as_ref();
-    let place = place.map(|s| (s.target.path.clone(), s.stage.folder().to_path_buf()));
+    let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
     let facts = Facts {
         job,
         decision,
@@ -182,13 +181,5 @@ fn inputs(files: &[PathBuf]) -> Result<Vec<FileSummary>> {
     files
         .iter()
         .map(|path| FileSummary::of(path, name(path), None))
-        .collect()
-}
-
-/// Returns the sizes, checksums and row counts of the files that were written.
-fn outputs(folder: &Path, written: &[WrittenFile]) -> Result<Vec<FileSummary>> {
-    written
-        .iter()
-        .map(|w| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows)))
         .collect()
 }

@@ -41,12 +41,14 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{check_replaceable, remove};
 use crate::job::target_exists;
+use crate::lake::cleaned_up;
 use crate::pool::blocking;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The prefix of folders that only their own run writes to.
 const STAGING: &str = ".anonsql-staging-";
@@ -54,6 +56,9 @@ const STAGING: &str = ".anonsql-staging-";
 const SWAPPING: &str = ".anonsql-swapping-";
 /// The most attempts to create a folder that another run takes for abandoned.
 const ATTEMPTS: usize = 100;
+
+/// How long a failed run waits until what it wrote to an object store is deleted.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder that becomes the target when it is complete.
 #[derive(Debug)]
@@ -193,6 +198,7 @@ pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>
                 Ok(())
             };
             blocking("removing what was staged", remove).await?;
+            cleaned_up(PATIENCE).await;
             Err(e)
         }
     }

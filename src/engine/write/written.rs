@@ -1,9 +1,10 @@
 //! Executing the rewrite once, to files or to rows.
 
-use super::files::{WrittenFile, write};
+use super::files::write;
 use super::settled::Settled;
+use super::shelf::WrittenFile;
 use super::spool::Spool;
-use super::stage::Stage;
+use super::staging::Staging;
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
@@ -67,7 +68,7 @@ pub(in crate::engine) async fn write_files(
     job: &Job,
     decision: &Decision,
     rewrite: Rewrite,
-    (target, stage): (&Target, &Stage),
+    (target, staging): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
     let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
@@ -78,13 +79,13 @@ pub(in crate::engine) async fn write_files(
     };
     let progress = observer.begin(Phase::Write);
     observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
-    let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
+    let (shelf, target, hidden) = (staging.shelf(job), target.clone(), rewrite.hidden.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
     let written = SpawnedTask::spawn(async move {
         let told = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
         };
-        write(rows, spool, &folder, &target, &hidden, told).await
+        write(rows, spool, &shelf, &target, &hidden, told).await
     });
     let (files, spool) = written
         .join()

@@ -8,12 +8,13 @@ use crate::job::{Choice, QuasiIdentifier};
 use crate::location::expanded;
 use crate::pool::blocking;
 use crate::search;
+use crate::session::context::AnonContext;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ChoiceClause, RecodingClause};
-use std::path::Path;
 
 /// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
 pub(super) async fn choice(
+    context: &AnonContext,
     registry: &Registry,
     recoding: Option<RecodingClause>,
     choice: &ChoiceClause,
@@ -32,8 +33,10 @@ pub(super) async fn choice(
         }
         ChoiceClause::Node(levels) => levels.clone(),
         ChoiceClause::Manifest(path) => {
+            let manifest = context.manifest_at(path).await?;
             let (path, quasi_identifiers) = (path.clone(), quasi_identifiers.to_vec());
-            blocking("reading a manifest", move || manifest_levels(&path, &quasi_identifiers)).await?
+            let levels = move || manifest_levels(&path, manifest, &quasi_identifiers);
+            blocking("comparing hierarchies", levels).await?
         }
     };
     for (column, _) in &levels {
@@ -82,28 +85,25 @@ fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) 
     )))
 }
 
-/// Reads the levels of an earlier release from its manifest. Fails if that release is local recoding, or if one of the
+/// Returns the levels of the earlier release that `path` names. Fails if that release is local recoding, or if one of the
 /// columns had another hierarchy.
-fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
+fn manifest_levels(
+    path: &str,
+    manifest: Option<Manifest>,
+    quasi_identifiers: &[QuasiIdentifier],
+) -> Result<Vec<(String, u32)>> {
     let path = expanded(path)?;
-    let path = Path::new(path.as_ref());
-    let folder = match path.file_name() {
-        Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
-        _ => path,
-    };
-    let manifest = Manifest::read(folder)?.ok_or_else(|| {
+    let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
+    let manifest = manifest.ok_or_else(|| {
         Error::usage(format!(
-            "there is no {MANIFEST} in {}; USING MANIFEST takes the folder of a release, or its manifest",
-            folder.display()
+            "there is no {MANIFEST} in {folder}; USING MANIFEST takes the folder of a release, or its manifest"
         ))
     })?;
     if manifest.partition.is_some() {
         return Err(Error::usage(format!(
-            "the release in {} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
+            "the release in {folder} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
              run the statement again, with SEARCH USING {}",
-            folder.display(),
-            manifest.search.algorithm,
-            manifest.search.algorithm
+            manifest.search.algorithm, manifest.search.algorithm
         )));
     }
     for q in quasi_identifiers
@@ -112,11 +112,8 @@ fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<
     {
         manifest
             .require_hierarchy(&q.column, &q.hierarchy)
-            .map_err(|e| e.context(format!("USING MANIFEST {:?}", folder.display().to_string())))?;
+            .map_err(|e| e.context(format!("USING MANIFEST {folder:?}")))?;
     }
-    Ok(manifest
-        .node
-        .into_iter()
-        .map(|(column, level)| (column, u32::from(level)))
-        .collect())
+    let levels = manifest.node.into_iter();
+    Ok(levels.map(|(column, level)| (column, u32::from(level))).collect())
 }

@@ -79,7 +79,10 @@ impl AnonContext {
             }
             None => None,
         };
-        let target = statement.target.as_ref().map(target).transpose()?;
+        let target = match &statement.target {
+            Some(clause) => Some(target(&self.session.state(), clause).await?),
+            None => None,
+        };
         let in_full = self.hidden.in_statement(statement.to_string());
         let dry_run = settings.dry_run;
         if constraints.iter().any(|c| c.model.sampling().is_some()) {
@@ -103,7 +106,14 @@ impl AnonContext {
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
-            choice: choice(&registry, statement.recoding, &statement.choice, &quasi_identifiers).await?,
+            choice: choice(
+                self,
+                &registry,
+                statement.recoding,
+                &statement.choice,
+                &quasi_identifiers,
+            )
+            .await?,
             quasi_identifiers,
             item_sets,
             metric_name,

@@ -3,6 +3,7 @@
 use super::format::Format;
 use super::options::PathOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lake::is_folder_of_run;
 use crate::location::{compression_name, expanded, not_decompressed, without_compression};
 use crate::source::csv::Asked;
 use crate::source::forget_files;
@@ -107,6 +108,12 @@ impl Listing {
         let is_local = self.url.scheme() == "file";
         let files = self.files.iter().filter(|_| is_local);
         files.map(|file| PathBuf::from(self.name(file))).collect()
+    }
+
+    /// Returns true if the folders at the top are those of runs.
+    pub(super) fn is_of_runs(&self) -> bool {
+        let top = |file: &ObjectMeta| self.url.strip_prefix(&file.location)?.next().map(is_folder_of_run);
+        self.files.iter().any(|file| top(file) == Some(true))
     }
 
     /// Returns the columns whose values are folder names (`column=value`) in the URL, outermost first, all as text. Fails

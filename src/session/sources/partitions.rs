@@ -25,6 +25,6 @@ pub(super) fn partitions(folder: &Path) -> Vec<(String, DataType)> {
 }
 
 /// Returns the names of the columns whose values are folder names under a folder.
-pub(in crate::session) fn partition_columns(folder: &Path) -> Vec<String> {
+pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     partitions(folder).into_iter().map(|(column, _)| column).collect()
 }

@@ -6,10 +6,12 @@ use super::json::numbers_as_written;
 use super::listing::Listing;
 use super::options::PathOptions;
 use super::partitions::partitions;
+use super::released::release_at;
 use super::table::{schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
+use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{check_arrow_files, has_header};
@@ -22,8 +24,12 @@ use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::prelude::SessionContext;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What the folders of runs look like to a reader of partitions: a column.
+const RUN: &str = "run";
 
 /// Reads a file, folder, glob or URL with the options of the statement.
 pub(in crate::session) async fn read_path(
@@ -60,23 +66,43 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     };
     let partitions = blocking("looking at a path", look).await?;
     let state = session.state();
-    let listing = Listing::of(&state, &local, &asked).await?;
+    let release = match is_url {
+        true => release_at(&state, &local).await?,
+        false => None,
+    };
+    // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
+    let place = release.as_ref().map_or(local.clone(), Release::folder);
+    let listing = Listing::of(&state, &place, &asked).await?;
     let partitions = match is_url {
         true => listing.folders()?,
         false => partitions,
     };
+    match &release {
+        Some(release) => release.confirm(&listing.files)?,
+        None if partitions.iter().any(|(column, _)| column == RUN) && listing.is_of_runs() => {
+            return Err(Error::data(
+                "there are files of runs, and no manifest that says which of them are a release; a run that is still at work \
+                 or was killed left them",
+            ));
+        }
+        None => {}
+    }
     let tables = state.default_table_options();
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {
             let released = {
-                let (options, partitions) = (options.is_empty(), partitions.clone());
+                let (options, partitions) = (options.is_empty() && !is_url, partitions.clone());
                 move || {
                     Ok(options
                         .then(|| released_schema(Path::new(&local), &partitions))
                         .flatten())
                 }
             };
-            let Some(schema) = blocking("reading a manifest", released).await? else {
+            let schema = match &release {
+                Some(release) if options.is_empty() => schema_of(release.manifest(), &partitions),
+                _ => blocking("reading a manifest", released).await?,
+            };
+            let Some(schema) = schema else {
                 return read_csv(session, &listing, partitions, &asked).await;
             };
             let format = CsvFormat::default()
@@ -112,6 +138,15 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
 /// too narrow for later rows. Returns `None` if the folder is not a release, or if the header of a file differs.
 fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
+    let schema = schema_of(&manifest, partitions)?;
+    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    let mut files = manifest.output.iter().map(|f| folder.join(&f.name));
+    let has_names = |file| File::open(file).is_ok_and(|file| has_header(file, &names));
+    files.all(has_names).then_some(schema)
+}
+
+/// Returns the schema of the CSV files that a manifest describes, without the columns that are folder names.
+fn schema_of(manifest: &Manifest, partitions: &[(String, DataType)]) -> Option<Schema> {
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| partitions.iter().all(|(p, _)| *p != c.name));
     // Values of all other types are read from CSV as text.
@@ -124,8 +159,5 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
         let data_type = Some(data_type).filter(is_read).unwrap_or(DataType::Utf8);
         Some(Field::new(&c.name, data_type, true))
     });
-    let schema = Schema::new(fields.collect::<Option<Vec<Field>>>()?);
-    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-    let mut files = manifest.output.iter().map(|f| folder.join(&f.name));
-    files.all(|file| has_header(&file, &names)).then_some(schema)
+    Some(Schema::new(fields.collect::<Option<Vec<Field>>>()?))
 }

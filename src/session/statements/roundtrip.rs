@@ -13,6 +13,7 @@ use super::parse::{keywords, parse};
 use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
+use super::vacuum::Vacuum;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
@@ -340,6 +341,7 @@ fn statement() -> impl Strategy<Value = Statement> {
             source,
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
         })),
+        1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
         1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
     ]

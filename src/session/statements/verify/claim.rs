@@ -8,8 +8,7 @@ use crate::job::{Constraint, QuasiIdentifier, check_population};
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
-use crate::session::sources::partitions::partition_columns;
-use crate::session::sources::source::released_folder;
+use crate::session::sources::released::folders;
 use crate::session::statements::anonymize;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::sql::clause::SourceClause;
@@ -28,9 +27,12 @@ impl AnonContext {
             &verify.sensitive,
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
-        let folder = released_folder(&verify.source, &source.rows);
-        let read = move || match folder.as_deref() {
-            Some(folder) => Ok((Evidence::of(folder, stated)?, partition_columns(folder))),
+        let place = self.place(&verify.source, &source).await?;
+        let read = move || match place {
+            Some(place) => {
+                let folders = folders(&place);
+                Ok((Evidence::of(place, stated)?, folders))
+            }
             None => Ok((None, vec![])),
         };
         let (evidence, folders) = blocking("reading the manifest", read).await?;

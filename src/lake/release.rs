@@ -1,0 +1,139 @@
+//! A release in an object store as its readers see it: the files that the manifest of its prefix names.
+
+use super::names::{OWN, RUN, SUCCESS, is_run};
+use super::prefix::{Prefix, Standing};
+use crate::error::{Error, Result};
+use crate::folder::{FileSummary, MANIFEST, Manifest};
+use crate::pool::blocking;
+use datafusion::execution::SessionState;
+use datafusion::object_store::{ObjectMeta, ObjectStoreExt};
+use futures::TryStreamExt;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+
+/// A release that stands under a prefix.
+#[derive(Debug, Clone)]
+pub(crate) struct Release {
+    prefix: Prefix,
+    standing: Standing,
+}
+
+impl Release {
+    /// Reads the manifest of the release under an expanded URL; `None` if there is none.
+    pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
+        let prefix = Prefix::open(state, url)?;
+        let standing = prefix.standing().await?;
+        Ok(standing.map(|standing| Self { prefix, standing }))
+    }
+
+    /// Returns the manifest.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.standing.manifest
+    }
+
+    /// Returns whether the manifest is unchanged since it was written.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.standing.is_sealed
+    }
+
+    /// Returns the URL of the prefix, which ends in a slash.
+    pub(crate) fn url(&self) -> &str {
+        self.prefix.url()
+    }
+
+    /// Returns the URL of the folder with the files, which ends in a slash.
+    pub(crate) fn folder(&self) -> String {
+        match &self.manifest().run {
+            Some(run) => format!("{}{RUN}{run}/", self.prefix.url()),
+            None => self.prefix.url().to_string(),
+        }
+    }
+
+    /// Fails with `ErrorKind::Data` if these objects are others than the files that the manifest names.
+    pub(crate) fn confirm(&self, listed: &[ObjectMeta]) -> Result<()> {
+        let listed = listed
+            .iter()
+            .filter_map(|meta| Some((self.prefix.name(&meta.location)?, meta)));
+        let listed: HashMap<&str, &ObjectMeta> = listed.collect();
+        let named = self.manifest().output.iter();
+        let is_there = |file: &&FileSummary| listed.get(file.name.as_str()).is_some_and(|meta| is_same(file, meta));
+        if let Some(file) = named.clone().find(|file| !is_there(file)) {
+            return Err(Error::data(format!(
+                "{}{} is gone, or is another file than the manifest names; release again",
+                self.prefix.url(),
+                file.name
+            )));
+        }
+        let names: Vec<&str> = named.map(|file| file.name.as_str()).collect();
+        match listed.keys().find(|name| !names.contains(*name)) {
+            Some(stranger) => Err(Error::data(format!(
+                "{}{stranger} is in the folder of the release, and its manifest does not name it; move it away",
+                self.prefix.url()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns true if an object with this name relative to the prefix belongs to the release.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let own = self.manifest().run.as_ref().map(|run| format!("{RUN}{run}/{MANIFEST}"));
+        let is_output = self.manifest().output.iter().any(|file| file.name == name);
+        is_output || [MANIFEST, SUCCESS].contains(&name) || own.as_deref() == Some(name) || is_of_protocol(name)
+    }
+
+    /// Returns the names of the objects in the folder of the release, relative to the prefix.
+    pub(crate) async fn names(&self) -> Result<Vec<String>> {
+        let folder = match &self.manifest().run {
+            Some(run) => self.prefix.inside(&format!("{RUN}{run}")),
+            None => self.prefix.path().clone(),
+        };
+        let listed = self
+            .prefix
+            .store()
+            .list(Some(&folder))
+            .try_collect::<Vec<ObjectMeta>>()
+            .await;
+        let listed = listed.map_err(|e| self.prefix.failed("cannot list", &e))?;
+        let names = listed.iter().filter_map(|meta| self.prefix.name(&meta.location));
+        Ok(names.map(String::from).collect())
+    }
+
+    /// Copies an object of the release to a file without a name.
+    pub(crate) async fn fetch(&self, name: &str, into: File) -> Result<File> {
+        let failed = |e| self.prefix.failed("cannot read a file of", &e);
+        let got = self
+            .prefix
+            .store()
+            .get(&self.prefix.file(name)?)
+            .await
+            .map_err(failed)?;
+        let (mut chunks, mut file) = (got.into_stream(), into);
+        let unwritten = |e| Error::io("cannot write a temporary file", e);
+        while let Some(chunk) = chunks.try_next().await.map_err(failed)? {
+            let write = move || file.write_all(&chunk).map(|()| file).map_err(unwritten);
+            file = blocking("writing a temporary file", write).await?;
+        }
+        file.seek(SeekFrom::Start(0)).map_err(unwritten)?;
+        Ok(file)
+    }
+}
+
+/// Returns true if an object is of the protocol of runs: it holds no data.
+fn is_of_protocol(name: &str) -> bool {
+    name.split('/').next() == Some(OWN)
+}
+
+/// Returns true if a folder under a prefix is that of a run.
+pub(crate) fn is_folder_of_run(folder: &str) -> bool {
+    folder.strip_prefix(RUN).is_some_and(is_run)
+}
+
+/// Returns true if an object is the one that a manifest describes.
+pub(super) fn is_same(file: &FileSummary, meta: &ObjectMeta) -> bool {
+    let bare = |tag: &String| tag.trim_matches('"').to_string();
+    let tags = (file.e_tag.as_ref().map(bare), meta.e_tag.as_ref().map(bare));
+    // A store may tell its e_tags only here or only there.
+    let is_tagged = !matches!(&tags, (Some(one), Some(other)) if one != other);
+    file.bytes == meta.size && is_tagged
+}
