@@ -98,7 +98,7 @@ impl Prefix {
 
     /// Returns the error of a request to the store.
     pub(super) fn failed(&self, doing: &str, error: &datafusion::object_store::Error) -> Error {
-        Error::new(ErrorKind::Io, format!("{doing} {}: {error}", self.url))
+        Error::of_store(format_args!("{doing} {}", self.url), error)
     }
 
     /// Reads the manifest of the prefix, if there is one.

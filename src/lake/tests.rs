@@ -19,6 +19,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use url::Url;
 
@@ -178,7 +179,7 @@ async fn a_release_that_stands_is_kept() {
 async fn a_store_without_conditions_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let files = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
-    let stores: [Arc<dyn ObjectStore>; 2] = [Arc::new(files), Arc::new(Careless(InMemory::new()))];
+    let stores: [Arc<dyn ObjectStore>; 2] = [Arc::new(files), Arc::new(Odd::careless())];
     for store in stores {
         let prefix = prefix(store);
         let e = release(&prefix, None, b"a").await.unwrap_err();
@@ -191,20 +192,95 @@ async fn a_store_without_conditions_is_refused() {
     }
 }
 
-/// A store that overwrites whatever it is told.
-#[derive(Debug)]
-struct Careless(InMemory);
+/// Whichever request fails, before or after the store did it, the run ends with a whole release or with none, and every file
+/// that a manifest names is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_fails_publishes_nothing_by_halves() {
+    for is_done in [false, true] {
+        let (mut failed, mut request) = (0, 0);
+        loop {
+            let store = Arc::new(Odd {
+                inner: InMemory::new(),
+                heeds: true,
+                fails: AtomicI64::new(i64::MAX),
+                is_done,
+            });
+            let prefix = prefix(Arc::clone(&store) as _);
+            release(&prefix, None, b"first").await.unwrap();
+            let first = prefix.standing().await.unwrap().unwrap();
+            store.fails.store(request, Ordering::SeqCst);
+            let ended = release(&prefix, Some(&first), b"second").await;
+            cleaned_up(Duration::from_secs(10)).await;
+            let is_over = store.fails.swap(i64::MAX, Ordering::SeqCst) >= 0;
+            let standing = prefix.standing().await.unwrap().unwrap();
+            let is_new = standing.manifest.run != first.manifest.run;
+            assert!(
+                ended.is_err() || is_new,
+                "request {request}: it said that it was published"
+            );
+            for file in &standing.manifest.output {
+                let path = Path::parse(format!("out/{}", file.name)).unwrap();
+                assert!(prefix.store().head(&path).await.is_ok(), "request {request}");
+            }
+            failed += i64::from(ended.is_err());
+            request += 1;
+            if is_over {
+                break;
+            }
+        }
+        assert!(
+            failed > 3 && request > 10,
+            "{failed} of {request} requests failed a run"
+        );
+    }
+}
 
-impl fmt::Display for Careless {
+/// A store that may overwrite whatever it is told, and may fail one request.
+#[derive(Debug)]
+struct Odd {
+    inner: InMemory,
+    /// Whether it heeds the conditions of a put.
+    heeds: bool,
+    /// How many requests succeed before one fails.
+    fails: AtomicI64,
+    /// Whether the request that fails is done all the same.
+    is_done: bool,
+}
+
+impl Odd {
+    fn careless() -> Self {
+        Self {
+            inner: InMemory::new(),
+            heeds: false,
+            fails: AtomicI64::new(i64::MAX),
+            is_done: false,
+        }
+    }
+
+    async fn ask<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+        let failed = || object_store::Error::Generic {
+            store: "odd",
+            source: "the network is down".into(),
+        };
+        match self.fails.fetch_sub(1, Ordering::SeqCst) {
+            0 if !self.is_done => Err(failed()),
+            0 => request.await.and(Err(failed())),
+            _ => request.await,
+        }
+    }
+}
+
+impl fmt::Display for Odd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("careless")
+        f.write_str("odd")
     }
 }
 
 #[async_trait]
-impl ObjectStore for Careless {
-    async fn put_opts(&self, path: &Path, payload: PutPayload, _: PutOptions) -> object_store::Result<PutResult> {
-        self.0.put_opts(path, payload, PutOptions::default()).await
+impl ObjectStore for Odd {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> object_store::Result<PutResult> {
+        let options = if self.heeds { options } else { PutOptions::default() };
+        self.ask(self.inner.put_opts(path, payload, options)).await
     }
 
     async fn put_multipart_opts(
@@ -212,29 +288,29 @@ impl ObjectStore for Careless {
         path: &Path,
         options: PutMultipartOptions,
     ) -> object_store::Result<Box<dyn MultipartUpload>> {
-        self.0.put_multipart_opts(path, options).await
+        self.ask(self.inner.put_multipart_opts(path, options)).await
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> object_store::Result<GetResult> {
-        self.0.get_opts(path, options).await
+        self.ask(self.inner.get_opts(path, options)).await
     }
 
     fn delete_stream(
         &self,
         paths: BoxStream<'static, object_store::Result<Path>>,
     ) -> BoxStream<'static, object_store::Result<Path>> {
-        self.0.delete_stream(paths)
+        self.inner.delete_stream(paths)
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
-        self.0.list(prefix)
+        self.inner.list(prefix)
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> object_store::Result<ListResult> {
-        self.0.list_with_delimiter(prefix).await
+        self.ask(self.inner.list_with_delimiter(prefix)).await
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> object_store::Result<()> {
-        self.0.copy_opts(from, to, options).await
+        self.ask(self.inner.copy_opts(from, to, options)).await
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn upload(
     stop: &mut Stopped,
     what: &str,
 ) -> Result<PutResult> {
-    let failed = |e: object_store::Error| Error::new(ErrorKind::Io, format!("{what}: {e}"));
+    let failed = |e: object_store::Error| Error::of_store(what, &e);
     let file = Arc::new(Mutex::new(file));
     if bytes <= PART {
         let content = read(&file, 0, bytes).await?;

@@ -47,8 +47,8 @@ pub(super) fn build(url: &Url, settings: &S3) -> Result<Arc<dyn ObjectStore>> {
         }
         other => {
             return Err(Error::usage(format!(
-                "{other}:// is no place that this session reads from; known are {SCHEMES}: download the file and name its \
-                 path, or, in Rust, register an object store for it"
+                "{other}:// is no place that this session reads from or writes to; known are {SCHEMES}: use a local path, or, \
+                 in Rust, register an object store for it"
             )));
         }
     })

@@ -1,6 +1,6 @@
 //! Small objects: manifests, hierarchies and leases are read whole.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
@@ -17,7 +17,7 @@ pub(crate) struct Found {
 /// Reads a whole object; `None` if there is none. Fails with `ErrorKind::Data` if it has more bytes than `most`. Errors
 /// begin with `what`.
 pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, what: &str) -> Result<Option<Found>> {
-    let failed = |e: object_store::Error| Error::new(ErrorKind::Io, format!("{what}: {e}"));
+    let failed = |e: object_store::Error| Error::of_store(what, &e);
     let got = match store.get(path).await {
         Err(object_store::Error::NotFound { .. }) => return Ok(None),
         got => got.map_err(failed)?,

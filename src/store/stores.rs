@@ -1,7 +1,7 @@
 //! The stores that a session opened by itself.
 
 use super::builders::{build, is_of_s3};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::settings::{S3, Settings};
 use datafusion::execution::SessionState;
 use datafusion::object_store::ObjectStore;
@@ -69,9 +69,60 @@ impl Stores {
         {
             return Ok(known);
         }
+        if let Some(opened) = stores
+            .opened
+            .get(&key)
+            .filter(|opened| opened.authority != needed.authority)
+        {
+            // DataFusion looks stores up without what stands before the `@`.
+            return Err(Error::usage(format!(
+                "this session reads {}://{} already, and of one account only one container can be open by such a URL; write \
+                 az://container/ for each, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
+                url.scheme(),
+                opened.authority
+            )));
+        }
         let store = build(url, &stores.s3)?;
         environment.register_object_store(url, Arc::clone(&store));
         stores.opened.insert(key, needed);
         Ok(store)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::object_store::memory::InMemory;
+    use datafusion::prelude::SessionContext;
+
+    fn open(session: &SessionContext, url: &str) -> Result<Arc<dyn ObjectStore>> {
+        Stores::follow(&session.copied_config());
+        Stores::open(&session.state(), &Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn a_store_is_opened_once_and_again_after_a_set() {
+        let session = SessionContext::new();
+        Settings::extend(session.state_ref().write().config_mut().options_mut());
+        Stores::set(session.state_ref().write().config_mut());
+        let first = open(&session, "s3://lake/a").unwrap();
+        assert!(Arc::ptr_eq(&first, &open(&session, "s3://lake/b").unwrap()));
+        let set = |value| {
+            let state = session.state_ref();
+            let mut state = state.write();
+            let options = state.config_mut().options_mut();
+            options.set("anonsql.s3.region", value).unwrap();
+        };
+        set("eu-central-1");
+        assert!(!Arc::ptr_eq(&first, &open(&session, "s3://lake/a").unwrap()));
+        let own: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        session.register_object_store(&Url::parse("s3://own").unwrap(), Arc::clone(&own));
+        set("us-west-2");
+        assert!(
+            Arc::ptr_eq(&own, &open(&session, "s3://own/a").unwrap()),
+            "it is the caller's"
+        );
+        assert!(open(&session, "https://example.org/a.csv").is_ok());
+        assert!(open(&session, "ftp://example.org/a.csv").is_err());
     }
 }

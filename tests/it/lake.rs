@@ -1,6 +1,6 @@
 //! Releases in object stores: the same bytes as in folders, one winner, and nothing left.
 
-use crate::common::{collect, context};
+use crate::common::{collect, context, number};
 use crate::moto::{BUCKET, Moto, SECRET};
 use crate::sources::Watches;
 use anonsql::AnonContext;
@@ -117,6 +117,13 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
         }
     }
     assert!(!names(store.as_ref()).await.iter().any(|name| name.contains("lease")));
+    collect(
+        &context,
+        &format!("COPY (ANONYMIZE p {REQUEST}) TO 's3://lake/copy.parquet'"),
+    )
+    .await;
+    let read = "ANONYMIZE 's3://lake/copy.parquet' QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(3)";
+    assert_eq!(rows(&collect(&context, read).await), 6);
 }
 
 /// What stands is replaced only on demand, kept on demand, and refused otherwise; old runs stay until they are vacuumed.
@@ -134,6 +141,12 @@ async fn what_stands_is_replaced_only_on_demand() {
     collect(&context, &release("OVERWRITE")).await;
     let second = manifest(store.as_ref(), "out").await;
     assert_ne!(first.run, second.run);
+    let table = "CREATE EXTERNAL TABLE e STORED AS PARQUET LOCATION 's3://lake/out/'; SELECT count(*) FROM e";
+    assert_eq!(
+        number(&collect(&context, table).await),
+        6.0,
+        "of the release that stands"
+    );
     assert_eq!(
         rows(&collect(&context, "VACUUM 's3://lake/out'").await),
         0,
@@ -204,8 +217,8 @@ async fn a_run_that_cannot_commit_leaves_nothing() {
         .unwrap();
     let own = Arc::clone(&store);
     let observer = Watches::new(Phase::Write, move || {
-        let put = own.put(&Path::from("in/b.csv"), "age,sex\n31,f\n".into());
-        futures::executor::block_on(put).unwrap();
+        let path = Path::from("in/b.csv");
+        futures::executor::block_on(own.put(&path, "age,sex\n31,f\n".into())).unwrap();
     });
     let changed = session(&store).await.with_observer(Arc::new(observer));
     let sql = format!("ANONYMIZE 's3://lake/in/' TO 's3://lake/out' OVERWRITE {REQUEST}");
@@ -280,6 +293,41 @@ async fn readers_go_by_the_manifest() {
     store.delete(&Path::from("out/_manifest.json")).await.unwrap();
     let e = context.sql(read).await.unwrap_err();
     assert!(e.to_string().contains("no manifest that says which"), "{e}");
+}
+
+/// Files end where they are about as large as was asked for, and at the same rows for any number of threads and any place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_of_a_size() {
+    let store = Arc::new(InMemory::new());
+    let scratch = tempfile::tempdir().unwrap();
+    let mut all = vec![];
+    for (threads, target) in [(1, "s3://lake/one"), (3, "s3://lake/three"), (2, "folder")] {
+        let context = context(threads);
+        let url = Url::parse("s3://lake").unwrap();
+        context.session().register_object_store(&url, Arc::clone(&store) as _);
+        let target = match target {
+            "folder" => scratch.path().join(target).display().to_string(),
+            url => url.to_string(),
+        };
+        let rows = "SELECT value % 7 AS age, value * 7919 % 1000003 AS x FROM range(0, 600000)";
+        let sql = format!(
+            "ANONYMIZE ({rows}) TO '{target}' OPTIONS (file_size '1MB') QUASI IDENTIFIERS (age) KEEP (x) SATISFYING k_anonymity(2)"
+        );
+        collect(&context, &sql).await;
+        let manifest = match target.strip_prefix("s3://lake/") {
+            Some(prefix) => manifest(store.as_ref(), prefix).await,
+            None => Manifest::read(target.as_ref()).unwrap().unwrap(),
+        };
+        let files = manifest
+            .output
+            .iter()
+            .map(|file| (file.sha256.clone(), file.bytes, file.rows));
+        all.push(files.collect::<Vec<_>>());
+    }
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[0], all[2]);
+    assert!(all[0].len() > 1, "{:?}", all[0]);
+    assert_eq!(all[0].iter().filter_map(|(.., rows)| *rows).sum::<u64>(), 600_000);
 }
 
 /// The command with this script and the environment of a server.

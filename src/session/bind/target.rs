@@ -106,7 +106,9 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     }
     let prefix = Prefix::open(state, url)?;
     let standing = prefix.standing().await?.map(Arc::new);
-    if standing.is_none() || exists == ExistsClause::Overwrite {
+    let has_runs = standing.as_ref().is_none_or(|standing| standing.manifest.run.is_some());
+    let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
+    if standing.is_none() || is_replaced {
         prefix.check_strangers(layout).await?;
     }
     Ok(Stored {

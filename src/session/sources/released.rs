@@ -19,7 +19,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
-pub(super) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
+pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
     let is_web = url.starts_with("http://") || url.starts_with("https://");
     if is_web || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
         return Ok(None);

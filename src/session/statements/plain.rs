@@ -10,6 +10,7 @@ use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::session::sources::released::release_at;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
@@ -90,6 +91,22 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
+    /// Returns the statement with the files of the release that stands now in place of its prefix in an object store: a list
+    /// of the prefix would have the files of replaced and killed runs, too.
+    async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
+        let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
+            return Ok(located);
+        };
+        let (mut table, mut is_another) = (table.clone(), located.is_some());
+        for location in table.locations.iter_mut().filter(|location| is_url(location)) {
+            if let Some(release) = release_at(&context.session.state(), location).await? {
+                *location = release.folder();
+                is_another = true;
+            }
+        }
+        Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
+    }
+
     /// Opens the stores of the URLs that the statement reads or writes.
     fn open_stores(&self, context: &AnonContext) -> Result<()> {
         let paths: &[String] = match &self.statement {
@@ -139,6 +156,7 @@ impl Run for Plain {
         }
         let located = self.located()?;
         self.open_stores(context)?;
+        let located = self.released(located, context).await?;
         if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
             && table.file_type.eq_ignore_ascii_case("arrow")
         {
