@@ -3,9 +3,8 @@
 use super::names::{Layout, OWN, RUN, SUCCESS, inside};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
-use crate::store::{Stores, read_small};
+use crate::store::{Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
-use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, UpdateVersion};
@@ -49,7 +48,12 @@ impl Prefix {
     /// Opens the prefix that an expanded URL names.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         let url = format!("{}/", url.trim_end_matches('/'));
-        let place = ListingTableUrl::parse(&url)?;
+        let place = listing_url(&url)?;
+        if place.get_glob().is_some() {
+            return Err(Error::usage(format!(
+                "{url:?}: in a URL *, ? and [ stand for other characters; name one folder"
+            )));
+        }
         Ok(Self {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),

@@ -257,7 +257,10 @@ impl Odd {
         }
     }
 
-    async fn ask<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+    async fn ask<T: Send>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>> + Send,
+    ) -> object_store::Result<T> {
         let failed = || object_store::Error::Generic {
             store: "odd",
             source: "the network is down".into(),

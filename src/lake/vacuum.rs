@@ -117,7 +117,11 @@ async fn of_run(
     let newest = found.files.iter().map(|meta| meta.last_modified).max();
     let (since, least, why) = match (&lease, standing) {
         (Some(lease), _) if lease.state() == State::Open => (lease.changed(), retain.max(alive), Why::Orphan),
-        (Some(lease), _) => (lease.changed(), retain.max(COMMITTING), Why::Orphan),
+        // Whether it committed may not have been known, and then it was replaced since.
+        (Some(lease), _) => {
+            let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
+            (since, retain.max(COMMITTING), Why::Orphan)
+        }
         (None, Some(standing)) => (
             newest.max(Some(standing.since)).unwrap_or(standing.since),
             retain,

@@ -13,6 +13,11 @@ pub(crate) fn listing_url(path: &str) -> Result<ListingTableUrl> {
     let Some((scheme, rest)) = path.split_once("://") else {
         return Ok(ListingTableUrl::parse(path)?);
     };
+    if rest.contains('#') {
+        return Err(Error::usage(format!(
+            "{path:?}: what follows # is no part of a name; write %23 for it"
+        )));
+    }
     let Some(at) = rest.find(PATTERN) else {
         return Ok(ListingTableUrl::parse(path)?);
     };
@@ -47,5 +52,6 @@ mod tests {
             assert!(!url.contains(&Path::from(outside), false), "{path}");
         }
         assert!(listing_url("s3://lake/a[").is_err());
+        assert!(listing_url("s3://lake/a#b.csv").is_err());
     }
 }
