@@ -177,12 +177,7 @@ async fn what_stands_is_replaced_only_on_demand() {
         assert!(e.to_string().contains(said), "{e}");
     }
     let e = context
-        .sql(
-            &release("")
-                .replace(" p ", " 's3://lake/out' ")
-                .replace("out/'", "out/'")
-                .replace("USING age", ""),
-        )
+        .sql(&release("").replace(" p ", " 's3://lake/out' ").replace("USING age", ""))
         .await
         .unwrap_err();
     assert!(e.to_string().contains("holds the source"), "{e}");
