@@ -80,7 +80,7 @@ impl Lease {
 
     /// Returns true if puts whose conditions do not hold fail, and those whose conditions hold do not.
     async fn heeds_conditions(&mut self) -> object_store::Result<bool> {
-        if !is_unmet(&self.send(PutMode::Create).await) {
+        if !is_refused(self.send(PutMode::Create).await)? {
             return Ok(false);
         }
         let before = self.version.clone();
@@ -88,7 +88,7 @@ impl Lease {
         self.text.renewed = Utc::now() + chrono::Duration::milliseconds(1);
         self.put(PutMode::Update(before.clone())).await?;
         self.text.renewed += chrono::Duration::milliseconds(1);
-        Ok(is_unmet(&self.send(PutMode::Update(before)).await))
+        is_refused(self.send(PutMode::Update(before)).await)
     }
 
     fn not_taken(&self, error: &object_store::Error) -> Error {
@@ -218,6 +218,11 @@ pub(super) fn is_condition(error: &object_store::Error) -> bool {
     )
 }
 
-fn is_unmet(put: &object_store::Result<PutResult>) -> bool {
-    put.as_ref().is_err_and(is_condition)
+/// Returns whether a put was refused for its condition. Fails if it failed for another reason.
+fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
+    match put {
+        Ok(_) => Ok(false),
+        Err(e) if is_condition(&e) => Ok(true),
+        Err(e) => Err(e),
+    }
 }
