@@ -52,6 +52,3 @@ pub(crate) use run::Run;
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod tests;
