@@ -106,7 +106,7 @@ impl fmt::Display for FileOptions {
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
-#[cfg(test)]
+#[cfg(any(test, feature = "internal-api"))]
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     of_bytes(path, None, options)
 }
