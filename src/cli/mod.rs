@@ -122,9 +122,9 @@ fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
 fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
     let workers = Workers::start(environment::threads(args))?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
-    let watch = Arc::new(Watch::new(bars, args.quiet, log.clone()));
     // Some parts of DataFusion start tasks when they are created.
     let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;
+    let watch = Arc::new(Watch::new(bars, args.quiet, log.clone(), context.traffic()));
     context.allow_environment();
     if args.dry_run {
         let session = context.session().state_ref();

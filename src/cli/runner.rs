@@ -300,7 +300,7 @@ mod tests {
         Runner::new(
             context,
             workers,
-            Arc::new(Watch::new(false, true, log.clone())),
+            Arc::new(Watch::new(false, true, log.clone(), Arc::default())),
             Guard::new(None),
             log,
             printing,

@@ -6,6 +6,7 @@ use crate::engine::{Observer, Phase, Release};
 use crate::lattice::said;
 use crate::plain;
 use crate::search::Progress;
+use crate::store::Traffic;
 use crate::warning::Warning;
 use console::StyledObject;
 use indicatif::ProgressBar;
@@ -21,6 +22,7 @@ pub struct Watch {
     bars: bool,
     quiet: bool,
     log: Log,
+    traffic: Arc<Traffic>,
     state: Mutex<State>,
 }
 
@@ -45,12 +47,14 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`.
-    pub fn new(bars: bool, quiet: bool, log: Log) -> Self {
+    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`. It
+    /// tells what `traffic` counts.
+    pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
             quiet,
             log,
+            traffic,
             state: Mutex::default(),
         }
     }
@@ -162,7 +166,7 @@ impl Observer for Watch {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         self.log
             .event("phase", [("phase", phase.name().into()), ("state", "begin".into())]);
-        let facts = Facts::default();
+        let facts = Facts::over(&self.traffic);
         let active = Active {
             phase,
             started: Instant::now(),
@@ -231,13 +235,18 @@ impl Observer for Watch {
         }
         let rows = active.facts.rows.load(Ordering::Relaxed);
         let search = active.facts.search.lock().take();
+        let moved = active.facts.moved();
+        let some = |number: u64| (number > 0).then_some(number).into();
         self.log.event(
             "phase",
             [
                 ("phase", phase.name().into()),
                 ("state", "end".into()),
                 ("seconds", seconds.into()),
-                ("rows", (rows > 0).then_some(rows).into()),
+                ("rows", some(rows)),
+                ("bytes_received", some(moved.received)),
+                ("bytes_sent", some(moved.sent)),
+                ("failed_requests", some(moved.failed)),
                 ("nodes", search.map(|s| s.nodes).into()),
                 ("best", number(search.and_then(|s| s.best))),
                 ("bound", number(search.and_then(|s| s.bound))),
@@ -257,7 +266,7 @@ mod tests {
 
     #[test]
     fn only_a_running_search_is_answered_after_an_interrupt() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         let before = watch.interrupt();
         watch.begin(Phase::Scan);
@@ -276,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_long_search_without_a_limit_is_told_of_once() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         watch.begin(Phase::Scan);
         assert_eq!(watch.unlimited(Duration::ZERO), None, "nothing is searched");
@@ -307,7 +316,7 @@ mod tests {
 
     #[test]
     fn phases_add_up_and_only_what_ended_counts() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         for phase in [Phase::Scan, Phase::Search, Phase::Scan] {
             watch.begin(phase);

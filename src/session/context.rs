@@ -8,6 +8,7 @@ use crate::report::FrontChart;
 use crate::settings::Settings;
 use crate::sql::Hidden;
 use crate::sql::variable::Variables;
+use crate::store::{Stores, Traffic};
 use datafusion::common::config::Dialect;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
@@ -82,6 +83,12 @@ impl AnonContext {
     /// Returns the DataFusion session.
     pub fn session(&self) -> &SessionContext {
         &self.session
+    }
+
+    /// Returns the counters of what the session moves to and from object stores.
+    #[cfg(feature = "cli")]
+    pub(crate) fn traffic(&self) -> Arc<Traffic> {
+        Stores::traffic(&self.session.copied_config())
     }
 
     /// Returns the names of all hierarchies, in ascending order.

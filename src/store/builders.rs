@@ -1,6 +1,7 @@
 //! Opening a store with the credentials of the environment: one builder a scheme.
 
 use super::profile;
+use super::traffic::{Counting, Traffic};
 use crate::error::{Error, Result};
 use crate::settings::S3;
 use datafusion::object_store::{self, ClientOptions, ObjectStore};
@@ -20,21 +21,31 @@ pub(super) fn is_of_s3(url: &Url) -> bool {
 }
 
 /// Opens the store of a URL.
-pub(super) fn build(url: &Url, settings: &S3) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<Arc<dyn ObjectStore>> {
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| {
         Error::usage(format!(
             "{url} names no bucket, container or host; write s3://bucket/folder/"
         ))
     })?;
+    let connector = Counting(Arc::clone(traffic));
     let refused = |e: object_store::Error| Error::usage(format!("{}://{host} cannot be opened: {e}", url.scheme()));
     Ok(match url.scheme() {
-        "s3" | "s3a" => Arc::new(s3(host, settings)?.build().map_err(refused)?),
+        "s3" | "s3a" => Arc::new(
+            s3(host, settings)?
+                .with_http_connector(connector)
+                .build()
+                .map_err(refused)?,
+        ),
         "gs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(host);
+            let builder = GoogleCloudStorageBuilder::from_env()
+                .with_bucket_name(host)
+                .with_http_connector(connector);
             Arc::new(builder.build().map_err(refused)?)
         }
         "az" | "adl" | "azure" | "abfs" | "abfss" => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(&url[..url::Position::AfterPort]);
+            let builder = MicrosoftAzureBuilder::from_env()
+                .with_url(&url[..url::Position::AfterPort])
+                .with_http_connector(connector);
             Arc::new(builder.build().map_err(refused)?)
         }
         "http" | "https" => {
@@ -42,7 +53,8 @@ pub(super) fn build(url: &Url, settings: &S3) -> Result<Arc<dyn ObjectStore>> {
             let options = ClientOptions::new().with_allow_http(url.scheme() == "http");
             let builder = HttpBuilder::new()
                 .with_url(&url[..url::Position::AfterPort])
-                .with_client_options(options);
+                .with_client_options(options)
+                .with_http_connector(connector);
             Arc::new(builder.build().map_err(refused)?)
         }
         other => {
@@ -86,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_store_is_opened_by_its_scheme() {
-        let open = |url: &str, settings: &S3| build(&Url::parse(url).unwrap(), settings);
+        let open = |url: &str, settings: &S3| build(&Url::parse(url).unwrap(), settings, &Arc::default());
         let plain = S3 {
             endpoint: Some("http://127.0.0.1:9".into()),
             ..S3::default()

@@ -10,7 +10,9 @@ mod builders;
 mod object;
 mod profile;
 mod stores;
+mod traffic;
 
 pub(crate) use address::listing_url;
 pub(crate) use object::read_small;
 pub(crate) use stores::Stores;
+pub(crate) use traffic::{Moved, Traffic};

@@ -1,6 +1,7 @@
 //! The stores that a session opened by itself.
 
 use super::builders::{build, is_of_s3};
+use super::traffic::Traffic;
 use crate::error::{Error, Result};
 use crate::settings::{S3, Settings};
 use datafusion::execution::SessionState;
@@ -15,6 +16,7 @@ use url::Url;
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     state: Mutex<State>,
+    traffic: Arc<Traffic>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +41,12 @@ impl Stores {
         }
     }
 
+    /// Returns the counters of what the stores of a session move.
+    pub(crate) fn traffic(config: &SessionConfig) -> Arc<Traffic> {
+        let stores = config.get_extension::<Self>();
+        stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
+    }
+
     /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not the settings.
     pub(crate) fn follow(config: &SessionConfig) {
         if let Some(stores) = config.get_extension::<Self>() {
@@ -54,6 +62,7 @@ impl Stores {
         let Some(stores) = state.config().get_extension::<Self>() else {
             return Ok(known?);
         };
+        let traffic = Arc::clone(&stores.traffic);
         let mut stores = stores.state.lock();
         let key = format!(
             "{}://{}",
@@ -82,7 +91,7 @@ impl Stores {
                 opened.authority
             )));
         }
-        let store = build(url, &stores.s3)?;
+        let store = build(url, &stores.s3, &traffic)?;
         environment.register_object_store(url, Arc::clone(&store));
         stores.opened.insert(key, needed);
         Ok(store)
