@@ -141,11 +141,12 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(file, &manifest.columns_of_files());
     }
-    is_plain_parquet(file, &format!("anonsql {}", manifest.version)).unwrap_or(false)
+    is_plain_parquet(file, manifest).unwrap_or(false)
 }
 
-/// Returns true if a Parquet file contains only rows; `None` if it cannot be read.
-fn is_plain_parquet(mut file: File, created_by: &str) -> Option<bool> {
+/// Returns true if a Parquet file contains only rows, and says what the manifest says of every file; `None` if it cannot be
+/// read.
+fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];
     file.read_exact(&mut end).ok()?;
@@ -155,9 +156,16 @@ fn is_plain_parquet(mut file: File, created_by: &str) -> Option<bool> {
     let columns = metadata.row_groups().iter().flat_map(|g| g.columns());
     let data: u64 = columns.map(|c| c.compressed_size().unsigned_abs()).sum();
     let about = metadata.file_metadata();
-    let no_metadata = about.key_value_metadata().is_none_or(Vec::is_empty);
+    let said = about.key_value_metadata().into_iter().flatten();
+    let said: Vec<(&str, Option<&str>)> = said.map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+    let known = manifest
+        .footer
+        .iter()
+        .map(|(key, value)| (key.as_str(), Some(value.as_str())));
+    let is_known = said == known.collect::<Vec<_>>();
+    let created_by = format!("anonsql {}", manifest.version);
     let own_names =
-        about.created_by() == Some(created_by) && about.schema_descr().root_schema().name() == "arrow_schema";
+        about.created_by() == Some(created_by.as_str()) && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
-    Some(no_metadata && own_names && bytes == 4 + data + footer + 8)
+    Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

@@ -17,6 +17,9 @@ use std::path::Path;
 /// The manifest's file name in the target folder.
 pub const MANIFEST: &str = "_manifest.json";
 
+/// What the footer of each file of a release says: values without data, by their keys.
+pub type Footer = BTreeMap<String, String>;
+
 /// The most bytes of a manifest; a larger file was not written by anonsql.
 const LARGEST: u64 = 64 << 20;
 
@@ -109,6 +112,9 @@ pub struct Manifest {
     /// The run that wrote the release, if it is in an object store and the files of each run are in a folder of their own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
+    /// What the footer of each written file says, if it says anything.
+    #[serde(skip_serializing_if = "Footer::is_empty", default)]
+    pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,

@@ -46,6 +46,8 @@ pub struct Target {
     pub rows_per_file: Option<u64>,
     /// About how many bytes a file has.
     pub file_size: Option<u64>,
+    /// Whether the footers of Parquet files name the release and its models.
+    pub footer: bool,
     /// Whether the manifest contains the statement with the literals of its queries.
     pub full_statement: bool,
 }

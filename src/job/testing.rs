@@ -142,6 +142,7 @@ pub(crate) fn target(path: &Path) -> Target {
         existing: Existing::Fail,
         rows_per_file: None,
         file_size: None,
+        footer: false,
         full_statement: false,
     }
 }

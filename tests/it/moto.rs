@@ -19,6 +19,21 @@ pub const BUCKET: &str = "lake";
 /// How long a server may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap().port()
+}
+
+/// Waits until a server is ready.
+pub fn started(server: &str, is_ready: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_ready() {
+        assert!(begun.elapsed() < PATIENCE, "{server} does not answer");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
 /// A running server with one empty bucket.
 pub struct Moto {
     server: Child,
@@ -28,9 +43,7 @@ pub struct Moto {
 impl Moto {
     /// Starts a server on a free port, and waits until it answers.
     pub fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_port();
         let server = Command::new("moto_server")
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
             .stdin(Stdio::null())
@@ -39,11 +52,7 @@ impl Moto {
             .spawn()
             .expect("moto_server is missing: pip install 'moto[server]'");
         let moto = Self { server, port };
-        let begun = Instant::now();
-        while !moto.answers(&format!("PUT /{BUCKET} HTTP/1.1")) {
-            assert!(begun.elapsed() < PATIENCE, "moto_server does not answer");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        started("moto_server", || moto.answers(&format!("PUT /{BUCKET} HTTP/1.1")));
         moto
     }
 
@@ -62,6 +71,11 @@ impl Moto {
             Ok(answer)
         };
         send().is_ok_and(|answer| answer.split(' ').nth(1) == Some("200"))
+    }
+
+    /// The port of the server.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The URL of the server.

@@ -68,6 +68,7 @@ pub(super) fn manifest(
         }),
         columns: columns(job, &written.schema)?,
         partitioned_by: target.partitioned_by.clone(),
+        footer: written.footer.clone(),
         entity: job.entity.clone(),
         randomized: release.randomized.clone(),
         personal: release.personal.clone(),

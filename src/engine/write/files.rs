@@ -6,7 +6,7 @@ use super::shelf::{Put, Shelf, WrittenFile};
 use super::sink::{ROW_GROUP, Sink, sink};
 use super::spool::Spool;
 use crate::error::{Error, Result};
-use crate::folder::partition_name;
+use crate::folder::{Footer, partition_name};
 use crate::job::{Format, Target};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -27,11 +27,11 @@ pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
     shelf: &Shelf,
-    target: &Target,
+    (target, footer): (&Target, &Footer),
     hidden: &[String],
     told: impl Fn(u64),
 ) -> Result<(Vec<WrittenFile>, Option<Spool>)> {
-    let mut files = Files::new(&rows.schema(), shelf, target, hidden)?;
+    let mut files = Files::new(&rows.schema(), shelf, (target, footer), hidden)?;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(Error::from_data)?;
         told(batch.num_rows() as u64);
@@ -47,6 +47,7 @@ pub(super) async fn write(
 struct Files<'a> {
     shelf: &'a Shelf,
     target: &'a Target,
+    footer: &'a Footer,
     schema: SchemaRef,
     columns: Vec<usize>,
     partition_columns: Vec<usize>,
@@ -62,7 +63,12 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn new(schema: &SchemaRef, shelf: &'a Shelf, target: &'a Target, hidden: &[String]) -> Result<Self> {
+    fn new(
+        schema: &SchemaRef,
+        shelf: &'a Shelf,
+        (target, footer): (&'a Target, &'a Footer),
+        hidden: &[String],
+    ) -> Result<Self> {
         let partition_columns: Vec<usize> = target
             .partitioned_by
             .iter()
@@ -92,6 +98,7 @@ impl<'a> Files<'a> {
             shelf,
             limit: Limit::new(target.rows_per_file, target.file_size),
             target,
+            footer,
             schema,
             columns,
             partition_columns,
@@ -169,7 +176,7 @@ impl<'a> Files<'a> {
 
     async fn create(&mut self, partition: &str) -> Result<Box<dyn Sink>> {
         let file = self.shelf.create(partition, self.begun, self.extension()).await?;
-        sink(self.target.format, file, Arc::clone(&self.schema))
+        sink(self.target.format, file, Arc::clone(&self.schema), self.footer)
     }
 
     fn extension(&self) -> &'static str {

@@ -3,6 +3,7 @@
 mod alike;
 mod compact;
 mod files;
+mod footer;
 mod limit;
 mod settled;
 mod shelf;

@@ -1,6 +1,8 @@
 //! Encoding the rows of one file: Parquet in parallel by column, and CSV in parallel by rows.
 
+use super::footer::metadata;
 use crate::error::{Error, Result};
+use crate::folder::Footer;
 use crate::job::Format;
 use crate::pool::blocking;
 use arrow::compute::BatchCoalescer;
@@ -39,11 +41,11 @@ pub(super) trait Sink: Send {
     async fn finish(self: Box<Self>) -> Result<File>;
 }
 
-/// Opens the sink of a format.
-pub(super) fn sink(format: Format, file: File, schema: SchemaRef) -> Result<Box<dyn Sink>> {
+/// Opens the sink of a format. Only Parquet has a footer.
+pub(super) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Footer) -> Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);
     Ok(match format {
-        Format::Parquet => Box::new(ParquetSink::new(file, schema)?),
+        Format::Parquet => Box::new(ParquetSink::new(file, schema, footer)?),
         Format::Csv => Box::new(CsvSink {
             file: Some(file),
             schema,
@@ -74,13 +76,14 @@ struct Encoding {
 }
 
 impl ParquetSink {
-    fn new(file: BufWriter<File>, schema: SchemaRef) -> Result<Self> {
+    fn new(file: BufWriter<File>, schema: SchemaRef, footer: &Footer) -> Result<Self> {
         // The footer gets no Arrow schema, because that would contain the metadata of the source's schema.
         let properties = Arc::new(
             WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
                 .set_statistics_enabled(EnabledStatistics::Chunk)
                 .set_offset_index_disabled(true)
+                .set_key_value_metadata(metadata(footer))
                 .set_created_by(format!("anonsql {}", env!("CARGO_PKG_VERSION")))
                 .build(),
         );

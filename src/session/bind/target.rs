@@ -36,6 +36,13 @@ pub(in crate::session) const OPTIONS: Info = Info {
             default: Some(""),
         },
         Param {
+            name: "footer",
+            summary: "whether the footer of each Parquet file names the release, the digest of the statement, the models and k: no \
+                      data value",
+            kind: Kind::Boolean,
+            default: Some("false"),
+        },
+        Param {
             name: "statement",
             summary: "how the manifest has the statement: without the literals of its queries, or in full",
             kind: Kind::Word(&["redacted", "full"]),
@@ -75,6 +82,12 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
         true => Some(stored(state, &expanded, layout, target.exists).await?),
         false => None,
     };
+    let footer = options.boolean("footer")?;
+    if footer && target.format == Some(FormatClause::Csv) {
+        return Err(Error::usage(
+            "option footer is for Parquet; CSV has no footer, leave it out",
+        ));
+    }
     let file_size = options.given("file_size", Arguments::bytes)?;
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     Ok(Target {
@@ -85,6 +98,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             Some(FormatClause::Csv) => Format::Csv,
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
+        footer,
         partitioned_by: target.partitioned_by.clone(),
         existing: match target.exists {
             ExistsClause::Error => Existing::Fail,
