@@ -96,6 +96,11 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,
 
+    /// Emit an OpenLineage event when a release begins, stands or fails: to a file, or to a server by http(s)://host, with
+    /// the key of the server in OPENLINEAGE_API_KEY
+    #[arg(long, value_name = "FILE|URL")]
+    pub lineage: Option<String>,
+
     /// Print results and errors only: no progress, no notes
     #[arg(short, long)]
     pub quiet: bool,

@@ -6,6 +6,7 @@ mod environment;
 mod generate;
 mod generated;
 mod init;
+mod lineage;
 mod log;
 mod memory;
 mod message;
@@ -26,6 +27,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
+use lineage::Lineage;
 use log::Log;
 use memory::Guard;
 use message::report;
@@ -124,7 +126,10 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
     // Some parts of DataFusion start tasks when they are created.
     let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;
-    let watch = Arc::new(Watch::new(bars, args.quiet, log.clone(), context.traffic()));
+    let watch = Arc::new(
+        Watch::new(bars, args.quiet, log.clone(), context.traffic())
+            .with_lineage(Lineage::open(args.lineage.as_deref())?),
+    );
     context.allow_environment();
     if args.dry_run {
         let session = context.session().state_ref();

@@ -149,6 +149,7 @@ impl Runner {
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
         );
+        let said = outcome.clone();
         let seconds = started.elapsed().as_secs_f64();
         let (mut phases, mut released) = self.watch.summary();
         if let Ok(done) = &done {
@@ -165,6 +166,9 @@ impl Runner {
             ("phases", phases.into()),
         ];
         self.log.event("statement", fields.into_iter().chain(released));
+        if let Some(wrong) = self.supervisor.block_on(self.watch.lineage().finish(&said)) {
+            self.note(&format!("--lineage: events are missing there: {wrong}"));
+        }
         let done = done?;
         self.tell(&done.printed);
         shown.and(done.verified)

@@ -1,8 +1,10 @@
 //! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that ends a search.
 
+use super::lineage::Lineage;
 use super::log::Log;
 use super::progress::{Facts, bar, searched};
 use crate::engine::{Observer, Phase, Release};
+use crate::folder::Manifest;
 use crate::lattice::said;
 use crate::plain;
 use crate::search::Progress;
@@ -23,6 +25,7 @@ pub struct Watch {
     quiet: bool,
     log: Log,
     traffic: Arc<Traffic>,
+    lineage: Lineage,
     state: Mutex<State>,
 }
 
@@ -55,8 +58,19 @@ impl Watch {
             quiet,
             log,
             traffic,
+            lineage: Lineage::default(),
             state: Mutex::default(),
         }
+    }
+
+    /// Returns the observer, which emits the lineage of releases.
+    pub fn with_lineage(self, lineage: Lineage) -> Self {
+        Self { lineage, ..self }
+    }
+
+    /// Returns the lineage of releases.
+    pub fn lineage(&self) -> &Lineage {
+        &self.lineage
     }
 
     /// Resets the state at the beginning of a statement: nothing is interrupted.
@@ -208,6 +222,14 @@ impl Observer for Watch {
     fn advised(&self, advice: &str) {
         self.log.event("advice", [("message", advice.into())]);
         self.say(console::style("note:").bold(), advice);
+    }
+
+    fn releasing(&self, target: &Path, sources: &[String]) {
+        self.lineage.start(target, sources);
+    }
+
+    fn published(&self, release: &Release, manifest: &Manifest) {
+        self.lineage.complete(release, manifest);
     }
 
     fn released(&self, release: &Release, target: Option<&Path>) {

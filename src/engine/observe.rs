@@ -1,6 +1,7 @@
 //! The observer interface: the progress that a run reports to its caller.
 
 use super::release::Release;
+use crate::folder::Manifest;
 use crate::search::Progress;
 use crate::warning::Warning;
 use std::path::Path;
@@ -99,6 +100,17 @@ pub trait Observer: Send + Sync {
     /// the advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
+    }
+
+    /// Called when the target of a release is open, with the paths and URLs of the files that are read, as far as they are
+    /// known.
+    fn releasing(&self, target: &Path, sources: &[String]) {
+        let _ = (target, sources);
+    }
+
+    /// Called once a release stands in its target, with the manifest beside it.
+    fn published(&self, release: &Release, manifest: &Manifest) {
+        let _ = (release, manifest);
     }
 
     /// Called with the figures of a release once it is in `target`, or once its rows are handed out if there is no

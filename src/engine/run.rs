@@ -26,6 +26,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
         return Ok(None);
     };
     let inputs = Inputs::of(job);
+    observer.releasing(&target.path, &sources(job));
     let staged = async {
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
         let decision = decided(job, &evaluator(job, scanned, observer).await?, observer).await?;
@@ -47,6 +48,13 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     )
     .await?;
     Ok(Some(published))
+}
+
+/// Returns the paths and URLs of the files that a job reads, as far as they are known.
+fn sources(job: &Job) -> Vec<String> {
+    let files = job.source.files.iter().map(|path| path.display().to_string());
+    let objects = job.source.pins.objects().map(|(name, _)| name.to_string());
+    files.chain(objects).collect()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

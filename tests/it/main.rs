@@ -23,6 +23,7 @@ mod front;
 mod golden;
 mod labels;
 mod lake;
+mod lineage;
 mod local;
 mod local_adult;
 mod mistakes;

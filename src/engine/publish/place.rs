@@ -88,6 +88,7 @@ pub(in crate::engine) async fn publish(
     };
     stage.publish(target, text, then).await?;
     observer.released(&published.release, Some(&target.path));
+    observer.published(&published.release, &published.manifest);
     Ok(published)
 }
 
