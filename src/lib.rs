@@ -74,6 +74,7 @@
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
+//! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
@@ -128,6 +129,8 @@
 //! | population | the table of people that a release is a sample of | `job::Job::population` |
 //! | entity | the person that several rows can be of | `job::Job::entity` |
 //! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
+//! | drift | what is otherwise than when the release of USING MANIFEST was made | [`manifest::Drift`] |
+//! | replay | the node of an earlier release, applied again and checked | `job::Replay` |
 //! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
 //! | recoding plan | what becomes of each column of the source | `recode::RecodingPlan` |
 //! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
@@ -177,6 +180,7 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
+mod drift;
 mod engine;
 pub mod error;
 pub mod extend;

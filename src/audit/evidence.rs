@@ -68,6 +68,11 @@ impl Evidence {
         }))
     }
 
+    /// Returns the manifest.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
     /// Returns the columns that are released unchanged.
     pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);

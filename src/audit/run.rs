@@ -66,7 +66,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let is_checked = !(is_unlike && promise.model.reads().whole);
         if !is_checked {
             let why = "files spell the values otherwise than SQL does those of the source";
-            found.unchecked.push(format!("{} ({why})", promise.name));
+            found.gap(format!("{} ({why})", promise.name));
         }
         is_checked
     });
@@ -76,9 +76,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);
             found.unchecked.extend(evidence.unchecked(released.whole.is_some()));
         }
-        None => found
-            .unchecked
-            .push(format!("files, columns and levels (there is no {MANIFEST})")),
+        None => found.gap(format!("files, columns and levels (there is no {MANIFEST})")),
     }
     let (spent, unread) = budget::check(&claim.constraints, manifest);
     checks.extend(spent);

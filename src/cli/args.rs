@@ -92,6 +92,11 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// What is only a warning is an error: open warnings and drift of ANONYMIZE, and what VERIFY cannot check for want of a
+    /// hierarchy or a manifest
+    #[arg(long)]
+    pub strict: bool,
+
     /// Tell on standard error what happens, one event a line; events hold no data values
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,

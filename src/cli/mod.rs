@@ -131,10 +131,11 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
             .with_lineage(Lineage::open(args.lineage.as_deref())?),
     );
     context.allow_environment();
-    if args.dry_run {
+    let settings = [(args.dry_run, "anonsql.dry_run"), (args.strict, "anonsql.strict")];
+    for (_, setting) in settings.iter().filter(|(is_set, _)| *is_set) {
         let session = context.session().state_ref();
         let mut session = session.write();
-        session.config_mut().options_mut().set("anonsql.dry_run", "true")?;
+        session.config_mut().options_mut().set(setting, "true")?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let screen = Screen::standard(interactive).filter(|_| output.is_none());

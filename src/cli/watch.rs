@@ -3,6 +3,7 @@
 use super::lineage::Lineage;
 use super::log::Log;
 use super::progress::{Facts, bar, searched};
+use crate::drift::{Drift, ReplaySummary};
 use crate::engine::{Observer, Phase, Release};
 use crate::folder::Manifest;
 use crate::lattice::said;
@@ -176,6 +177,13 @@ fn number(value: Option<f64>) -> Value {
     value.map_or(Value::Null, Value::from)
 }
 
+/// Returns the kinds of drift that a release had, each once.
+fn drift_kinds(replay: &ReplaySummary) -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = replay.drift.iter().map(|drift| drift.kind.name()).collect();
+    kinds.dedup();
+    kinds
+}
+
 impl Observer for Watch {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         self.log
@@ -219,6 +227,26 @@ impl Observer for Watch {
         self.say(console::style("warning:").yellow().bold(), &warning.text);
     }
 
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        self.log.event(
+            "drift",
+            [
+                ("kind", drift.kind.name().into()),
+                ("columns", drift.columns.clone().into()),
+                ("values", drift.values.into()),
+                ("classes", drift.classes.into()),
+                ("rows", drift.rows.into()),
+                ("allowed", drift.allowed.into()),
+                ("stops", stops.into()),
+                ("message", drift.text.as_str().into()),
+            ],
+        );
+        // What stops the statement is in its error.
+        if !stops {
+            self.say(console::style("drift:").yellow().bold(), &drift.text);
+        }
+    }
+
     fn advised(&self, advice: &str) {
         self.log.event("advice", [("message", advice.into())]);
         self.say(console::style("note:").bold(), advice);
@@ -240,6 +268,7 @@ impl Observer for Watch {
             ("rows", release.rows_out.into()),
             ("suppressed", release.rows_suppressed.into()),
             ("classes", release.classes.into()),
+            ("drift", release.replay.as_ref().map(drift_kinds).into()),
         ];
     }
 

@@ -2,6 +2,7 @@
 
 use super::observe::{Observer, Phase};
 use super::release::Release;
+use crate::drift::Drift;
 use crate::search::Progress;
 use crate::warning::Warning;
 use parking_lot::Mutex;
@@ -77,6 +78,10 @@ impl Observer for Course {
 
     fn warned(&self, warning: &Warning) {
         self.caller.warned(warning);
+    }
+
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        self.caller.drifted(drift, stops);
     }
 
     fn advised(&self, advice: &str) {

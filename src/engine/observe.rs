@@ -2,6 +2,7 @@
 
 use super::release::Release;
 use crate::folder::Manifest;
+use crate::drift::Drift;
 use crate::search::Progress;
 use crate::warning::Warning;
 use std::path::Path;
@@ -94,6 +95,12 @@ pub trait Observer: Send + Sync {
     /// statement fails with its warnings instead.
     fn warned(&self, warning: &Warning) {
         let _ = warning;
+    }
+
+    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If it `stops` the statement, the
+    /// statement then fails with it.
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        let _ = (drift, stops);
     }
 
     /// Called if another search would lose far less, or if a replaced release adds to a budget of differential privacy, with

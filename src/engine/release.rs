@@ -1,5 +1,6 @@
 //! The figures of a release, as values.
 
+use crate::drift::ReplaySummary;
 use crate::folder::{Budget, Check, ItemSetSummary, PersonalSummary, RandomizedColumn, Tried};
 use crate::warning::Warning;
 
@@ -59,4 +60,6 @@ pub struct Release {
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
+    /// How the node of an earlier release was used, with the drift since then (USING MANIFEST).
+    pub replay: Option<ReplaySummary>,
 }

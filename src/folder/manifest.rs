@@ -4,6 +4,7 @@ use super::summary::{
     Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
+use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::warning::Warning;
@@ -62,6 +63,13 @@ pub struct Manifest {
     /// The partition of the release, for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
+    /// The columns of the table that was anonymized, released or not, with which later data is compared. Empty in
+    /// manifests of versions before there was ON DRIFT, and for differential privacy.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub source: Vec<SourceColumn>,
+    /// How the node of an earlier release was used (USING MANIFEST).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replay: Option<ReplaySummary>,
     /// The released columns in their order.
     pub columns: Vec<ReleasedColumn>,
     /// The released columns that are names of folders, outermost first.

@@ -8,7 +8,7 @@ mod summary;
 pub(crate) use contents::{check as check_replaceable, remove};
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use manifest::{parse as parse_manifest, sha256};
-pub(crate) use partitions::{check_column as check_partition_column, name as partition_name, with_nulls};
+pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
 pub use summary::{
     Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,

@@ -4,6 +4,7 @@
 mod check;
 mod choice;
 mod constraint;
+mod replay;
 mod report_file;
 mod roles;
 mod source;
@@ -15,6 +16,7 @@ pub use check::Purpose;
 pub(crate) use check::{check_population, check_report, may_divide};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
+pub use replay::Replay;
 pub use report_file::ReportFile;
 pub(crate) use report_file::resolved;
 pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
@@ -151,6 +153,7 @@ impl Job {
         let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
         match &self.choice {
             Choice::Node(levels) => Some(levels.clone()),
+            Choice::Replay(replay) => replay.levels.clone(),
             Choice::Search { .. } => self.quasi_identifiers.iter().map(only).collect(),
             Choice::Partition(_) => None,
         }

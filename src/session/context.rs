@@ -101,7 +101,12 @@ impl AnonContext {
         self.seen.read().clone()
     }
 
-    /// Returns the settings of the session.
+    /// Returns true if what is only a warning is an error in the session.
+    pub(super) fn is_strict(&self) -> bool {
+        self.settings().strict
+    }
+
+    /// Returns the settings of anonsql in the session.
     pub(super) fn settings(&self) -> Settings {
         Settings::of(self.session.copied_config().options())
     }

@@ -66,6 +66,12 @@ pub(super) fn manifest(
                 .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
                 .collect(),
         }),
+        source: match job.sampling() {
+            // The types of a text file are those that its values allow.
+            Some(_) => vec![],
+            None => job.source.typed_columns(),
+        },
+        replay: release.replay.clone(),
         columns: columns(job, &written.schema)?,
         partitioned_by: target.partitioned_by.clone(),
         footer: written.footer.clone(),

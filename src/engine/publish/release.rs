@@ -43,6 +43,7 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            replay: decision.replay.clone(),
         })
     }
 
@@ -70,6 +71,7 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            replay: decision.replay.clone(),
         }
     }
 }

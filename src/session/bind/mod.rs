@@ -4,6 +4,7 @@ mod choice;
 mod constraints;
 mod goal;
 mod job;
+mod replay;
 mod roles;
 mod target;
 

@@ -2,19 +2,22 @@
 
 use super::format::Format;
 use super::options::PathOptions;
+use super::partitions::FolderColumn;
 use crate::error::{Error, ErrorKind, Result};
+use crate::folder::NULL_FOLDER;
 use crate::lake::is_folder_of_run;
 use crate::location::{compression_name, expanded, not_decompressed, without_compression};
 use crate::source::csv::Asked;
 use crate::source::forget_files;
 use crate::store::{Stores, listing_url};
-use arrow::datatypes::DataType;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::helpers::parse_partitions_for_path;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::{StreamExt, TryStreamExt};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,6 +31,8 @@ pub(super) struct Listing {
     pub(super) suffix: String,
     pub(super) format: Format,
     pub(super) compression: FileCompressionType,
+    /// Whether the path has wildcards. Folders are then no columns.
+    is_pattern: bool,
     /// The first bytes of the first file, decompressed.
     pub(super) head: Vec<u8>,
 }
@@ -43,6 +48,7 @@ impl Listing {
         forget_files(state.runtime_env());
         let path = expanded(path)?;
         let url = listing_url(&path)?;
+        let is_pattern = url.get_glob().is_some();
         let store = Stores::open(state, url.get_url())?;
         let mut files = match url.scheme() {
             "http" | "https" => vec![of_web(&url, store.as_ref()).await?],
@@ -90,6 +96,7 @@ impl Listing {
             suffix,
             format,
             compression,
+            is_pattern,
             head,
         })
     }
@@ -116,32 +123,52 @@ impl Listing {
         self.files.iter().any(|file| top(file) == Some(true))
     }
 
-    /// Returns the columns whose values are folder names (`column=value`) in the URL, outermost first, all as text. Fails
-    /// with `ErrorKind::Usage` if the files do not all have the same.
-    pub(super) fn folders(&self) -> Result<Vec<(String, DataType)>> {
-        if self.url.get_glob().is_some() {
-            return Ok(vec![]);
-        }
-        let columns = |file: &ObjectMeta| {
-            let mut inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
-            inside.pop();
-            let named = inside.into_iter().map_while(|folder| folder.split_once('='));
-            named.map(|(column, _)| column.to_string()).collect::<Vec<String>>()
-        };
-        let first = self.files.first().map(columns).unwrap_or_default();
-        if let Some(other) = self.files.iter().find(|file| columns(file) != first) {
+    /// Returns the columns whose values are folder names (`column=value`) under the path, outermost first. Fails with
+    /// `ErrorKind::Usage` if the files do not all have the same.
+    pub(super) fn folders(&self) -> Result<Vec<FolderColumn>> {
+        let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
+        if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
             return Err(Error::usage(format!(
                 "{:?} is in other folders than the first file, of which the columns are {}; a table has the same folders \
                  column=value throughout",
                 self.name(other),
-                if first.is_empty() {
+                if names.is_empty() {
                     "none".into()
                 } else {
-                    first.join(", ")
+                    names.join(", ")
                 }
             )));
         }
-        Ok(first.into_iter().map(|column| (column, DataType::Utf8)).collect())
+        Ok(self.valued(names))
+    }
+
+    /// Returns the names of the columns that the folders of a file name.
+    fn columns_of(&self, file: &ObjectMeta) -> Vec<String> {
+        if self.is_pattern {
+            return vec![];
+        }
+        let mut inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+        inside.pop();
+        let named = inside.into_iter().map_while(|folder| folder.split_once('='));
+        named.map(|(column, _)| column.to_string()).collect()
+    }
+
+    /// Returns the columns of these names with the values that the folders of the files have.
+    pub(super) fn valued(&self, names: Vec<String>) -> Vec<FolderColumn> {
+        let named = |name| FolderColumn {
+            name,
+            values: BTreeSet::new(),
+        };
+        let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
+        for file in &self.files {
+            // As the table over the files spells them, which decodes %2F.
+            let found = parse_partitions_for_path(&self.url, &file.location, names.iter().map(String::as_str));
+            let found = found.unwrap_or_default().into_iter();
+            for (column, value) in columns.iter_mut().zip(found).filter(|(_, value)| value != NULL_FOLDER) {
+                column.values.insert(value.into_owned());
+            }
+        }
+        columns
     }
 
     /// Returns the name of a file for an error.

@@ -5,7 +5,7 @@ use super::format::Format;
 use super::json::numbers_as_written;
 use super::listing::Listing;
 use super::options::PathOptions;
-use super::partitions::partitions;
+use super::partitions::{HiveTypes, partition_columns, typed};
 use super::released::release_at;
 use super::table::{schema, table};
 use crate::catalogue::Value;
@@ -57,14 +57,19 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let look = {
         let local = local.clone();
         move || match is_listed || Path::new(&local).exists() {
-            true => Ok(partitions(Path::new(&local))),
+            // The folders of a release are those that its manifest says.
+            true if is_listed => Ok(None),
+            true => Ok(Manifest::read(Path::new(&local))
+                .ok()
+                .flatten()
+                .map(|_| partition_columns(Path::new(&local)))),
             false => Err(Error::io(
                 format!("cannot read {local:?}"),
                 std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
             )),
         }
     };
-    let partitions = blocking("looking at a path", look).await?;
+    let of_release = blocking("looking at a path", look).await?;
     let state = session.state();
     let release = match is_url {
         true => release_at(&state, &local).await?,
@@ -73,11 +78,41 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
     let place = release.as_ref().map_or(local.clone(), Release::folder);
     let listing = Listing::of(&state, &place, &asked).await?;
-    let partitions = match is_url {
-        true => listing.folders()?,
-        false => partitions,
+    let is_release = release.is_some() || of_release.is_some();
+    let folders = match of_release {
+        Some(names) => listing.valued(names),
+        None => listing.folders()?,
     };
-    match &release {
+    let partitions: Vec<(String, DataType)> = folders.iter().map(|c| (c.name.clone(), DataType::Utf8)).collect();
+    // The labels of a release are texts, also those that look like numbers.
+    let types = match is_release {
+        true => HiveTypes {
+            are_inferred: false,
+            ..asked.hive.clone()
+        },
+        false => asked.hive.clone(),
+    };
+    let rows = files(
+        session,
+        (&listing, partitions),
+        (&release, &local),
+        &asked,
+        options.is_empty(),
+    )
+    .await?;
+    typed(rows, &folders, &types)
+}
+
+/// Reads the files of a listing, in which the columns that are folder names are texts.
+async fn files(
+    session: &SessionContext,
+    (listing, partitions): (&Listing, Vec<(String, DataType)>),
+    (release, local): (&Option<Release>, &str),
+    asked: &PathOptions,
+    is_plain: bool,
+) -> Result<DataFrame> {
+    let (state, is_url, local) = (session.state(), is_url(local), local.to_string());
+    match release {
         Some(release) => release.confirm(&listing.files)?,
         None if partitions.iter().any(|(column, _)| column == RUN) && listing.is_of_runs() => {
             return Err(Error::data(
@@ -91,25 +126,25 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {
             let released = {
-                let (options, partitions) = (options.is_empty() && !is_url, partitions.clone());
+                let (options, partitions) = (is_plain && !is_url, partitions.clone());
                 move || {
                     Ok(options
                         .then(|| released_schema(Path::new(&local), &partitions))
                         .flatten())
                 }
             };
-            let schema = match &release {
-                Some(release) if options.is_empty() => schema_of(release.manifest(), &partitions),
+            let schema = match release {
+                Some(release) if is_plain => schema_of(release.manifest(), &partitions),
                 _ => blocking("reading a manifest", released).await?,
             };
             let Some(schema) = schema else {
-                return read_csv(session, &listing, partitions, &asked).await;
+                return read_csv(session, listing, partitions, asked).await;
             };
             let format = CsvFormat::default()
                 .with_options(tables.csv)
                 .with_has_header(true)
                 .with_newlines_in_values(true);
-            return table(session, &listing, Arc::new(format), Arc::new(schema), partitions);
+            return table(session, listing, Arc::new(format), Arc::new(schema), partitions);
         }
         Format::Json => {
             let first = listing.head.trim_ascii_start().first();
@@ -128,10 +163,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
     };
     let schema = match listing.format {
-        Format::Json => numbers_as_written(schema(&state, &listing, &format).await?, &listing, &asked).await?,
-        _ => schema(&state, &listing, &format).await?,
+        Format::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
+        _ => schema(&state, listing, &format).await?,
     };
-    table(session, &listing, format, schema, partitions)
+    table(session, listing, format, schema, partitions)
 }
 
 /// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be

@@ -17,6 +17,7 @@ use super::vacuum::Vacuum;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
+use crate::drift::OnDrift;
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
 use crate::sql::clause::*;
@@ -158,12 +159,16 @@ fn target() -> impl Strategy<Value = TargetClause> {
     )
 }
 
+fn on_drift() -> impl Strategy<Value = OnDrift> {
+    prop_oneof![Just(OnDrift::Error), Just(OnDrift::Warn), Just(OnDrift::Search)]
+}
+
 fn choice() -> impl Strategy<Value = ChoiceClause> {
     prop_oneof![
         Just(ChoiceClause::Default),
         call().prop_map(ChoiceClause::Search),
         vec((name(), any::<u32>()), 1..3).prop_map(ChoiceClause::Node),
-        text().prop_map(ChoiceClause::Manifest)
+        (text(), of(on_drift())).prop_map(|(path, on_drift)| ChoiceClause::Manifest { path, on_drift })
     ]
 }
 

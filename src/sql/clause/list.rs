@@ -128,8 +128,9 @@ clauses! {
         let node = choice::node(c)?;
         s.choose(&before, node)
     };
-    MANIFEST: "USING", "USING MANIFEST 'path'",
-        "applies the levels of an earlier release instead of searching, and checks them", "USING MANIFEST 'released/_manifest.json'", |c, s| {
+    MANIFEST: "USING", "USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]",
+        "applies the levels of an earlier release instead of searching, checks them, and names what drifted since",
+        "USING MANIFEST 'released/_manifest.json' ON DRIFT SEARCH", |c, s| {
         let before = c.clone();
         let manifest = choice::manifest(c)?;
         s.choose(&before, manifest)

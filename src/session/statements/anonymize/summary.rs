@@ -1,5 +1,6 @@
 //! The summary row of ANONYMIZE ... TO.
 
+use crate::drift::ReplaySummary;
 use crate::engine::Release;
 use crate::error::Result;
 use crate::folder::{ItemSetSummary, RandomizedColumn};
@@ -44,6 +45,10 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         true,
     ));
     // These columns exist only if the release has something to report in them.
+    if release.is_some_and(|r| r.replay.is_some()) {
+        let drift = |r: &Release| r.replay.as_ref().map(ReplaySummary::told).unwrap_or_default();
+        columns.push(("drift", text(drift), true));
+    }
     if release.is_some_and(|r| !r.tried.is_empty()) {
         columns.push(("search", text(|r| r.search.clone().unwrap_or_default()), true));
         let tried = |r: &Release| r.tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -3,7 +3,8 @@
 use super::spec::Verify;
 use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
-use crate::folder::Role;
+use crate::folder::{Manifest, Role};
+use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier, check_population};
 use crate::pool::blocking;
 use crate::session::bind::constraints;
@@ -11,9 +12,12 @@ use crate::session::context::AnonContext;
 use crate::session::sources::released::folders;
 use crate::session::statements::anonymize;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::session::statements::create_hierarchy;
 use crate::sql::clause::SourceClause;
 use crate::sql::variable::Variables;
 use datafusion::dataframe::DataFrame;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl AnonContext {
     /// Returns the claim that a VERIFY makes.
@@ -37,6 +41,10 @@ impl AnonContext {
         };
         let (evidence, folders) = blocking("reading the manifest", read).await?;
         let hierarchies = self.hierarchies.read().clone();
+        let defined = match &evidence {
+            Some(evidence) => self.defined(evidence.manifest()).await?,
+            None => BTreeMap::new(),
+        };
         let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
         let sensitive = verify.sensitive.iter().map(|s| ClaimedAttribute {
             column: s.column.clone(),
@@ -55,7 +63,26 @@ impl AnonContext {
             against: self.rows_of(verify.against.as_ref()).await?,
             population: self.rows_of(verify.population.as_ref()).await?,
             hierarchies,
+            defined,
         })
+    }
+
+    /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
+    async fn defined(&self, manifest: &Manifest) -> Result<BTreeMap<String, Arc<Hierarchy>>> {
+        let mut made = BTreeMap::new();
+        for column in &manifest.columns {
+            let Some((name, definition)) = column
+                .hierarchy
+                .as_ref()
+                .and_then(|h| Some((&h.name, h.definition.as_ref()?)))
+            else {
+                continue;
+            };
+            if let Some(hierarchy) = create_hierarchy::defined(self, name, definition).await? {
+                made.insert(column.name.clone(), Arc::new(hierarchy));
+            }
+        }
+        Ok(made)
     }
 
     async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {
