@@ -141,11 +141,13 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(file, &manifest.columns_of_files());
     }
-    is_plain_parquet(file, &format!("anonsql {}", manifest.version)).unwrap_or(false)
+    let versions = manifest.all_batches().into_iter().map(|batch| batch.version);
+    let created_by: Vec<String> = versions.map(|version| format!("anonsql {version}")).collect();
+    is_plain_parquet(file, &created_by).unwrap_or(false)
 }
 
 /// Returns true if a Parquet file contains only rows; `None` if it cannot be read.
-fn is_plain_parquet(mut file: File, created_by: &str) -> Option<bool> {
+fn is_plain_parquet(mut file: File, created_by: &[String]) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];
     file.read_exact(&mut end).ok()?;
@@ -156,8 +158,9 @@ fn is_plain_parquet(mut file: File, created_by: &str) -> Option<bool> {
     let data: u64 = columns.map(|c| c.compressed_size().unsigned_abs()).sum();
     let about = metadata.file_metadata();
     let no_metadata = about.key_value_metadata().is_none_or(Vec::is_empty);
+    let is_ours = about.created_by().is_some_and(|name| created_by.iter().any(|own| own == name));
     let own_names =
-        about.created_by() == Some(created_by) && about.schema_descr().root_schema().name() == "arrow_schema";
+        is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
     Some(no_metadata && own_names && bytes == 4 + data + footer + 8)
 }

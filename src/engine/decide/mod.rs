@@ -10,8 +10,11 @@ mod evaluator;
 mod front;
 mod groups;
 mod infeasible;
+mod join;
 mod loss;
 mod search;
+mod standing;
+mod values;
 
 pub(in crate::engine) use advice::advice;
 pub use decision::{Decision, GeneralizedItems, describe};
@@ -19,6 +22,7 @@ pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};
 pub use front::{Objective, Optimized, Reached, front};
+pub(in crate::engine) use join::join;
 pub use loss::column_loss;
 pub use search::decide;
 

@@ -43,6 +43,7 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            growth: None,
         })
     }
 
@@ -70,6 +71,7 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            growth: None,
         }
     }
 }

@@ -13,6 +13,7 @@ mod released;
 mod session;
 mod spans;
 mod sql;
+mod union;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
@@ -20,6 +21,7 @@ pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
+pub(in crate::engine) use union::{Union, recount_union, type_name};
 pub(crate) use sql::{answer_rightly, count, type_of, with_one_zero};
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ use std::sync::Arc;
 /// The files that a path names, which are all of one format.
 pub(super) struct Listing {
     pub(super) url: ListingTableUrl,
+    /// The folders of a release beside the first.
+    pub(super) others: Vec<ListingTableUrl>,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that have any content, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
@@ -85,6 +87,7 @@ impl Listing {
         options.check(format)?;
         Ok(Self {
             url,
+            others: vec![],
             store,
             files,
             suffix,
@@ -92,6 +95,27 @@ impl Listing {
             compression,
             head,
         })
+    }
+
+    /// Lists the files of all folders of a release, which are all of one format.
+    pub(super) async fn of_folders(state: &SessionState, folders: &[String], options: &PathOptions) -> Result<Self> {
+        let (first, others) = folders
+            .split_first()
+            .ok_or_else(|| Error::data("the manifest of the release names no file"))?;
+        let mut all = Self::of(state, first, options).await?;
+        for other in others {
+            let other = Self::of(state, other, options).await?;
+            all.others.push(other.url);
+            all.files.extend(other.files);
+        }
+        Ok(all)
+    }
+
+    /// Returns the parts of the path of a file inside the folder that it is in.
+    fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
+        let mut urls = std::iter::once(&self.url).chain(&self.others);
+        let parts = urls.find_map(|url| Some(url.strip_prefix(&file.location)?.collect()));
+        parts.unwrap_or_default()
     }
 
     /// Returns what is known of CSV files before they are sniffed.
@@ -123,7 +147,7 @@ impl Listing {
             return Ok(vec![]);
         }
         let columns = |file: &ObjectMeta| {
-            let mut inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+            let mut inside = self.inside(file);
             inside.pop();
             let named = inside.into_iter().map_while(|folder| folder.split_once('='));
             named.map(|(column, _)| column.to_string()).collect::<Vec<String>>()
