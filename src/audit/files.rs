@@ -53,6 +53,11 @@ impl Contents {
     }
 }
 
+/// Returns the paths of the files in a folder, relative to it.
+pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
+    Ok(Contents::of(folder)?.files)
+}
+
 /// Checks the files by name, size and content, that the folder contains nothing else, and that the files contain only
 /// rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {

@@ -27,7 +27,7 @@ pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, column_loss
 pub use decide::{FrontOracle, front_oracle};
 pub use examine::{Findings, findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
-pub use publish::{Placed, Published, ReleasedRows, StagedReport};
+pub use publish::{Placed, ReleasedRows, StagedReport};
 pub use recount::{Answers, Generalized, Promise, ReleasedTable, recounting_session};
 pub(crate) use recount::{answer_rightly, bind, bounds_as_text, count, is_bounds, type_of, with_one_zero};
 pub use release::{Growth, Release};

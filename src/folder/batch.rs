@@ -1,6 +1,6 @@
 //! The batches of a release that grows.
 
-use super::manifest::Manifest;
+use super::manifest::{Manifest, sha256};
 use super::summary::{Check, named_once};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +29,9 @@ pub struct Batch {
     /// The checksum in the manifest of the release that the batch was added to; absent for the first batch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<String>,
+    /// SHA-256 of the full statement with the files that it read; absent if it read none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source_sha256: Option<String>,
     /// The level of each quasi-identifier.
     #[serde(deserialize_with = "named_once")]
     pub node: BTreeMap<String, u8>,
@@ -58,6 +61,7 @@ impl Manifest {
             statement_sha256: self.statement_sha256.clone(),
             run: self.run.clone(),
             after: None,
+            source_sha256: self.source_sha256(),
             node: self.node.clone(),
             rows_in: self.rows_in.unwrap_or(self.rows_out),
             rows_out: self.rows_out,
@@ -68,6 +72,22 @@ impl Manifest {
             checks: self.checks.clone(),
             files: self.output.len() as u64,
         }
+    }
+
+    /// Returns the checksum of the statement with the files that it read; `None` if it read none.
+    fn source_sha256(&self) -> Option<String> {
+        let files = self.input.iter().map(|f| {
+            let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
+            format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
+        });
+        let files: Vec<String> = files.collect();
+        (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
+    }
+
+    /// Returns true if a batch of this release read the same files with the same statement as `other` does.
+    pub(crate) fn has_batch_of(&self, other: &Self) -> bool {
+        let own = other.source_sha256();
+        own.is_some() && self.all_batches().iter().any(|batch| batch.source_sha256 == own)
     }
 
     /// Returns the batches of the release, oldest first. A release that did not grow is one batch.

@@ -8,7 +8,7 @@ mod report;
 mod report_file;
 
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
-pub use place::{Placed, Published, ReleasedRows};
+pub use place::{Placed, ReleasedRows};
 pub use report_file::StagedReport;
 
 #[cfg(test)]

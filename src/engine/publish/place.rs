@@ -11,7 +11,7 @@ use crate::engine::observe::{Observer, Phase};
 use crate::engine::recount::{Recounted, Union};
 use crate::engine::release::{Growth, Release};
 use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
 use crate::job::{Existing, Job, Target};
 use crate::pool::blocking;
@@ -118,6 +118,15 @@ async fn complete(
     let run = stage.run().and_then(|run| run.id()).map(String::from);
     let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
     let manifest = match union {
+        Some(union) if union.standing.has_batch_of(&manifest) => {
+            return Err(Error::new(
+                ErrorKind::TargetExists,
+                format!(
+                    "the same statement has added the rows of the same files to {} before; nothing was added",
+                    target.path.display()
+                ),
+            ));
+        }
         Some(union) => grown(manifest, union),
         None => manifest,
     };
