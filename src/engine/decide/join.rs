@@ -19,7 +19,7 @@ use crate::engine::scan::{attribute_request, fill, position};
 use crate::error::{Error, Result};
 use crate::frequency::{Attribute, Base, FrequencySet, one_zero};
 use crate::hierarchy::Lookup;
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Existing, Job};
 use crate::model::{Class, Predicate, Subject};
 use crate::pool::{blocking, check_cancelled};
 use arrow::array::{Array, AsArray};
@@ -28,11 +28,11 @@ use arrow::datatypes::DataType;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the decision for the classes that can be added to the release that `job` grows: the same decision if it grows
-/// none. Fails as infeasible if more rows than the suppression limit would have to wait, or if the batch would break a promise
+/// Returns the decision for the classes that can be added to the release that `job` grows, or that can be its first batch: the
+/// same decision without APPEND. Fails as infeasible if more rows than the suppression limit would have to wait, or if the batch would break a promise
 /// of rows that stand.
 pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Result<Decision> {
-    let Some(target) = job.target.as_ref().filter(|_| job.grows().is_some()) else {
+    let Some(target) = job.target.as_ref().filter(|target| target.existing == Existing::Append) else {
         return Ok(decision);
     };
     let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
@@ -44,7 +44,10 @@ pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Resul
         .collect();
     let mut standing_of = HashMap::new();
     for attribute in attributes {
-        let found = standing(job, target, &attribute).await?;
+        let found = match target.grows {
+            Some(_) => standing(job, target, &attribute).await?,
+            None => Standing::default(),
+        };
         standing_of.insert(attribute, found);
     }
     if standing_of.is_empty() {

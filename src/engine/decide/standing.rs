@@ -32,6 +32,16 @@ pub(super) struct Standing {
     pub(super) classes: HashMap<Labels, Vec<(u32, u64)>>,
 }
 
+impl Default for Standing {
+    /// Returns the classes of no release.
+    fn default() -> Self {
+        Self {
+            values: new_empty_array(&DataType::Null),
+            classes: HashMap::new(),
+        }
+    }
+}
+
 /// Reads the classes of the release that `target` grows, with the values of `attribute`.
 pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Result<Standing> {
     let names = job.quasi_identifiers.iter().map(|q| q.column.as_str());

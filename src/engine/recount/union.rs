@@ -10,17 +10,20 @@ use super::recounted::{RELEASED, Recounted};
 use super::released::{Answers, ReleasedTable};
 use super::sql::steady;
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::standing::parquet;
+use crate::engine::standing::{parquet, rows_that_stand};
 use crate::engine::write::{Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Check, Manifest};
-use crate::job::{Job, Target};
+use crate::job::{Existing, Job, Target};
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 /// The table name of all released rows in the recounting session.
 const GROWN: &str = "grown";
+
+/// The table name of the rows of the release that is added to.
+const STANDING: &str = "standing";
 
 /// All rows of a release after a batch was added to it.
 #[derive(Debug)]
@@ -39,8 +42,8 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) alone: Vec<Check>,
 }
 
-/// Recounts all rows of the release that `target` grows together with the written ones, and the written ones alone. Returns
-/// `None` if it grows none. Fails as infeasible if a promise does not hold.
+/// Recounts the written rows alone, and all rows of the release that `target` grows together with them. Returns `None` if it
+/// grows none. Fails as infeasible if a promise does not hold.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
@@ -48,12 +51,23 @@ pub(in crate::engine) async fn recount_union(
     (target, stage): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<Union>> {
+    if target.existing != Existing::Append {
+        return Ok(None);
+    }
+    observer.begin(Phase::Verify);
+    let session = &recounted.session;
+    let alone = check(job, session, &table(job, RELEASED), "these rows alone would not hold").await?;
     let Some(standing) = target.grows.clone() else {
         return Ok(None);
     };
-    observer.begin(Phase::Verify);
     same_types(&standing, &written.schema)?;
-    let session = &recounted.session;
+    if standing.batches.is_empty() {
+        // Distributions of a release that was not made to grow may have been compared with those of its source.
+        let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
+        session.register_table(STANDING, rows.into_view())?;
+        let what = "the rows of the release that stands alone do not hold";
+        check(job, session, &table(job, STANDING), what).await?;
+    }
     let places = stage.places_of_all(target, &written.files).await?;
     let rows = as_written(parquet(session, places, target).await?, &written.schema)?;
     session.register_table(GROWN, rows.into_view())?;
@@ -70,7 +84,6 @@ pub(in crate::engine) async fn recount_union(
         ));
     }
     let checks = check(job, session, &grown, "with these rows, the release would not hold").await?;
-    let alone = check(job, session, &table(job, RELEASED), "these rows alone would not hold").await?;
     Ok(Some(Union {
         classes: grown.classes(session).await?,
         standing,
