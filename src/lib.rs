@@ -223,7 +223,7 @@ mod warning;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as run_command;
-pub use engine::{Observer, Phase, Release, with_unnamed_files};
+pub use engine::{Growth, Observer, Phase, Release, with_unnamed_files};
 pub use search::Progress;
 pub use session::{
     AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,

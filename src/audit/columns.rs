@@ -32,8 +32,8 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         let column = named.column.as_str();
         // The levels of the statement take precedence over those of the manifest.
         let levels = named.levels.or_else(|| {
-            let level = manifest.and_then(|m| m.node.get(column));
-            level.map(|level| (*level, *level))
+            // Batches of a release that grew may have other levels.
+            manifest.and_then(|m| m.levels_of(column))
         });
         let is_in_manifest = of_manifest.contains(&named.column);
         let hierarchy = match (named.hierarchy, manifest.filter(|_| is_in_manifest)) {

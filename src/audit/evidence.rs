@@ -9,10 +9,11 @@ use super::files;
 use super::spelling::{CSV_TEXT, TEXT};
 use super::tables::WHOLE;
 use crate::engine::{ReleasedTable, count};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
 use crate::frequency::SpillSpace;
 use crate::lake::Release;
+use crate::location::folder_url;
 use crate::pool::blocking;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
@@ -71,6 +72,40 @@ impl Evidence {
     /// Returns the manifest.
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Returns true if the release has several batches, each with an order of its own.
+    pub(super) fn grew(&self) -> bool {
+        !self.manifest.batches.is_empty()
+    }
+
+    /// Returns the URLs of the files of each batch. Returns `None` if one of them is not there, or if folders are columns.
+    pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
+        let (there, root): (HashSet<String>, String) = match &self.place {
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                let look = move || {
+                    let failed = |e| Error::io(format!("cannot read {}", folder.display()), e);
+                    Ok((
+                        files::names(&folder)?,
+                        folder_url(&folder.canonicalize().map_err(failed)?),
+                    ))
+                };
+                blocking("looking at the files", look).await?
+            }
+            Place::Store(release) => (release.names().await?.into_iter().collect(), release.url().to_string()),
+        };
+        let mut files = self.manifest.output.iter().map(|file| &file.name);
+        let is_there = files.clone().all(|name| there.contains(name));
+        if !is_there || !self.manifest.partitioned_by.is_empty() {
+            return Ok(None);
+        }
+        let mut batches = vec![];
+        for batch in &self.manifest.batches {
+            let own = files.by_ref().take(batch.files as usize);
+            batches.push(own.map(|name| format!("{root}{name}")).collect());
+        }
+        Ok(Some(batches))
     }
 
     /// Returns the columns that are released unchanged.
@@ -160,7 +195,8 @@ impl Evidence {
             format!("changes of {MANIFEST} since it was written"),
             u64::from(!self.is_sealed),
         ));
-        if released.whole.is_some() && manifest.differential_privacy.is_none() {
+        // Rows that waited were read again by a later batch.
+        if released.whole.is_some() && manifest.differential_privacy.is_none() && manifest.batches.is_empty() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
         }
@@ -238,6 +274,12 @@ impl Evidence {
             None => "metrics, search and input",
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
+        if is_against && !self.manifest.batches.is_empty() {
+            unchecked.push(
+                "rows and order of the source (the release grew, and each batch was read from a source of its own)"
+                    .into(),
+            );
+        }
         let items = self.manifest.columns_of(Role::ItemSet).into_iter();
         unchecked.extend(
             items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")),

@@ -53,6 +53,11 @@ impl Contents {
     }
 }
 
+/// Returns the paths of the files in a folder, relative to it.
+pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
+    Ok(Contents::of(folder)?.files)
+}
+
 /// Checks the files by name, size and content, that the folder contains nothing else, and that the files contain only
 /// rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
@@ -163,9 +168,10 @@ fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
         .iter()
         .map(|(key, value)| (key.as_str(), Some(value.as_str())));
     let is_known = said == known.collect::<Vec<_>>();
-    let created_by = format!("anonsql {}", manifest.version);
-    let own_names =
-        about.created_by() == Some(created_by.as_str()) && about.schema_descr().root_schema().name() == "arrow_schema";
+    let versions = manifest.all_batches().into_iter().map(|batch| batch.version);
+    let mut created_by = versions.map(|version| format!("anonsql {version}"));
+    let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
+    let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
     Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

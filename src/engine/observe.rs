@@ -1,8 +1,8 @@
 //! The observer interface: the progress that a run reports to its caller.
 
 use super::release::Release;
-use crate::folder::Manifest;
 use crate::drift::Drift;
+use crate::folder::Manifest;
 use crate::search::Progress;
 use crate::warning::Warning;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
+use super::batch::Batch;
 use super::summary::{
     Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
@@ -125,6 +126,11 @@ pub struct Manifest {
     pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+    /// The batches of a release that grew (APPEND), oldest first. What the manifest says elsewhere of rows, classes and checks is
+    /// then of all of them together; `node` is that of the first, and the statement, the input and the search are those of the
+    /// last.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub batches: Vec<Batch>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,
     /// so its own checksum cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -184,6 +190,13 @@ impl Manifest {
              Make the hierarchy as it was, or leave the manifest out",
             hierarchy.name()
         )))
+    }
+
+    /// Returns the least and the greatest level of a quasi-identifier in any batch.
+    pub(crate) fn levels_of(&self, column: &str) -> Option<(u8, u8)> {
+        let own = *self.node.get(column)?;
+        let levels = self.batches.iter().filter_map(|batch| batch.node.get(column));
+        Some(levels.fold((own, own), |(low, high), level| (low.min(*level), high.max(*level))))
     }
 
     /// Returns the quasi-identifiers whose labels are in another form than TEXT.

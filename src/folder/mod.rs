@@ -1,10 +1,12 @@
 //! The folder of a release: its manifest, the folders of its partitions, and the check of what OVERWRITE may replace.
 
+mod batch;
 mod contents;
 mod manifest;
 mod partitions;
 mod summary;
 
+pub use batch::Batch;
 pub(crate) use contents::{check as check_replaceable, remove};
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use manifest::{parse as parse_manifest, sha256};

@@ -13,7 +13,7 @@ mod target;
 pub(crate) mod testing;
 
 pub use check::Purpose;
-pub(crate) use check::{check_population, check_report, may_divide};
+pub(crate) use check::{check_population, check_report, may_divide, rises_from_zero};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;
@@ -25,6 +25,7 @@ pub(crate) use target::target_exists;
 pub use target::{Existing, Format, Stored, Target};
 
 use crate::error::Result;
+use crate::folder::Manifest;
 use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
 use crate::model::Sampling;
@@ -157,6 +158,11 @@ impl Job {
             Choice::Search { .. } => self.quasi_identifiers.iter().map(only).collect(),
             Choice::Partition(_) => None,
         }
+    }
+
+    /// Returns the release that the rows are added to, if there is one (APPEND).
+    pub(crate) fn grows(&self) -> Option<&Manifest> {
+        self.target.as_ref()?.grows.as_deref()
     }
 
     /// Returns true if classes count an entity that cannot be read from the released rows.

@@ -27,6 +27,8 @@ pub enum Existing {
     Overwrite,
     /// Keep the existing target, and release nothing.
     Skip,
+    /// Add the rows to the release that stands in the target. The first such run creates it.
+    Append,
 }
 
 /// The target folder of a release, with the format of its files.
@@ -42,6 +44,8 @@ pub struct Target {
     pub partitioned_by: Vec<String>,
     /// What to do if the target exists.
     pub existing: Existing,
+    /// The release that the rows are added to (APPEND), as it stood when the request was bound.
+    pub grows: Option<Arc<Manifest>>,
     /// The most rows per file.
     pub rows_per_file: Option<u64>,
     /// About how many bytes a file has.

@@ -140,6 +140,7 @@ pub(crate) fn target(path: &Path) -> Target {
         format: Format::Parquet,
         partitioned_by: vec![],
         existing: Existing::Fail,
+        grows: None,
         rows_per_file: None,
         file_size: None,
         footer: false,

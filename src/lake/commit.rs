@@ -87,7 +87,7 @@ impl Run {
             ErrorKind::TargetExists,
             format!(
                 "another run released to {} in the meantime; its release stands, and nothing of this run was published. Run \
-                 it again, with OVERWRITE to replace that release",
+                 it again: with APPEND it is added to that release, and with OVERWRITE it replaces it",
                 self.shared.prefix.url()
             ),
         )

@@ -24,6 +24,9 @@
 //!    with OVERWRITE that it is the one of step 1. If the condition fails, another run was faster, and this one fails;
 //! 5. deletes its lease. A run that fails or is cancelled deletes its files first.
 //!
+//! A run with APPEND writes a manifest that names the files of the release of step 1 before its own, so that the release of
+//! the prefix has the folders of several runs.
+//!
 //! What a killed run leaves is named by no manifest. It is deleted by the next run for the prefix a day after the lease was
 //! last renewed, or by VACUUM ([`vacuum`]), which first makes the lease its own by a conditional put. As the run must seal
 //! the lease before it commits, and VACUUM must have it before it deletes, only one of them can. The files of a release that
@@ -44,7 +47,7 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
-pub(crate) use names::Layout;
+pub(crate) use names::{Layout, folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};
 pub(crate) use prefix::{Prefix, Standing};
 pub(crate) use release::{Release, is_folder_of_run};

@@ -65,6 +65,15 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     Some(run).filter(|run| is_run(run))
 }
 
+/// Returns the folder with the files of the run that a file is of, by the file's name relative to the prefix. It ends in a
+/// slash, and is empty for a file of no run.
+pub(crate) fn folder_of_run(name: &str) -> String {
+    match name.split_once('/') {
+        Some((first, _)) if first.strip_prefix(RUN).is_some_and(is_run) => format!("{first}/"),
+        _ => String::new(),
+    }
+}
+
 /// Returns the run whose lease an object is, by its name relative to the prefix.
 pub(super) fn run_of_lease(name: &str) -> Option<&str> {
     let run = name.strip_prefix(OWN)?.strip_prefix("/runs/")?.strip_suffix("/lease")?;

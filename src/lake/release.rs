@@ -1,6 +1,6 @@
 //! A release in an object store as its readers see it: the files that the manifest of its prefix names.
 
-use super::names::{OWN, RUN, SUCCESS, is_run};
+use super::names::{OWN, RUN, SUCCESS, folder_of_run, is_run};
 use super::prefix::{Prefix, Standing};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
@@ -42,12 +42,23 @@ impl Release {
         self.prefix.url()
     }
 
-    /// Returns the URL of the folder with the files, which ends in a slash.
-    pub(crate) fn folder(&self) -> String {
-        match &self.manifest().run {
-            Some(run) => format!("{}{RUN}{run}/", self.prefix.url()),
-            None => self.prefix.url().to_string(),
+    /// Returns the URLs of the folders with the files, each of which ends in a slash: one for each run, in the order of the
+    /// manifest.
+    pub(crate) fn folders(&self) -> Vec<String> {
+        let runs = self.runs().into_iter();
+        runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
+    }
+
+    /// Returns the folders with the files, relative to the prefix.
+    fn runs(&self) -> Vec<String> {
+        let mut folders: Vec<String> = vec![];
+        for file in &self.manifest().output {
+            let folder = folder_of_run(&file.name);
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
         }
+        folders
     }
 
     /// Fails with `ErrorKind::Data` if these objects are others than the files that the manifest names.
@@ -77,26 +88,23 @@ impl Release {
 
     /// Returns true if an object with this name relative to the prefix belongs to the release.
     pub(crate) fn has(&self, name: &str) -> bool {
-        let own = self.manifest().run.as_ref().map(|run| format!("{RUN}{run}/{MANIFEST}"));
+        let is_manifest = |folder: &String| name.strip_prefix(folder.as_str()) == Some(MANIFEST);
         let is_output = self.manifest().output.iter().any(|file| file.name == name);
-        is_output || [MANIFEST, SUCCESS].contains(&name) || own.as_deref() == Some(name) || is_of_protocol(name)
+        is_output || [MANIFEST, SUCCESS].contains(&name) || self.runs().iter().any(is_manifest) || is_of_protocol(name)
     }
 
-    /// Returns the names of the objects in the folder of the release, relative to the prefix.
+    /// Returns the names of the objects in the folders of the release, relative to the prefix.
     pub(crate) async fn names(&self) -> Result<Vec<String>> {
-        let folder = match &self.manifest().run {
-            Some(run) => self.prefix.inside(&format!("{RUN}{run}")),
-            None => self.prefix.path().clone(),
-        };
-        let listed = self
-            .prefix
-            .store()
-            .list(Some(&folder))
-            .try_collect::<Vec<ObjectMeta>>()
-            .await;
-        let listed = listed.map_err(|e| self.prefix.failed("cannot list", &e))?;
-        let names = listed.iter().filter_map(|meta| self.prefix.name(&meta.location));
-        Ok(names.map(String::from).collect())
+        let mut names = vec![];
+        for folder in self.runs() {
+            let folder = self.prefix.inside(&folder);
+            let listed = self.prefix.store().list(Some(&folder));
+            let listed = listed.try_collect::<Vec<ObjectMeta>>().await;
+            let listed = listed.map_err(|e| self.prefix.failed("cannot list", &e))?;
+            let here = listed.iter().filter_map(|meta| self.prefix.name(&meta.location));
+            names.extend(here.map(String::from));
+        }
+        Ok(names)
     }
 
     /// Copies an object of the release to a file without a name.

@@ -1,5 +1,6 @@
 //! Integration tests: one binary, because each links all of DataFusion.
 
+mod append;
 mod architecture;
 mod at_once;
 mod azurite;

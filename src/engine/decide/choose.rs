@@ -6,6 +6,7 @@ use super::evaluator::Evaluator;
 use super::given::given;
 use super::replay::replayed;
 use super::search::searched;
+use super::stay::stayed;
 use crate::engine::observe::Observer;
 use crate::error::Result;
 use crate::job::{Choice, Job};
@@ -21,7 +22,10 @@ pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<d
         let decision = match &job.choice {
             Choice::Node(levels) => given(&job, &evaluator, levels),
             Choice::Replay(replay) => replayed(&job, &evaluator, replay, &observer),
-            Choice::Search { call, search } => searched(&job, &evaluator, (call, search.as_ref()), &observer),
+            Choice::Search { call, search } => match stayed(&job, &evaluator)? {
+                Some(decision) => Ok(decision),
+                None => searched(&job, &evaluator, (call, search.as_ref()), &observer),
+            },
             Choice::Partition(_) => divided(&job, &evaluator, &observer),
         }?;
         // The rewriting scan needs the memory that the search worked with.

@@ -12,10 +12,14 @@ mod front;
 mod given;
 mod groups;
 mod infeasible;
+mod join;
 mod loss;
 mod profile;
 mod replay;
 mod search;
+mod standing;
+mod stay;
+mod values;
 
 pub(in crate::engine) use advice::advice;
 pub use choose::decide;
@@ -24,6 +28,7 @@ pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};
 pub use front::{Objective, Optimized, Reached, front};
+pub(in crate::engine) use join::join;
 pub use loss::column_loss;
 
 #[cfg(test)]

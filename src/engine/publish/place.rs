@@ -1,24 +1,36 @@
 //! Moving a release to its target: the manifest and the report are written first, then everything is published at
 //! once.
 
+use super::grown::grown;
 use super::manifest::manifest;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::recount::Recounted;
-use crate::engine::release::Release;
+use crate::engine::recount::{Recounted, Union};
+use crate::engine::release::{Growth, Release};
 use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
-use crate::job::{Job, Target};
+use crate::job::{Existing, Job, Target};
 use crate::pool::blocking;
 use crate::source::forget_files;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What a run to a target ended with.
+#[derive(Debug)]
+pub enum Placed {
+    /// A release is in its place.
+    Published(Box<Published>),
+    /// The target exists and the statement keeps it.
+    Kept,
+    /// No row could be added to the release that stands (APPEND): it is as it was, and so many rows wait.
+    Waiting(u64),
+}
 
 /// A published release, with the manifest beside it.
 #[derive(Debug)]
@@ -62,7 +74,7 @@ pub(in crate::engine) async fn publish(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
     written: &Written,
-    recounted: &Recounted,
+    (recounted, union): (&Recounted, Option<&Union>),
     (stage, inputs): (Staging, Inputs),
     observer: &Arc<dyn Observer>,
 ) -> Result<Published> {
@@ -71,7 +83,7 @@ pub(in crate::engine) async fn publish(
         (job, target),
         (decision, findings),
         written,
-        recounted,
+        (recounted, union),
         (&stage, inputs),
         observer,
     )
@@ -97,15 +109,29 @@ async fn complete(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
     written: &Written,
-    recounted: &Recounted,
+    (recounted, union): (&Recounted, Option<&Union>),
     (stage, inputs): (&Staging, Inputs),
     observer: &Arc<dyn Observer>,
 ) -> Result<((Published, String), Option<StagedReport>)> {
-    let release = Release::new(job, (decision, findings), written, recounted)?;
+    let mut release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
     let outputs = stage.outputs(&written.files).await?;
     let run = stage.run().and_then(|run| run.id()).map(String::from);
     let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
+    let manifest = match union {
+        Some(union) if union.standing.has_batch_of(&manifest) => {
+            return Err(Error::new(
+                ErrorKind::TargetExists,
+                format!(
+                    "the same statement has added the rows of the same files to {} before; nothing was added",
+                    target.path.display()
+                ),
+            ));
+        }
+        Some(union) => grown(manifest, union),
+        None => manifest,
+    };
+    release.growth = (target.existing == Existing::Append).then(|| Growth::of(&manifest));
     let text = stage.write_manifest(&manifest).await?;
     let staged = Staged {
         target,

@@ -44,6 +44,7 @@ impl Release {
             advice: findings.advice,
             budget: findings.budget,
             replay: decision.replay.clone(),
+            growth: None,
         })
     }
 
@@ -72,6 +73,7 @@ impl Release {
             advice: findings.advice,
             budget: findings.budget,
             replay: decision.replay.clone(),
+            growth: None,
         }
     }
 }

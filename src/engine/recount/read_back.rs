@@ -1,5 +1,6 @@
 //! Reading the staged files back like any other reader.
 
+use crate::engine::standing::parquet;
 use crate::engine::write::{Staging, WrittenFile};
 use crate::error::Result;
 use crate::folder::with_nulls;
@@ -7,7 +8,7 @@ use crate::job::{Format, Target};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::cast;
-use datafusion::prelude::{CsvReadOptions, Expr, ParquetReadOptions, SessionContext};
+use datafusion::prelude::{CsvReadOptions, Expr, SessionContext};
 
 /// Registers the staged files as a table. Parquet values get the type of the `written` rows again if the files cannot
 /// store that type, as Parquet cannot store seconds. CSV values are text.
@@ -20,13 +21,8 @@ pub(super) async fn read_back(
 ) -> Result<()> {
     let paths = staging.places(files, target.partitioned_by.is_empty()).await?;
     let folders = &target.partitioned_by;
-    let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();
     let rows = match target.format {
-        Format::Parquet => {
-            let options = ParquetReadOptions::default().table_partition_cols(partitions);
-            let rows = with_nulls(session.read_parquet(paths, options).await?, folders)?;
-            as_written(rows, written)?
-        }
+        Format::Parquet => as_written(parquet(session, paths, target).await?, written)?,
         Format::Csv => {
             let header = names(&staging.beginning(files).await?)?;
             let fields: Vec<Field> = header
@@ -34,6 +30,7 @@ pub(super) async fn read_back(
                 .map(|name| Field::new(name, DataType::Utf8, true))
                 .collect();
             let schema = Schema::new(fields);
+            let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();
             let options = CsvReadOptions::new().schema(&schema).table_partition_cols(partitions);
             with_nulls(session.read_csv(paths, options).await?, folders)?
         }
@@ -44,7 +41,7 @@ pub(super) async fn read_back(
 
 /// Returns the rows with every column cast to the type that it was written from. Text is not cast, whatever its
 /// encoding.
-fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
+pub(super) fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     let columns = rows.schema().iter().map(|(table, field)| {
         let column = Expr::from((table, field));
         match written.field_with_name(field.name()).map(|f| f.data_type()) {

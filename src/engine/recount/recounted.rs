@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// The table name of the source's rows in the recounting session.
 pub(in crate::engine) const WHOLE: &str = "whole";
 /// The table name of the rows of the written files.
-const RELEASED: &str = "released";
+pub(super) const RELEASED: &str = "released";
 /// The table name of the rewritten rows, with the columns that are only recounted.
 const REWRITTEN: &str = "rewritten";
 

@@ -55,8 +55,11 @@ struct Files<'a> {
     alike: Option<Seen>,
     open: Option<(String, u64, Box<dyn Sink>)>,
     limit: Limit,
-    /// How many files were begun before the open one. Numbers count all files, so that names are unique and in row order.
+    /// How many files were begun before the open one, those of the release that is added to included. Numbers count all files,
+    /// so that names are unique and in row order.
     begun: usize,
+    /// How many files the release has that is added to.
+    standing: usize,
     /// Finished files, oldest first.
     put: VecDeque<Put>,
     done: Vec<WrittenFile>,
@@ -90,6 +93,7 @@ impl<'a> Files<'a> {
             .map(|f| Field::new(f.name(), stored(f.data_type(), target.format), f.is_nullable()))
             .collect();
         let schema = Arc::new(Schema::new(fields));
+        let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
             Format::Parquet => None,
             Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
@@ -104,7 +108,8 @@ impl<'a> Files<'a> {
             partition_columns,
             alike,
             open: None,
-            begun: 0,
+            begun: standing,
+            standing,
             put: VecDeque::new(),
             done: vec![],
         })
@@ -212,7 +217,7 @@ impl<'a> Files<'a> {
     }
 
     async fn finish(mut self) -> Result<Vec<WrittenFile>> {
-        if self.open.is_none() && self.begun == 0 {
+        if self.open.is_none() && self.begun == self.standing {
             // A release without rows still has its columns, including those that are folders.
             let mut path = String::new();
             for name in &self.target.partitioned_by {

@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
-use crate::lake::Run;
+use crate::lake::{Run, folder_of_run};
+use crate::location::folder_url;
 use crate::pool::blocking;
 use std::fs::File;
 use std::io::Read;
@@ -67,13 +68,42 @@ impl Staging {
     /// `one_by_one` is false if folders between are columns.
     pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
         match self {
-            Self::Folder(stage) => Ok(vec![url(stage.folder())]),
+            Self::Folder(stage) => Ok(vec![folder_url(stage.folder())]),
             Self::Store(run) => {
                 run.outbox().confirm(&self.outputs(files).await?).await?;
                 Ok(match one_by_one {
                     true => files.iter().map(|file| run.url(&file.path)).collect(),
                     false => vec![run.folder()],
                 })
+            }
+        }
+    }
+
+    /// Puts the files of the release that `target` grows beside the written ones, and returns what a reader of all of them
+    /// is given, as [`Self::places`] does. Fails with `ErrorKind::Data` if they are others than its manifest says.
+    pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
+        let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
+        let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
+        match self {
+            Self::Folder(stage) => {
+                let (stage, names) = (stage.taking_over(), own);
+                blocking("taking over the files that stand", move || stage.take_over(&names)).await?;
+                self.places(files, one_by_one).await
+            }
+            Self::Store(run) => {
+                run.outbox().confirm(&own).await?;
+                let mut places = self.places(files, one_by_one).await?;
+                let names = own.iter().map(|file| file.name.as_str());
+                let others = names.map(|name| match one_by_one {
+                    true => run.url(name),
+                    false => run.url(&folder_of_run(name)),
+                });
+                for other in others {
+                    if !places.contains(&other) {
+                        places.push(other);
+                    }
+                }
+                Ok(places)
             }
         }
     }
@@ -123,8 +153,15 @@ impl Staging {
         const PUBLISHING: &str = "putting the release in its place";
         match self {
             Self::Folder(stage) => {
-                let overwrite = target.existing == Existing::Overwrite;
-                blocking(PUBLISHING, move || stage.publish(overwrite).and_then(|()| then())).await
+                let (overwrite, standing) = (target.existing == Existing::Overwrite, target.grows.clone());
+                let publish = move || {
+                    match standing {
+                        Some(standing) => stage.publish_after(&standing),
+                        None => stage.publish(overwrite),
+                    }?;
+                    then()
+                };
+                blocking(PUBLISHING, publish).await
             }
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
@@ -144,16 +181,4 @@ impl Staging {
         }
         Ok(text)
     }
-}
-
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
-/// path.
-fn url(folder: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-    let bytes = folder.as_os_str().as_encoded_bytes().iter();
-    let spelled = bytes.map(|byte| match plain(*byte) {
-        true => char::from(*byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    format!("file://{}/", spelled.collect::<String>())
 }

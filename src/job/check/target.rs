@@ -1,7 +1,8 @@
 //! Refusals of target folders.
 
-use crate::error::{Error, Result};
-use crate::folder;
+use super::append;
+use crate::error::{self, Error, Result};
+use crate::folder::{self, MANIFEST};
 use crate::job::{Existing, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
 use std::fs::symlink_metadata;
@@ -32,6 +33,9 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
              another column"
         )));
     }
+    if target.existing == Existing::Append {
+        append::check(job, target)?;
+    }
     if let Some(stored) = &target.stored {
         return check_stored(job, target, stored);
     }
@@ -55,6 +59,13 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
         (Existing::Skip, Ok(_)) if path.is_dir() => Ok(()),
         (Existing::Fail, Ok(_)) if path.is_dir() => Err(target_exists(path)),
+        (Existing::Append, Ok(_)) if path.is_dir() && target.grows.is_none() => Err(Error::new(
+            error::ErrorKind::TargetExists,
+            format!(
+                "{} exists and has no {MANIFEST}, so it is no release that rows can be added to; choose another target",
+                path.display()
+            ),
+        )),
         // For a target that is not a folder, the error says what it is, whatever was requested.
         (_, Ok(_)) => folder::check_replaceable(path),
     }
@@ -75,6 +86,11 @@ fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
         (_, None) => Ok(()),
         (Existing::Fail, Some(_)) => Err(target_exists(&target.path)),
         (Existing::Skip, Some(_)) => Ok(()),
+        (Existing::Append, Some(standing)) if is_plain(standing) => Err(Error::usage(format!(
+            "{own} has a release with layout 'plain', whose readers list the folder and would see the files of a run before it \
+             is whole; release to another prefix, with layout 'runs'"
+        ))),
+        (Existing::Append, Some(_)) => Ok(()),
         (Existing::Overwrite, Some(standing)) if stored.layout == Layout::Plain || is_plain(standing) => {
             Err(Error::usage(format!(
                 "{own} has a release, and with layout 'plain' none can be replaced by another at once: readers that list \

@@ -1,5 +1,6 @@
 //! Binds a statement to a job: looks up names and checks arguments.
 
+use super::append;
 use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
@@ -137,6 +138,7 @@ impl AnonContext {
                 q.levels = Some((*level, *level));
             }
         }
+        append::rise(&mut job)?;
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;

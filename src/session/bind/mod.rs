@@ -1,5 +1,6 @@
 //! Binds a parsed statement to a job: looks up names and checks arguments.
 
+mod append;
 mod choice;
 mod constraints;
 mod goal;

@@ -2,12 +2,14 @@
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Existing, Format, Stored, Target};
 use crate::lake::{Layout, Prefix};
 use crate::location::{expanded, is_url};
+use crate::pool::blocking;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use datafusion::execution::SessionState;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The options of TO in ANONYMIZE.
@@ -88,6 +90,15 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             "option footer is for Parquet; CSV has no footer, leave it out",
         ));
     }
+    if footer && target.exists == ExistsClause::Append {
+        return Err(Error::usage(
+            "option footer is for a release of one statement, and APPEND adds the files of another; leave it out",
+        ));
+    }
+    let grows = match target.exists {
+        ExistsClause::Append => standing(&path, stored.as_ref()).await?,
+        _ => None,
+    };
     let file_size = options.given("file_size", Arguments::bytes)?;
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     Ok(Target {
@@ -104,10 +115,33 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             ExistsClause::Error => Existing::Fail,
             ExistsClause::Overwrite => Existing::Overwrite,
             ExistsClause::Skip => Existing::Skip,
+            ExistsClause::Append => Existing::Append,
         },
+        grows,
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
     })
+}
+
+/// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data` if it was changed by hand:
+/// what it says of its rows is not known then.
+async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
+    let found = match stored {
+        Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
+        None => {
+            let path = path.to_path_buf();
+            blocking("reading a manifest", move || Manifest::read_sealed(&path)).await?
+        }
+    };
+    match found {
+        Some((_, false)) => Err(Error::data(format!(
+            "{}: the {MANIFEST} was changed since it was written, and no rows are added to what it says; release anew, with \
+             OVERWRITE",
+            path.display()
+        ))),
+        Some((manifest, true)) => Ok(Some(Arc::new(manifest))),
+        None => Ok(None),
+    }
 }
 
 /// Opens a prefix of an object store, and reads the release that stands there.

@@ -24,6 +24,8 @@ use std::sync::Arc;
 /// The files that a path names, which are all of one format.
 pub(super) struct Listing {
     pub(super) url: ListingTableUrl,
+    /// The folders of a release beside the first.
+    pub(super) others: Vec<ListingTableUrl>,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that have any content, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
@@ -91,6 +93,7 @@ impl Listing {
         options.check(format)?;
         Ok(Self {
             url,
+            others: vec![],
             store,
             files,
             suffix,
@@ -99,6 +102,33 @@ impl Listing {
             is_pattern,
             head,
         })
+    }
+
+    /// Lists the files of all folders of a release, which are all of one format.
+    pub(super) async fn of_folders(state: &SessionState, folders: &[String], options: &PathOptions) -> Result<Self> {
+        let (first, others) = folders
+            .split_first()
+            .ok_or_else(|| Error::data("the manifest of the release names no file"))?;
+        let mut all = Self::of(state, first, options).await?;
+        for other in others {
+            let other = Self::of(state, other, options).await?;
+            all.others.push(other.url);
+            all.files.extend(other.files);
+        }
+        Ok(all)
+    }
+
+    /// Returns the folder that a file is listed in.
+    fn root(&self, file: &ObjectMeta) -> &ListingTableUrl {
+        let mut others = self.others.iter();
+        let other = others.find(|url| url.strip_prefix(&file.location).is_some());
+        other.unwrap_or(&self.url)
+    }
+
+    /// Returns the parts of the path of a file inside the folder that it is listed in.
+    fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
+        let inside = self.root(file).strip_prefix(&file.location);
+        inside.into_iter().flatten().collect()
     }
 
     /// Returns what is known of CSV files before they are sniffed.
@@ -147,7 +177,7 @@ impl Listing {
         if self.is_pattern {
             return vec![];
         }
-        let mut inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
+        let mut inside: Vec<&str> = self.inside(file);
         inside.pop();
         let named = inside.into_iter().map_while(|folder| folder.split_once('='));
         named.map(|(column, _)| column.to_string()).collect()
@@ -162,7 +192,7 @@ impl Listing {
         let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
         for file in &self.files {
             // As the table over the files spells them, which decodes %2F.
-            let found = parse_partitions_for_path(&self.url, &file.location, names.iter().map(String::as_str));
+            let found = parse_partitions_for_path(self.root(file), &file.location, names.iter().map(String::as_str));
             let found = found.unwrap_or_default().into_iter();
             for (column, value) in columns.iter_mut().zip(found).filter(|(_, value)| value != NULL_FOLDER) {
                 column.values.insert(value.into_owned());

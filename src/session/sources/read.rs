@@ -11,7 +11,6 @@ use super::table::{schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{check_arrow_files, has_header};
@@ -76,8 +75,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         false => None,
     };
     // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
-    let place = release.as_ref().map_or(local.clone(), Release::folder);
-    let listing = Listing::of(&state, &place, &asked).await?;
+    let listing = match &release {
+        Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
+        None => Listing::of(&state, &local, &asked).await?,
+    };
     let is_release = release.is_some() || of_release.is_some();
     let folders = match of_release {
         Some(names) => listing.valued(names),

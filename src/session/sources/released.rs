@@ -38,8 +38,9 @@ impl AnonContext {
                     let Some(release) = release_at(&self.session.state(), &path).await? else {
                         return Ok(None);
                     };
-                    let folder = release.folder();
-                    if source.pins.objects().any(|(name, _)| !name.starts_with(&folder)) {
+                    let folders = release.folders();
+                    let is_in = |name: &str| folders.iter().any(|folder| name.starts_with(folder));
+                    if source.pins.objects().any(|(name, _)| !is_in(name)) {
                         return Err(Error::data(format!(
                             "the release under {} was replaced while it was opened; run the statement again",
                             release.url()

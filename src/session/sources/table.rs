@@ -24,7 +24,8 @@ pub(super) fn table(
     let options = ListingOptions::new(format)
         .with_file_extension(&listing.suffix)
         .with_table_partition_cols(partitions);
-    let config = ListingTableConfig::new(listing.url.clone())
+    let urls = std::iter::once(&listing.url).chain(&listing.others).cloned();
+    let config = ListingTableConfig::new_with_multi_paths(urls.collect())
         .with_listing_options(options)
         .with_schema(schema);
     let caches = &session.runtime_env().cache_manager;

@@ -98,12 +98,19 @@ impl Plain {
             return Ok(located);
         };
         let (mut table, mut is_another) = (table.clone(), located.is_some());
-        for location in table.locations.iter_mut().filter(|location| is_url(location)) {
-            if let Some(release) = release_at(&context.session.state(), location).await? {
-                *location = release.folder();
-                is_another = true;
+        let mut locations = vec![];
+        for location in std::mem::take(&mut table.locations) {
+            let release = match is_url(&location) {
+                true => release_at(&context.session.state(), &location).await?,
+                false => None,
+            };
+            is_another |= release.is_some();
+            match release {
+                Some(release) => locations.extend(release.folders()),
+                None => locations.push(location),
             }
         }
+        table.locations = locations;
         Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
     }
 

@@ -147,7 +147,12 @@ fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
 
 fn target() -> impl Strategy<Value = TargetClause> {
     let format = of(prop::sample::select(vec![FormatClause::Parquet, FormatClause::Csv]));
-    let exists = prop::sample::select(vec![ExistsClause::Error, ExistsClause::Overwrite, ExistsClause::Skip]);
+    let exists = prop::sample::select(vec![
+        ExistsClause::Error,
+        ExistsClause::Overwrite,
+        ExistsClause::Skip,
+        ExistsClause::Append,
+    ]);
     (text(), format, vec(name(), 0..3), exists, options()).prop_map(
         |(path, format, partitioned_by, exists, options)| TargetClause {
             path,

@@ -77,7 +77,7 @@ macro_rules! clauses {
 
 clauses! {
     TO: "TO",
-        "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (key value, ...)]",
+        "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
         "writes the release to a folder; without TO, the statement answers the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",
@@ -196,6 +196,7 @@ const OF_TARGET: &[(&str, &str)] = &[
     ("STORED", "TO 'target' STORED AS CSV"),
     ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),
     ("OVERWRITE", "TO 'target' OVERWRITE"),
+    ("APPEND", "TO 'target' APPEND"),
     ("IF", "TO 'target' IF NOT EXISTS"),
     ("OPTIONS", "TO 'target' OPTIONS (key value)"),
 ];
