@@ -11,6 +11,7 @@ use super::table::{schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
+use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{check_arrow_files, has_header};
