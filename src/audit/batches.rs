@@ -39,8 +39,13 @@ pub(super) async fn check(
             ..released.clone()
         };
         let checks = batch.check(session, promises).await?;
-        broken.iter_mut().zip(checks).for_each(|(n, check)| *n += u64::from(!check.ok));
+        broken
+            .iter_mut()
+            .zip(checks)
+            .for_each(|(n, check)| *n += u64::from(!check.ok));
     }
-    let names = promises.iter().map(|p| format!("batches that alone do not hold {}", p.name));
+    let names = promises
+        .iter()
+        .map(|p| format!("batches that alone do not hold {}", p.name));
     Ok(names.zip(broken).map(|(name, n)| none_of(name, n)).collect())
 }

@@ -81,7 +81,10 @@ impl Evidence {
                 let folder = folder.clone();
                 let look = move || {
                     let failed = |e| Error::io(format!("cannot read {}", folder.display()), e);
-                    Ok((files::names(&folder)?, folder_url(&folder.canonicalize().map_err(failed)?)))
+                    Ok((
+                        files::names(&folder)?,
+                        folder_url(&folder.canonicalize().map_err(failed)?),
+                    ))
                 };
                 blocking("looking at the files", look).await?
             }
@@ -267,7 +270,10 @@ impl Evidence {
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
         if is_against && !self.manifest.batches.is_empty() {
-            unchecked.push("rows and order of the source (the release grew, and each batch was read from a source of its own)".into());
+            unchecked.push(
+                "rows and order of the source (the release grew, and each batch was read from a source of its own)"
+                    .into(),
+            );
         }
         let items = self.manifest.columns_of(Role::ItemSet).into_iter();
         unchecked.extend(

@@ -163,9 +163,10 @@ fn is_plain_parquet(mut file: File, created_by: &[String]) -> Option<bool> {
     let data: u64 = columns.map(|c| c.compressed_size().unsigned_abs()).sum();
     let about = metadata.file_metadata();
     let no_metadata = about.key_value_metadata().is_none_or(Vec::is_empty);
-    let is_ours = about.created_by().is_some_and(|name| created_by.iter().any(|own| own == name));
-    let own_names =
-        is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
+    let is_ours = about
+        .created_by()
+        .is_some_and(|name| created_by.iter().any(|own| own == name));
+    let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
     Some(no_metadata && own_names && bytes == 4 + data + footer + 8)
 }

@@ -206,7 +206,9 @@ impl<'a> Rule<'a> {
             return Ok(());
         }
         let predicate = self.predicate(released.iter().map(|class| &self.batch[*class]))?;
-        let failing = released.iter().filter(|class| !holds(predicate.as_ref(), &self.batch[**class]));
+        let failing = released
+            .iter()
+            .filter(|class| !holds(predicate.as_ref(), &self.batch[**class]));
         fails.extend(failing);
         Ok(())
     }

@@ -65,7 +65,10 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
         let batch = batch.map_err(Error::from_data)?;
         let (labels, of_attribute) = batch.columns()[..names.len()].split_at(names.len() - 1);
         let labels = labels.iter().map(|column| {
-            let texts = cast(&one_zero(&cast(column, plain_type(column.data_type()))?)?, &DataType::Utf8)?;
+            let texts = cast(
+                &one_zero(&cast(column, plain_type(column.data_type()))?)?,
+                &DataType::Utf8,
+            )?;
             Ok(texts.as_string::<i32>().clone())
         });
         let labels = labels.collect::<Result<Vec<StringArray>>>()?;
@@ -79,7 +82,9 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
                 new.push(row as u32);
                 next
             });
-            let labels = labels.iter().map(|column| column.is_valid(row).then(|| column.value(row).to_string()));
+            let labels = labels
+                .iter()
+                .map(|column| column.is_valid(row).then(|| column.value(row).to_string()));
             let class = classes.entry(labels.collect()).or_default();
             class.push((code, counts.value(row).unsigned_abs()));
         }

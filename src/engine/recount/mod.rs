@@ -21,8 +21,8 @@ pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
-pub(in crate::engine) use union::{Union, recount_union, type_name};
 pub(crate) use sql::{answer_rightly, count, type_of, with_one_zero};
+pub(in crate::engine) use union::{Union, recount_union, type_name};
 
 #[cfg(test)]
 mod tests;

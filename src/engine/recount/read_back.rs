@@ -1,7 +1,7 @@
 //! Reading the staged files back like any other reader.
 
-use crate::engine::write::{Staging, WrittenFile};
 use crate::engine::standing::parquet;
+use crate::engine::write::{Staging, WrittenFile};
 use crate::error::Result;
 use crate::folder::with_nulls;
 use crate::job::{Format, Target};
@@ -22,9 +22,7 @@ pub(super) async fn read_back(
     let paths = staging.places(files, target.partitioned_by.is_empty()).await?;
     let folders = &target.partitioned_by;
     let rows = match target.format {
-        Format::Parquet => {
-            as_written(parquet(session, paths, target).await?, written)?
-        }
+        Format::Parquet => as_written(parquet(session, paths, target).await?, written)?,
         Format::Csv => {
             let header = names(&staging.beginning(files).await?)?;
             let fields: Vec<Field> = header

@@ -115,7 +115,10 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
             target.partitioned_by.join(", ")
         )));
     }
-    let sensitive = job.sensitive.iter().filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?)));
+    let sensitive = job
+        .sensitive
+        .iter()
+        .filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?)));
     let generalized = job.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
     for (column, hierarchy) in generalized.chain(sensitive) {
         standing.require_hierarchy(column, hierarchy)?;
@@ -175,7 +178,10 @@ fn role(job: &Job, column: &str) -> Role {
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     for (i, q) in job.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {
-            return Err(Error::data(format!("the manifest of the release has no level of {}", q.column)));
+            return Err(Error::data(format!(
+                "the manifest of the release has no level of {}",
+                q.column
+            )));
         };
         let Choice::Node(levels) = &job.choice else {
             continue;

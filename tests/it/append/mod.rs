@@ -92,9 +92,11 @@ fn rows_of(folder: &Path, file: &FileSummary) -> Vec<Row> {
     let mut rows = vec![];
     for batch in reader {
         let batch = batch.unwrap();
-        let columns = ["age", "zip", "illness", "pay"].map(|c| cast(batch.column_by_name(c).unwrap(), &DataType::Utf8).unwrap());
+        let columns =
+            ["age", "zip", "illness", "pay"].map(|c| cast(batch.column_by_name(c).unwrap(), &DataType::Utf8).unwrap());
         for row in 0..batch.num_rows() {
-            let cell = |c: &arrow::array::ArrayRef| c.is_valid(row).then(|| c.as_string::<i32>().value(row).to_string());
+            let cell =
+                |c: &arrow::array::ArrayRef| c.is_valid(row).then(|| c.as_string::<i32>().value(row).to_string());
             rows.push(columns.iter().map(cell).collect());
         }
     }
@@ -112,7 +114,13 @@ pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     let mut files = manifest.output.iter();
     let batches: Vec<Vec<Row>> = sizes
         .iter()
-        .map(|n| files.by_ref().take(*n as usize).flat_map(|f| rows_of(folder, f)).collect())
+        .map(|n| {
+            files
+                .by_ref()
+                .take(*n as usize)
+                .flat_map(|f| rows_of(folder, f))
+                .collect()
+        })
         .collect();
     let mut there: Vec<String> = std::fs::read_dir(folder)
         .unwrap()

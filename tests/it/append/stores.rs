@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
-const REQUEST: &str = "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(2) SUPPRESSING AT MOST 50 PERCENT";
+const REQUEST: &str =
+    "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(2) SUPPRESSING AT MOST 50 PERCENT";
 
 async fn session(store: &Arc<InMemory>) -> AnonContext {
     let context = context(2);
@@ -33,7 +34,14 @@ async fn manifest(store: &InMemory, prefix: &str) -> Manifest {
 }
 
 fn holds(batches: &[RecordBatch]) -> bool {
-    let ok = |batch: &RecordBatch| batch.column_by_name("ok").unwrap().as_boolean().iter().all(|ok| ok != Some(false));
+    let ok = |batch: &RecordBatch| {
+        batch
+            .column_by_name("ok")
+            .unwrap()
+            .as_boolean()
+            .iter()
+            .all(|ok| ok != Some(false))
+    };
     !batches.is_empty() && batches.iter().all(ok)
 }
 
@@ -51,9 +59,16 @@ async fn a_release_has_the_files_of_several_runs() {
                 let column = batch.column_by_name(column).unwrap();
                 column.as_primitive::<arrow::datatypes::UInt64Type>().value(0)
             };
-            assert_eq!((of("waiting"), of("rows_of_all"), of("k_of_all"), of("batches")), (1, 5 * night, 2 * night, night));
+            assert_eq!(
+                (of("waiting"), of("rows_of_all"), of("k_of_all"), of("batches")),
+                (1, 5 * night, 2 * night, night)
+            );
             let released = manifest(&store, name).await;
-            let runs: BTreeSet<&str> = released.output.iter().map(|f| f.name.split('/').next().unwrap()).collect();
+            let runs: BTreeSet<&str> = released
+                .output
+                .iter()
+                .map(|f| f.name.split('/').next().unwrap())
+                .collect();
             assert_eq!(runs.len() as u64, night);
             let verify = format!("VERIFY '{url}' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2)");
             assert!(holds(&collect(&context, &verify).await));
@@ -64,17 +79,26 @@ async fn a_release_has_the_files_of_several_runs() {
             collect(&context, &format!("VACUUM '{url}' RETAIN '0s'")).await;
         }
     }
+    let e = context
+        .sql(&format!(
+            "ANONYMIZE p TO 's3://lake/plain' APPEND OPTIONS (layout 'plain') {REQUEST}"
+        ))
+        .await
+        .unwrap_err();
+    assert!(
+        e.kind() == ErrorKind::Usage && e.to_string().contains("layout 'runs'"),
+        "{e}"
+    );
     let table = "CREATE EXTERNAL TABLE e STORED AS PARQUET LOCATION 's3://lake/flat/'; SELECT count(*) FROM e";
     assert_eq!(number(&collect(&context, table).await), 15.0);
     // OVERWRITE replaces all runs, and VACUUM then deletes them.
-    collect(&context, &format!("ANONYMIZE p TO 's3://lake/flat' OVERWRITE {REQUEST}")).await;
+    collect(
+        &context,
+        &format!("ANONYMIZE p TO 's3://lake/flat' OVERWRITE {REQUEST}"),
+    )
+    .await;
     collect(&context, "VACUUM 's3://lake/flat' RETAIN '0s'").await;
     assert_eq!(manifest(&store, "flat").await.rows_out, 5);
-    let e = context
-        .sql(&format!("ANONYMIZE p TO 's3://lake/plain' APPEND OPTIONS (layout 'plain') {REQUEST}"))
-        .await
-        .unwrap_err();
-    assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("layout 'runs'"), "{e}");
 }
 
 /// Of several runs at once each adds its batch, or ends with exit code 5.

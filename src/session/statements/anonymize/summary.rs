@@ -47,7 +47,10 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
     ));
     if let Some(growth) = release.and_then(|r| r.growth.as_ref()) {
         let waiting = release.and_then(|r| r.rows_suppressed);
-        columns.extend(of_growth(waiting, [Some(growth.rows), growth.reached_k, Some(growth.batches)]));
+        columns.extend(of_growth(
+            waiting,
+            [Some(growth.rows), growth.reached_k, Some(growth.batches)],
+        ));
     }
     // These columns exist only if the release has something to report in them.
     if release.is_some_and(|r| !r.tried.is_empty()) {
