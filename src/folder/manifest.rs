@@ -192,6 +192,50 @@ impl Manifest {
         )))
     }
 
+    /// Returns the only batch of a release that did not grow yet, or the last one as if it were alone.
+    pub(crate) fn as_batch(&self) -> Batch {
+        Batch {
+            version: self.version.clone(),
+            statement_sha256: self.statement_sha256.clone(),
+            run: self.run.clone(),
+            after: None,
+            source_sha256: self.source_sha256(),
+            node: self.node.clone(),
+            rows_in: self.rows_in.unwrap_or(self.rows_out),
+            rows_out: self.rows_out,
+            rows_waiting: self.rows_suppressed.unwrap_or(0),
+            classes: self.classes,
+            reached_k: self.reached_k,
+            reached_k_of_all: self.reached_k,
+            checks: self.checks.clone(),
+            files: self.output.len() as u64,
+        }
+    }
+
+    /// Returns the checksum of the statement with the files that it read; `None` if it read none.
+    fn source_sha256(&self) -> Option<String> {
+        let files = self.input.iter().map(|f| {
+            let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
+            format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
+        });
+        let files: Vec<String> = files.collect();
+        (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
+    }
+
+    /// Returns true if a batch of this release read the same files with the same statement as `other` does.
+    pub(crate) fn has_batch_of(&self, other: &Self) -> bool {
+        let own = other.source_sha256();
+        own.is_some() && self.all_batches().iter().any(|batch| batch.source_sha256 == own)
+    }
+
+    /// Returns the batches of the release, oldest first. A release that did not grow is one batch.
+    pub(crate) fn all_batches(&self) -> Vec<Batch> {
+        match self.batches.is_empty() {
+            true => vec![self.as_batch()],
+            false => self.batches.clone(),
+        }
+    }
+
     /// Returns the least and the greatest level of a quasi-identifier in any batch.
     pub(crate) fn levels_of(&self, column: &str) -> Option<(u8, u8)> {
         let own = *self.node.get(column)?;

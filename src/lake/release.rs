@@ -49,6 +49,25 @@ impl Release {
         runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
     }
 
+    /// Returns what a table of DataFusion is given to read the release: its files, or its folder if folders in it are columns.
+    /// Fails as a usage error if several folders are.
+    pub(crate) fn locations(&self) -> Result<Vec<String>> {
+        if self.manifest().partitioned_by.is_empty() {
+            let files = self.manifest().output.iter();
+            return Ok(files
+                .map(|file| format!("{}{}", self.prefix.url(), file.name))
+                .collect());
+        }
+        match &self.folders()[..] {
+            [folder] => Ok(vec![folder.clone()]),
+            _ => Err(Error::usage(format!(
+                "the release under {} grew and is partitioned, and a table of it has one folder; name it as a path: SELECT ... \
+                 FROM '{0}'",
+                self.prefix.url()
+            ))),
+        }
+    }
+
     /// Returns the folders with the files, relative to the prefix.
     fn runs(&self) -> Vec<String> {
         let mut folders: Vec<String> = vec![];

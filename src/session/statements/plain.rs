@@ -106,7 +106,7 @@ impl Plain {
             };
             is_another |= release.is_some();
             match release {
-                Some(release) => locations.extend(release.folders()),
+                Some(release) => locations.extend(release.locations()?),
                 None => locations.push(location),
             }
         }
