@@ -6,9 +6,9 @@ use anonsql::AnonContext;
 use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::memory::InMemory;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{ObjectStore, ObjectStoreExt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
@@ -130,10 +130,15 @@ async fn folders_that_where_rules_out_are_not_read() {
         let null = "year=__HIVE_DEFAULT_PARTITION__";
         assert_eq!(read("age > 0").await, format!("year=2024 year=2025 {null}"));
         assert_eq!(read("year = 2025").await, "year=2025");
-        assert_eq!(read("year < 2025").await, "year=2024");
+        // A folder for NULL may be read for nothing, and none of its rows is answered (see below).
+        assert!(!read("year < 2025").await.contains("year=2025"));
         assert_eq!(read("year IS NULL").await, null);
         assert_eq!(read("day = DATE '2025-01-01'").await, null);
         for (filter, rows) in [
+            ("year < 2025", "4"),
+            ("NOT (year = 2024)", "2"),
+            ("year <> 2024 OR day IS NULL", "2"),
+            ("year IN (2024, 2026)", "4"),
             ("year = 2024 AND day > DATE '2024-02-01'", "2"),
             ("year >= 2024", "6"),
             ("day IS NULL", "2"),

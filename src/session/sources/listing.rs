@@ -183,6 +183,16 @@ impl Listing {
         named.map(|(column, _)| column.to_string()).collect()
     }
 
+    /// Returns true if a folder stands for NULL.
+    pub(super) fn has_null_folders(&self) -> bool {
+        let is_null = |part: &str| part.split_once('=').is_some_and(|(_, value)| value == NULL_FOLDER);
+        let in_null = |file: &ObjectMeta| {
+            let mut inside = self.url.strip_prefix(&file.location).into_iter().flatten();
+            inside.any(is_null)
+        };
+        self.files.iter().any(in_null)
+    }
+
     /// Returns the columns of these names with the values that the folders of the files have.
     pub(super) fn valued(&self, names: Vec<String>) -> Vec<FolderColumn> {
         let named = |name| FolderColumn {
