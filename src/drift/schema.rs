@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A column of the table that a release was made of.
 ///
 /// ```
-/// let read: anonsql::manifest::SourceColumn = serde_json::from_str(r#"{"name": "age", "data_type": "Int64"}"#)?;
+/// let read: anonsql::manifest::SourceColumn = serde_json::from_str(r#"{"column": "age", "type": "Int64"}"#)?;
 /// assert_eq!(read.data_type, "Int64");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct SourceColumn {
     /// The name of the column.
+    #[serde(rename = "column")]
     pub name: String,
     /// The Arrow type of its values, without dictionaries and views.
+    #[serde(rename = "type")]
     pub data_type: String,
 }
 

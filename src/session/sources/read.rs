@@ -5,7 +5,7 @@ use super::format::Format;
 use super::json::numbers_as_written;
 use super::listing::Listing;
 use super::options::PathOptions;
-use super::partitions::{HiveTypes, partition_columns, typed};
+use super::partitions::{partition_columns, typed};
 use super::released::release_at;
 use super::table::{schema, table};
 use crate::catalogue::Value;
@@ -86,14 +86,6 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         None => listing.folders()?,
     };
     let partitions: Vec<(String, DataType)> = folders.iter().map(|c| (c.name.clone(), DataType::Utf8)).collect();
-    // The labels of a release are texts, also those that look like numbers.
-    let types = match is_release {
-        true => HiveTypes {
-            are_inferred: false,
-            ..asked.hive.clone()
-        },
-        false => asked.hive.clone(),
-    };
     let rows = files(
         session,
         (&listing, partitions),
@@ -102,7 +94,11 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         options.is_empty(),
     )
     .await?;
-    typed(rows, &folders, &types)
+    match is_release && asked.hive.stated.is_empty() {
+        // The labels of a release are texts, also those that look like numbers. Its readers know its name for NULL.
+        true => Ok(rows),
+        false => typed(rows, &folders, &asked.hive),
+    }
 }
 
 /// Reads the files of a listing, in which the columns that are folder names are texts.

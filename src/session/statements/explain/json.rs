@@ -142,11 +142,13 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
         "k": evaluator.smallest_class(&decision.classes, &decision.verdict),
         "value": decision.value,
         "proof": decision.proof(job),
-        "replay": decision.replay,
         "warnings": found.warnings,
         "advice": found.advice,
         "phases": phases,
     });
+    if let Some(replay) = &decision.replay {
+        value["replay"] = json!(replay);
+    }
     let found = match &decision.verdict.partition {
         Some(partition) => json!({
             "groups": partition.len(), "labels": decision.describe(job), "search": decision.search, "tried": decision.tried,
