@@ -21,10 +21,10 @@ fn desk() -> tempfile::TempDir {
 }
 
 fn run(desk: &Path, place: &str, sql: &str) -> Option<i32> {
-    let output = anonsql(desk)
-        .args(["--lineage", place, "-c", sql])
-        .env("OPENLINEAGE_API_KEY", "quixotica-key");
-    output.output().unwrap().status.code()
+    let mut command = anonsql(desk);
+    let command = command.args(["--lineage", place, "-c", sql]);
+    let output = command.env("OPENLINEAGE_API_KEY", "quixotica-key").output();
+    output.unwrap().status.code()
 }
 
 #[test]
