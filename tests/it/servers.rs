@@ -51,10 +51,10 @@ impl Place {
     /// Runs a script with the environment of the server.
     fn run(&self, folder: &Path, sql: &str) -> Output {
         let mut command = anonsql(folder);
-        let output = command
-            .envs(self.environment.clone())
-            .args(["--log", "json", "-c", sql]);
-        let output = output.output().unwrap();
+        let script = folder.join("script.sql");
+        std::fs::write(&script, sql).unwrap();
+        let output = command.envs(self.environment.clone()).args(["--log", "json", "-f"]);
+        let output = output.arg(&script).output().unwrap();
         for text in [&output.stdout, &output.stderr] {
             assert!(!String::from_utf8_lossy(text).contains(self.secret));
         }
@@ -90,7 +90,8 @@ fn quickstart_is_the_same(place: &Place) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::os::unix::fs::symlink(root.join("data"), scratch.path().join("data")).unwrap();
     let script = std::fs::read_to_string(root.join("sql/quickstart.sql")).unwrap();
-    succeeded(&anonsql(scratch.path()).args(["-c", &script]).output().unwrap());
+    let original = root.join("sql/quickstart.sql");
+    succeeded(&anonsql(scratch.path()).arg("-f").arg(&original).output().unwrap());
     let local = Manifest::read(&scratch.path().join("out/census_k5")).unwrap().unwrap();
     let mut there = script.replace("'out/census_k5/'", &format!("'{}/out/census_k5/'", place.url));
     for name in READ {

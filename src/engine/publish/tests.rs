@@ -39,7 +39,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
         (&job, target),
         (&decision, Findings::default()),
         &written,
-        &recounted,
+        (&recounted, None),
         (stage, inputs),
         &silent(),
     )
@@ -70,7 +70,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
         (&job, target),
         (&decision, Findings::default()),
         &written,
-        &recounted,
+        (&recounted, None),
         (stage, inputs),
         &silent(),
     )

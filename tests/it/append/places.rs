@@ -163,7 +163,7 @@ async fn what_does_not_match_is_refused() {
         ("APPEND", "APPEND STORED AS CSV", "STORED AS PARQUET"),
         ("APPEND", "APPEND PARTITIONED BY (zip)", "PARTITIONED BY ()"),
         ("SATISFYING", "ENTITY (pay) SATISFYING", "leave ENTITY out"),
-        ("illness, pay)", "illness RANDOMIZED, pay)", "RANDOMIZED permutes"),
+        ("illness, pay)", "illness, pay RANDOMIZED)", "RANDOMIZED permutes"),
         (
             "50 PERCENT",
             "50 PERCENT SUPPRESSED ROWS STARRED",
