@@ -342,10 +342,10 @@ fn thirty_nights() {
 /// The summary row and the manifest of a night that released have the drift, and say whether the node was applied.
 fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift: &[(String, BTreeMap<String, u64>)]) {
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
-    let row = summary
+    let mut rows = summary
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let row = row.filter(|row| row["outcome"] == "released").last().unwrap();
+    let row = rows.rfind(|row| row["outcome"] == "released").unwrap();
     let text = fs::read_to_string(folder.join("release/_manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();
     if choice == ANEW {

@@ -71,7 +71,10 @@ fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64)
     let (head, body) = request(&mut client)?;
     let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
     let (fails, reaches) = match fault {
-        Fault::Every(every) => (number % every == 0, number % every != 0 || number / every % 2 == 0),
+        Fault::Every(every) => {
+            let fails = number.is_multiple_of(every);
+            (fails, !fails || (number / every).is_multiple_of(2))
+        }
         Fault::After(last) => (number > last, number <= last),
     };
     let mut answer = vec![];

@@ -106,6 +106,9 @@ fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -
     }
 }
 
+/// A class of the union: its sensitive values with their counts, and the classes of the batch that are in it.
+type Joined = (Vec<(u32, u64)>, Vec<usize>);
+
 /// A model that compares classes with the whole table, over the classes of the batch and of the release.
 struct Rule<'a> {
     constraint: &'a Constraint,
@@ -115,7 +118,7 @@ struct Rule<'a> {
     /// The sensitive values of each class of the batch, by their numbers among all values.
     batch: Vec<Vec<(u32, u64)>>,
     /// The classes of the union: what stands of each, and the classes of the batch that are added to it.
-    union: Vec<(Vec<(u32, u64)>, Vec<usize>)>,
+    union: Vec<Joined>,
 }
 
 impl<'a> Rule<'a> {
@@ -157,7 +160,7 @@ impl<'a> Rule<'a> {
             counts.sort_unstable();
             batch.push(counts);
         }
-        let mut union: Vec<(Vec<(u32, u64)>, Vec<usize>)> = vec![];
+        let mut union: Vec<Joined> = vec![];
         let mut places = HashMap::new();
         for (labels, counts) in &standing.classes {
             let counts = counts.iter().map(|(code, n)| (values.second[*code as usize], *n));
@@ -216,7 +219,7 @@ impl<'a> Rule<'a> {
     /// Appends the kept classes of the batch that fail with what stands of them, among all released rows. Returns the number
     /// of classes that fail and have no row of the batch.
     fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
-        let classes: Vec<(Vec<(u32, u64)>, Vec<usize>)> = self
+        let classes: Vec<Joined> = self
             .union
             .iter()
             .map(|(standing, added)| {

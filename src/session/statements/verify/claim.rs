@@ -15,6 +15,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use crate::session::statements::create_hierarchy;
 use crate::sql::clause::SourceClause;
 use crate::sql::variable::Variables;
+use arrow::array::new_empty_array;
 use datafusion::dataframe::DataFrame;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,8 +42,9 @@ impl AnonContext {
         };
         let (evidence, folders) = blocking("reading the manifest", read).await?;
         let hierarchies = self.hierarchies.read().clone();
+        let against = self.rows_of(verify.against.as_ref()).await?;
         let defined = match &evidence {
-            Some(evidence) => self.defined(evidence.manifest()).await?,
+            Some(evidence) => self.defined(evidence.manifest(), against.as_ref()).await?,
             None => BTreeMap::new(),
         };
         let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
@@ -60,15 +62,24 @@ impl AnonContext {
             sensitive: sensitive.collect(),
             entity: verify.entity.clone(),
             constraints,
-            against: self.rows_of(verify.against.as_ref()).await?,
+            against,
             population: self.rows_of(verify.population.as_ref()).await?,
             hierarchies,
             defined,
         })
     }
 
-    /// Makes the hierarchies that a manifest defines, by the columns that were released with them.
-    async fn defined(&self, manifest: &Manifest) -> Result<BTreeMap<String, Arc<Hierarchy>>> {
+    /// Makes the hierarchies that a manifest defines, by the columns that were released with them. One that does not take
+    /// the values that the column of the source has is left out: the release was not made from them.
+    async fn defined(
+        &self,
+        manifest: &Manifest,
+        against: Option<&DataFrame>,
+    ) -> Result<BTreeMap<String, Arc<Hierarchy>>> {
+        let fits = |hierarchy: &Hierarchy, column: &str| {
+            let field = against.and_then(|rows| rows.schema().field_with_unqualified_name(column).ok());
+            field.is_none_or(|field| hierarchy.bind(new_empty_array(field.data_type())).is_ok())
+        };
         let mut made = BTreeMap::new();
         for column in &manifest.columns {
             let Some((name, definition)) = column
@@ -78,7 +89,9 @@ impl AnonContext {
             else {
                 continue;
             };
-            if let Some(hierarchy) = create_hierarchy::defined(self, name, definition).await? {
+            if let Some(hierarchy) = create_hierarchy::defined(self, name, definition).await?
+                && fits(&hierarchy, &column.name)
+            {
                 made.insert(column.name.clone(), Arc::new(hierarchy));
             }
         }
