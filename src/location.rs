@@ -6,6 +6,7 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Cursor, Read};
+use std::path::Path;
 use url::Url;
 
 /// What stands for the user's home folder at the start of a path.
@@ -58,6 +59,18 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         }
     }
     Ok(Cow::Borrowed(path))
+}
+
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
+/// path.
+pub(crate) fn folder_url(folder: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let spelled = bytes.map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file://{}/", spelled.collect::<String>())
 }
 
 /// Returns a file name without the ending of its compression, and the compression.

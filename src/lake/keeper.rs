@@ -48,7 +48,7 @@ pub(crate) async fn cleaned_up(patience: Duration) {
 /// writes any more.
 pub(super) async fn keep(
     shared: Arc<Shared>,
-    lease: Arc<Mutex<Lease>>,
+    lease: Option<Arc<Mutex<Lease>>>,
     mut ended: oneshot::Receiver<Ending>,
     mut busy: mpsc::Receiver<()>,
 ) {
@@ -58,8 +58,10 @@ pub(super) async fn keep(
         tokio::select! {
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
-                // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
-                let _ = lease.lock().await.renew().await;
+                if let Some(lease) = &lease {
+                    // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
+                    let _ = lease.lock().await.renew().await;
+                }
             }
         }
     };
@@ -79,7 +81,7 @@ pub(super) async fn keep(
             Err(e) if !matches!(e, datafusion::object_store::Error::NotFound { .. })
         );
     }
-    if is_clean {
+    if let (true, Some(lease)) = (is_clean, &lease) {
         // The lease says that there may be files, so it goes last.
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }

@@ -45,8 +45,9 @@ pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
 pub(crate) use names::Layout;
+pub(crate) use names::manifest_of;
 pub(crate) use outbox::{OnWay, Outbox};
-pub(crate) use prefix::{Prefix, Standing};
+pub(crate) use prefix::{NAMES_MANIFEST, Prefix, Standing};
 pub(crate) use release::{Release, is_folder_of_run};
 pub(crate) use run::Run;
 

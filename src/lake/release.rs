@@ -1,7 +1,8 @@
 //! A release in an object store as its readers see it: the files that the manifest of its prefix names.
 
-use super::names::{OWN, RUN, SUCCESS, is_run};
+use super::names::{OWN, RUN, SUCCESS, is_run, manifest_of};
 use super::prefix::{Prefix, Standing};
+use crate::delta::{At, Place};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::pool::blocking;
@@ -24,6 +25,14 @@ impl Release {
     pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
         let prefix = Prefix::open(state, url)?;
         let standing = prefix.standing().await?;
+        Ok(standing.map(|standing| Self { prefix, standing }))
+    }
+
+    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if anonsql did not write it,
+    /// or if there is no table.
+    pub(crate) async fn in_table(place: &Place, at: &At) -> Result<Option<Self>> {
+        let prefix = Prefix::at(place);
+        let (standing, _) = prefix.in_table(at).await?;
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 
@@ -77,7 +86,7 @@ impl Release {
 
     /// Returns true if an object with this name relative to the prefix belongs to the release.
     pub(crate) fn has(&self, name: &str) -> bool {
-        let own = self.manifest().run.as_ref().map(|run| format!("{RUN}{run}/{MANIFEST}"));
+        let own = self.manifest().run.as_deref().map(manifest_of);
         let is_output = self.manifest().output.iter().any(|file| file.name == name);
         is_output || [MANIFEST, SUCCESS].contains(&name) || own.as_deref() == Some(name) || is_of_protocol(name)
     }

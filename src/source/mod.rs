@@ -4,6 +4,7 @@ mod arrow_file;
 mod bounds;
 mod columns;
 pub(crate) mod csv;
+mod delta;
 mod digits;
 mod guard;
 pub(crate) mod json;
@@ -13,6 +14,7 @@ mod text;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
+pub(crate) use delta::DeltaRows;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub use pins::Pins;
 pub(crate) use pins::forget_files;

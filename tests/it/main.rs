@@ -10,6 +10,8 @@ mod closeness;
 mod common;
 mod cover;
 mod damaged;
+#[cfg(feature = "delta")]
+mod delta;
 mod depth;
 mod differential_privacy;
 mod examples;
@@ -25,6 +27,8 @@ mod local;
 mod local_adult;
 mod mistakes;
 mod moto;
+#[cfg(not(feature = "delta"))]
+mod no_delta;
 mod nodes;
 mod planted;
 mod recoding;

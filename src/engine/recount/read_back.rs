@@ -22,7 +22,7 @@ pub(super) async fn read_back(
     let folders = &target.partitioned_by;
     let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();
     let rows = match target.format {
-        Format::Parquet => {
+        Format::Parquet | Format::Delta => {
             let options = ParquetReadOptions::default().table_partition_cols(partitions);
             let rows = with_nulls(session.read_parquet(paths, options).await?, folders)?;
             as_written(rows, written)?

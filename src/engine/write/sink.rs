@@ -43,7 +43,7 @@ pub(super) trait Sink: Send {
 pub(super) fn sink(format: Format, file: File, schema: SchemaRef) -> Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);
     Ok(match format {
-        Format::Parquet => Box::new(ParquetSink::new(file, schema)?),
+        Format::Parquet | Format::Delta => Box::new(ParquetSink::new(file, schema)?),
         Format::Csv => Box::new(CsvSink {
             file: Some(file),
             schema,

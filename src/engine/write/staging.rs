@@ -2,11 +2,13 @@
 
 use super::shelf::{Shelf, WrittenFile};
 use super::stage::Stage;
+use crate::delta::Change;
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
 use crate::lake::Run;
+use crate::location::folder_url;
 use crate::pool::blocking;
 use std::fs::File;
 use std::io::Read;
@@ -67,7 +69,7 @@ impl Staging {
     /// `one_by_one` is false if folders between are columns.
     pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
         match self {
-            Self::Folder(stage) => Ok(vec![url(stage.folder())]),
+            Self::Folder(stage) => Ok(vec![folder_url(stage.folder())]),
             Self::Store(run) => {
                 run.outbox().confirm(&self.outputs(files).await?).await?;
                 Ok(match one_by_one {
@@ -113,11 +115,11 @@ impl Staging {
     }
 
     /// Makes what was staged the release of the target, and then does what is left to do. `manifest` is the text of its
-    /// manifest.
+    /// manifest, and `change` what the log of a Delta table is to say of it.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
-        manifest: String,
+        (manifest, change): (String, Option<Change>),
         then: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
         const PUBLISHING: &str = "putting the release in its place";
@@ -128,7 +130,10 @@ impl Staging {
             }
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
-                run.commit(&manifest, standing).await?;
+                match change {
+                    Some(change) => run.commit_to_log(&manifest, standing, change).await?,
+                    None => run.commit(&manifest, standing).await?,
+                }
                 blocking(PUBLISHING, then).await
             }
         }
@@ -144,16 +149,4 @@ impl Staging {
         }
         Ok(text)
     }
-}
-
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
-/// path.
-fn url(folder: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-    let bytes = folder.as_os_str().as_encoded_bytes().iter();
-    let spelled = bytes.map(|byte| match plain(*byte) {
-        true => char::from(*byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    format!("file://{}/", spelled.collect::<String>())
 }

@@ -2,6 +2,7 @@
 
 use super::roles::level;
 use crate::catalogue::Call;
+use crate::delta::At;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Choice, QuasiIdentifier};
@@ -33,7 +34,7 @@ pub(super) async fn choice(
         }
         ChoiceClause::Node(levels) => levels.clone(),
         ChoiceClause::Manifest(path) => {
-            let manifest = context.manifest_at(path).await?;
+            let manifest = context.manifest_at(path, &At::Newest).await?;
             let (path, quasi_identifiers) = (path.clone(), quasi_identifiers.to_vec());
             let levels = move || manifest_levels(&path, manifest, &quasi_identifiers);
             blocking("comparing hierarchies", levels).await?
