@@ -84,8 +84,12 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
 
 /// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`; `None` for the name of another table.
 fn delta(c: &mut Cursor) -> Result<Option<PathClause>> {
+    if c.word_at(0).as_deref() != Some(DELTA) {
+        return Ok(None);
+    }
     let mut after = c.clone();
-    if !(after.take(DELTA) && after.take_token(&Token::Period) && after.looks_at_string()) {
+    after.name("a table")?;
+    if !(after.take_token(&Token::Period) && after.looks_at_string()) {
         return Ok(None);
     }
     let path = after.string("a path")?;
