@@ -62,23 +62,23 @@ impl Standing {
             Version::Table(table) => Some(table),
         }
     }
+}
 
-    /// Fails with `ErrorKind::Data` if the Delta table no longer has exactly the files of the release.
-    fn check_table(&self, table: &Table) -> Result<()> {
-        let mut named: Vec<(&str, u64)> = vec![];
-        named.extend(self.manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
-        named.sort_unstable();
-        let has = table.data_files().iter().map(|(name, bytes)| (name.as_str(), *bytes));
-        if has.eq(named) && !table.deletes_rows() {
-            return Ok(());
-        }
-        Err(Error::data(format!(
-            "version {} of the Delta table {} is not the release that its properties name: another tool changed its rows or \
-             files since. Release again with OVERWRITE into another table",
-            table.version(),
-            table.place().url
-        )))
+/// Fails with `ErrorKind::Data` if a version of a Delta table has not exactly the files that the manifest names.
+fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
+    let mut named: Vec<(&str, u64)> = vec![];
+    named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
+    named.sort_unstable();
+    let has = table.data_files().iter().map(|(name, bytes)| (name.as_str(), *bytes));
+    if has.eq(named) && !table.deletes_rows() {
+        return Ok(());
     }
+    Err(Error::data(format!(
+        "version {} of the Delta table {} is not the release that its properties name: another tool changed its rows or \
+         files since. Release again into another table",
+        table.version(),
+        table.place().url
+    )))
 }
 
 /// The property of a Delta table that names the manifest of its release, relative to the table.
@@ -207,14 +207,16 @@ impl Prefix {
             ))
         })?;
         let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
-        let standing = Standing {
-            manifest,
-            is_sealed,
-            version: Version::Table(Box::new(table.clone())),
-            since: found.meta.last_modified,
-        };
-        standing.check_table(&table)?;
-        Ok((Some(standing), Some(table)))
+        check_files(&manifest, &table)?;
+        Ok((
+            Some(Standing {
+                manifest,
+                is_sealed,
+                version: Version::Table(Box::new(table.clone())),
+                since: found.meta.last_modified,
+            }),
+            Some(table),
+        ))
     }
 
     /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
