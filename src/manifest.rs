@@ -1,8 +1,7 @@
 //! The manifest beside a release: all facts that repeat and check the release, and no data value.
 
-pub use crate::drift::{Drift, DriftKind, OnDrift, ReplaySummary, SourceColumn};
 pub use crate::folder::{
-    Batch, Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
+    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
     RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
 pub use crate::warning::{Warning, WarningKind};

@@ -2,7 +2,6 @@
 //! and the number of the signal. Without a statement the command ends at once.
 
 use crate::error::{Error, Result};
-use crate::lake::cleaned_up;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -12,9 +11,6 @@ use tokio::task::AbortHandle;
 static CODE: AtomicU8 = AtomicU8::new(0);
 /// The statement that runs.
 static RUNNING: Mutex<Option<AbortHandle>> = Mutex::new(None);
-
-/// The time that is left to delete what a cancelled statement wrote to an object store.
-pub const CLEANING: Duration = Duration::from_secs(10);
 
 /// The time that a cancelled statement and the threads that still compute have before the process ends.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -69,7 +65,7 @@ pub fn watch() -> Result<()> {
         let signals: Vec<_> = signals.collect();
         if !signals.is_empty() {
             let (number, ..) = runtime.block_on(futures::future::select_all(signals));
-            end(&runtime, u8::try_from(128 + number).unwrap_or(1));
+            end(u8::try_from(128 + number).unwrap_or(1));
         }
     };
     let thread = std::thread::Builder::new().name("signals".into()).spawn(wait);
@@ -91,13 +87,12 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-fn end(runtime: &tokio::runtime::Runtime, code: u8) {
+fn end(code: u8) {
     CODE.store(code, Ordering::Relaxed);
     let running = RUNNING.lock().clone();
     if let Some(task) = running {
         task.abort();
         std::thread::sleep(PATIENCE);
-        runtime.block_on(cleaned_up(CLEANING));
     }
     std::process::exit(code.into());
 }

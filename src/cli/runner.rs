@@ -1,6 +1,6 @@
 //! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C and signals.
 
-use super::ending::{CLEANING, Running};
+use super::ending::Running;
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
@@ -10,7 +10,6 @@ use super::typing::TypeAhead;
 use super::watch::Watch;
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lake::cleaned_up;
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
@@ -149,7 +148,6 @@ impl Runner {
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
         );
-        let said = outcome.clone();
         let seconds = started.elapsed().as_secs_f64();
         let (mut phases, mut released) = self.watch.summary();
         if let Ok(done) = &done {
@@ -166,9 +164,6 @@ impl Runner {
             ("phases", phases.into()),
         ];
         self.log.event("statement", fields.into_iter().chain(released));
-        if let Some(wrong) = self.supervisor.block_on(self.watch.lineage().finish(&said)) {
-            self.note(&format!("--lineage: events are missing there: {wrong}"));
-        }
         let done = done?;
         self.tell(&done.printed);
         shown.and(done.verified)
@@ -228,8 +223,6 @@ impl Runner {
             }
         });
         self.watch.finish();
-        // What a failed statement wrote to an object store is deleted beside it.
-        self.supervisor.block_on(cleaned_up(CLEANING));
         done
     }
 
@@ -304,7 +297,7 @@ mod tests {
         Runner::new(
             context,
             workers,
-            Arc::new(Watch::new(false, true, log.clone(), Arc::default())),
+            Arc::new(Watch::new(false, true, log.clone())),
             Guard::new(None),
             log,
             printing,

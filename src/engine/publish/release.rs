@@ -43,8 +43,6 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
-            replay: decision.replay.clone(),
-            growth: None,
         })
     }
 
@@ -72,8 +70,6 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
-            replay: decision.replay.clone(),
-            growth: None,
         }
     }
 }

@@ -13,7 +13,6 @@ mod released;
 mod session;
 mod spans;
 mod sql;
-mod union;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
@@ -22,7 +21,6 @@ pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
 pub(crate) use sql::{answer_rightly, count, type_of, with_one_zero};
-pub(in crate::engine) use union::{Union, recount_union, type_name};
 
 #[cfg(test)]
 mod tests;

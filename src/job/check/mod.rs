@@ -1,6 +1,5 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
-mod append;
 mod differential_privacy;
 mod items;
 mod labels;
@@ -13,7 +12,6 @@ mod report;
 mod roles;
 mod target;
 
-pub(crate) use append::rises_from_zero;
 pub(crate) use models::check_population;
 pub(crate) use partition::may_divide;
 pub use purpose::Purpose;
