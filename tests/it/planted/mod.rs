@@ -177,7 +177,7 @@ async fn broken_classes_are_found() {
     ] {
         assert_eq!(scene.failing("plain", model, "").await, set(&[]));
         let found = scene.failing("k-1", model, "").await;
-        assert_eq!(found, set(&[required, SMALLEST]));
+        assert_eq!(found, set(&[required, SMALLEST, DM]));
     }
 
     // 15. The share of classes among rows: half of every class is gone, none is below k.
