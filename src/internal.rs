@@ -12,6 +12,9 @@ pub mod catalogue {
 pub mod cli {
     pub use crate::cli::described_commands;
 }
+pub mod drift {
+    pub use crate::drift::*;
+}
 pub mod engine {
     pub use crate::engine::*;
 }

@@ -58,6 +58,7 @@
 //! | `arithmetic` | no | divisors and multiples |
 //! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
+//! | `store` | yes | object stores: how a session reaches the objects of a URL |
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | operators of ours in a DataFusion plan: the one frame around them, and joins that stop |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
@@ -73,10 +74,12 @@
 //! | `objective` | no | what a Pareto front can be over besides the metrics, one file per property |
 //! | `suggest` | no | what a column's name, form and counts say of its role |
 //! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
+//! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
+//! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `job` | yes | what was asked, and every refusal |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
@@ -126,6 +129,8 @@
 //! | population | the table of people that a release is a sample of | `job::Job::population` |
 //! | entity | the person that several rows can be of | `job::Job::entity` |
 //! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
+//! | drift | what is otherwise than when the release of USING MANIFEST was made | [`manifest::Drift`] |
+//! | replay | the node of an earlier release, applied again and checked | `job::Replay` |
 //! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
 //! | recoding plan | what becomes of each column of the source | `recode::RecodingPlan` |
 //! | column treatment | one column's part of a recoding plan | `recode::ColumnTreatment` |
@@ -175,6 +180,7 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
+mod drift;
 mod engine;
 pub mod error;
 pub mod extend;
@@ -189,6 +195,7 @@ pub mod internal;
 mod items;
 mod job;
 mod key;
+mod lake;
 mod lattice;
 mod location;
 pub mod manifest;
@@ -208,6 +215,7 @@ mod session;
 mod settings;
 mod source;
 mod sql;
+mod store;
 mod suggest;
 mod utility;
 mod warning;
@@ -215,7 +223,7 @@ mod warning;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as run_command;
-pub use engine::{Observer, Phase, Release, with_unnamed_files};
+pub use engine::{Growth, Observer, Phase, Release, with_unnamed_files};
 pub use search::Progress;
 pub use session::{
     AnonContext, Anonymized, Answer, FrontPoint, ParetoFront, Statement, Verification, enable_path_tables,

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
+use std::path::Path;
 use url::Url;
 
 /// What stands for the user's home folder at the start of a path.
@@ -21,9 +22,21 @@ const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
     (".xz", FileCompressionType::XZ),
 ];
 
+/// Returns true if an expanded path is a URL, and so names no local file.
+pub(crate) fn is_url(path: &str) -> bool {
+    path.contains("://")
+}
+
 /// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is returned unchanged.
-/// Fails with `ErrorKind::Usage` if the home folder is not known, or for a `file` URL of another machine.
+/// Fails with `ErrorKind::Usage` if the home folder is not known, for a `file` URL of another machine, and for a URL with
+/// credentials in it.
 pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
+    if is_url(path)
+        && let Ok(url) = Url::parse(path)
+        && let Some(refused) = Error::of_credentials(&url)
+    {
+        return Err(refused);
+    }
     if path.starts_with("file:") && path.contains("://") {
         let local = Url::parse(path).ok().and_then(|url| url.to_file_path().ok());
         let local = local.and_then(|path| path.to_str().map(String::from));
@@ -85,13 +98,38 @@ pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Res
 pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     let path = expanded(path)?;
     let (_, compression) = without_compression(&path);
-    let file = open(&path, compression).map_err(|e| Error::io(what, e));
+    let file = open(&path, compression).map_err(|e| Error::io(what, e))?;
+    whole(file, compression, what)
+}
+
+/// Returns the content of an object, decompressed as the end of its name tells. Errors begin with `what`.
+pub(crate) fn decompressed(name: &str, object: &[u8], what: &str) -> Result<Vec<u8>> {
+    let (_, compression) = without_compression(name);
+    let content = compression
+        .convert_read(Cursor::new(object.to_vec()))
+        .map_err(|e| Error::from(e).context(what))?;
+    whole(content, compression, what)
+}
+
+fn whole(mut content: impl Read, compression: FileCompressionType, what: &str) -> Result<Vec<u8>> {
     let mut bytes = vec![];
-    match file?.read_to_end(&mut bytes) {
+    match content.read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
         Err(_) if compression.is_compressed() => Err(not_decompressed(compression).context(what)),
         Err(e) => Err(Error::io(what, e)),
     }
+}
+
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
+/// path.
+pub(crate) fn folder_url(folder: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let spelled = bytes.map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file://{}/", spelled.collect::<String>())
 }
 
 #[cfg(test)]
@@ -114,11 +152,24 @@ mod tests {
             ("file:///tmp/a/", "/tmp/a/".into()),
             ("file:x.csv", "file:x.csv".into()),
             ("s3://a/b.csv", "s3://a/b.csv".into()),
+            ("s3://a/b?.csv", "s3://a/b?.csv".into()),
+            ("abfss://people@a.b/c", "abfss://people@a.b/c".into()),
         ] {
             assert_eq!(expanded(path).unwrap(), expected, "{path}");
         }
         let e = expanded("file://elsewhere/a.csv").unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage);
+        for path in [
+            "https://ann:quixotica@example.org/a.csv",
+            "https://quixotica@example.org/a.csv",
+            "abfss://people:quixotica@a.b/c",
+            "https://a.b/c.csv?X-Amz-Signature=quixotica",
+        ] {
+            let e = expanded(path).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Usage);
+            assert!(e.message().contains("in the environment"), "{e}");
+            assert!(!format!("{e} {e:?}").contains("quixotica"), "{e}");
+        }
     }
 
     #[test]

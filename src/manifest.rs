@@ -1,7 +1,8 @@
 //! The manifest beside a release: all facts that repeat and check the release, and no data value.
 
+pub use crate::drift::{Drift, DriftKind, OnDrift, ReplaySummary, SourceColumn};
 pub use crate::folder::{
-    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
+    Batch, Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, Manifest, PartitionSummary, PersonalSummary,
     RandomizedColumn, Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };
 pub use crate::warning::{Warning, WarningKind};

@@ -9,6 +9,7 @@ use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, Ex
 use datafusion::error::Result as DfResult;
 use std::any::Any;
 use std::time::Duration;
+use url::Url;
 
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +40,17 @@ impl NodeExecution {
     }
 }
 
+/// Where the objects of `s3://` are. What is not set here is taken from the environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct S3 {
+    /// The URL of the server.
+    pub endpoint: Option<String>,
+    /// The region of the buckets.
+    pub region: Option<String>,
+    /// Whether the server may be reached without encryption.
+    pub allow_http: bool,
+}
+
 /// The settings of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +66,8 @@ pub struct Settings {
     /// About the most combinations of quasi-identifier values that local recoding compares one by one. Of a larger table it
     /// divides the classes of coarser levels.
     pub divided_combinations: usize,
+    /// Where the objects of `s3://` are.
+    pub s3: S3,
 }
 
 impl Default for Settings {
@@ -64,6 +78,7 @@ impl Default for Settings {
             time_limit: None,
             dry_run: false,
             divided_combinations: 1 << 21,
+            s3: S3::default(),
         }
     }
 }
@@ -90,8 +105,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "strict",
-        summary: "Whether a request with an open warning fails before anything is written: true or false; WITH (strict = \
-                  ...) in a statement goes before it",
+        summary: "Whether a request with an open warning fails before anything is written, and VERIFY if it lacks a hierarchy \
+                  or a manifest to check something: true or false; WITH (strict = ...) in a statement goes before it",
         set: |settings, text| {
             settings.strict = boolean(text)?;
             Ok(())
@@ -133,7 +148,54 @@ const SETTINGS: &[Setting] = &[
         },
         get: |settings| Some(settings.divided_combinations.to_string()),
     },
+    Setting {
+        name: "s3.endpoint",
+        summary: "The URL of the server of s3://, such as 'https://minio.example.org:9000'; '' is AWS_ENDPOINT_URL, or AWS \
+                  itself",
+        set: |settings, text| {
+            settings.s3.endpoint = endpoint(text)?;
+            Ok(())
+        },
+        get: |settings| settings.s3.endpoint.clone(),
+    },
+    Setting {
+        name: "s3.region",
+        summary: "The region of the buckets of s3://, such as 'eu-central-1'; '' is AWS_REGION, or us-east-1",
+        set: |settings, text| {
+            settings.s3.region = given(text);
+            Ok(())
+        },
+        get: |settings| settings.s3.region.clone(),
+    },
+    Setting {
+        name: "s3.allow_http",
+        summary: "Whether the server of s3:// may be reached without encryption, as one on this machine: true or false",
+        set: |settings, text| {
+            settings.s3.allow_http = boolean(text)?;
+            Ok(())
+        },
+        get: |settings| Some(settings.s3.allow_http.to_string()),
+    },
 ];
+
+fn given(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(String::from)
+}
+
+fn endpoint(text: &str) -> Result<Option<String>> {
+    let Some(text) = given(text) else {
+        return Ok(None);
+    };
+    match Url::parse(&text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => match Error::of_credentials(&url) {
+            Some(refused) => Err(refused),
+            None => Ok(Some(text)),
+        },
+        _ => Err(Error::usage(format!(
+            "{text:?} is no server; write its URL: 'https://minio.example.org:9000'"
+        ))),
+    }
+}
 
 fn limit(text: &str) -> Result<Duration> {
     duration(&Value::Text(text.into())).ok_or_else(|| {
@@ -238,6 +300,10 @@ mod tests {
         }
         options.set("anonsql.dry_run", "TRUE").unwrap();
         assert!(Settings::of(&options).dry_run);
+        for (endpoint, read) in [(" http://h:1 ", Some("http://h:1")), ("", None)] {
+            options.set("anonsql.s3.endpoint", endpoint).unwrap();
+            assert_eq!(Settings::of(&options).s3.endpoint.as_deref(), read);
+        }
     }
 
     #[test]
@@ -252,6 +318,9 @@ mod tests {
             ("anonsql.dry_run", "maybe", "neither true nor false"),
             ("anonsql.divided_combinations", "0", "\"0\" is no whole number"),
             ("anonsql.divided_combinations", "many", "\"many\" is no whole number"),
+            ("anonsql.s3.endpoint", "minio", "is no server"),
+            ("anonsql.s3.endpoint", "http://a:b@minio", "in the environment"),
+            ("anonsql.s3.regoin", "eu", "did you mean \"s3.region\"?"),
         ] {
             let error = options.set(key, value).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

@@ -1,11 +1,14 @@
-//! Says whether ../shared, tmux and a Chromium are at hand, so that tests that need them are reported as ignored where
-//! they are not. Under CI those that need ../shared or tmux run, and fail, without it.
+//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure) and a Chromium are at hand, so that tests that
+//! need them are reported as ignored where they are not. Under CI those that need ../shared, tmux, moto or azurite run, and
+//! fail, without it.
 
 use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_shared)");
     println!("cargo::rustc-check-cfg=cfg(has_tmux)");
+    println!("cargo::rustc-check-cfg=cfg(has_moto)");
+    println!("cargo::rustc-check-cfg=cfg(has_azurite)");
     println!("cargo::rustc-check-cfg=cfg(has_chromium)");
     println!("cargo::rerun-if-env-changed=ANONSQL_SHARED");
     println!("cargo::rerun-if-env-changed=ANONSQL_CHROMIUM");
@@ -17,6 +20,12 @@ fn main() {
     }
     if found(&["tmux"]).is_some() || std::env::var("CI").is_ok() {
         println!("cargo::rustc-cfg=has_tmux");
+    }
+    if found(&["moto_server"]).is_some() || std::env::var("CI").is_ok() {
+        println!("cargo::rustc-cfg=has_moto");
+    }
+    if found(&["azurite-blob"]).is_some() || std::env::var("CI").is_ok() {
+        println!("cargo::rustc-cfg=has_azurite");
     }
     if let Some(chromium) = chromium() {
         println!("cargo::rustc-cfg=has_chromium");

@@ -68,6 +68,7 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
             let fresh = Scanned {
                 sets,
                 lattice: scanned.lattice.clone(),
+                drift: vec![],
             };
             let evaluator = Evaluator::new(&job, fresh, &metrics).expect("the metrics fit");
             let mut context = Context::new(0, Budget::default());

@@ -79,6 +79,7 @@ impl Adult {
         let scanned = Scanned {
             sets: self.sets(CACHE_BYTES),
             lattice: self.lattice.clone(),
+            drift: vec![],
         };
         Evaluator::new(&job, scanned, &metrics).expect("the metrics fit the job")
     }

@@ -32,6 +32,8 @@ pub(crate) struct Claim {
     pub(crate) population: Option<DataFrame>,
     /// The hierarchies of the session, by name.
     pub(crate) hierarchies: BTreeMap<String, Arc<Hierarchy>>,
+    /// The hierarchies that the manifest defines, by column.
+    pub(crate) defined: BTreeMap<String, Arc<Hierarchy>>,
 }
 
 /// A sensitive attribute that the statement names.

@@ -32,8 +32,8 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         let column = named.column.as_str();
         // The levels of the statement take precedence over those of the manifest.
         let levels = named.levels.or_else(|| {
-            let level = manifest.and_then(|m| m.node.get(column));
-            level.map(|level| (*level, *level))
+            // Batches of a release that grew may have other levels.
+            manifest.and_then(|m| m.levels_of(column))
         });
         let is_in_manifest = of_manifest.contains(&named.column);
         let hierarchy = match (named.hierarchy, manifest.filter(|_| is_in_manifest)) {
@@ -71,7 +71,8 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
     claimed.chain(added).collect()
 }
 
-/// Returns the hierarchy that the manifest names for a column; `None` if the session does not have the same one.
+/// Returns the hierarchy that the manifest names for a column: the session's of that name, or else the one that the manifest
+/// defines. Returns `None` if neither is the release's.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,
@@ -86,7 +87,7 @@ fn hierarchy_of(
     let mut unknown = |why: String| {
         let is_raw = levels == Some((0, 0));
         if !is_raw && manifest.partition.is_none() {
-            found.unchecked.push(format!("labels of {column} ({why})"));
+            found.gap(format!("labels of {column} ({why})"));
         }
         Ok(None)
     };
@@ -96,10 +97,11 @@ fn hierarchy_of(
     if levels.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }
-    match claim.hierarchies.get(name) {
-        None => unknown(format!("there is no hierarchy {name} in this session")),
-        Some(hierarchy) if manifest.used(column, hierarchy)? => Ok(Some(Arc::clone(hierarchy))),
-        Some(_) => unknown(format!(
+    match (claim.hierarchies.get(name), claim.defined.get(column)) {
+        (None, Some(defined)) if manifest.used(column, defined)? => Ok(Some(Arc::clone(defined))),
+        (None, _) => unknown(format!("there is no hierarchy {name} in this session")),
+        (Some(hierarchy), _) if manifest.used(column, hierarchy)? => Ok(Some(Arc::clone(hierarchy))),
+        (Some(_), _) => unknown(format!(
             "hierarchy {name} of this session is not the one that {MANIFEST} has"
         )),
     }

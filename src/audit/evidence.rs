@@ -5,17 +5,21 @@
 
 use super::budget;
 use super::check::{none_of, says};
+use super::discernibility;
 use super::files;
 use super::spelling::{CSV_TEXT, TEXT};
 use super::tables::WHOLE;
 use crate::engine::{ReleasedTable, count};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
+use crate::frequency::SpillSpace;
+use crate::lake::Release;
+use crate::location::folder_url;
 use crate::pool::blocking;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The released columns according to the statement in a manifest.
 #[derive(Debug, Clone, Default)]
@@ -26,9 +30,18 @@ pub(crate) struct Stated {
     pub(crate) randomized: HashSet<String>,
 }
 
+/// Where a release is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// In a local folder.
+    Folder(PathBuf),
+    /// In an object store.
+    Store(Box<Release>),
+}
+
 /// The manifest of the release to check.
 pub(crate) struct Evidence {
-    folder: PathBuf,
+    place: Place,
     pub(super) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     is_sealed: bool,
@@ -43,15 +56,57 @@ impl Evidence {
         if is_csv { CSV_TEXT } else { TEXT }
     }
 
-    /// Reads the manifest in `folder`, if there is one; `read` extracts the columns from its statement.
-    pub(crate) fn of(folder: &Path, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
-        let found = Manifest::read_sealed(folder)?;
+    /// Reads the manifest of a release, if there is one; `read` extracts the columns from its statement.
+    pub(crate) fn of(place: Place, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
+        let found = match &place {
+            Place::Folder(folder) => Manifest::read_sealed(folder)?,
+            Place::Store(release) => Some((release.manifest().clone(), release.is_sealed())),
+        };
         Ok(found.map(|(manifest, is_sealed)| Self {
-            folder: folder.into(),
+            place,
             stated: read(&manifest.statement),
             manifest,
             is_sealed,
         }))
+    }
+
+    /// Returns the manifest.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Returns true if the release has several batches, each with an order of its own.
+    pub(super) fn grew(&self) -> bool {
+        !self.manifest.batches.is_empty()
+    }
+
+    /// Returns the URLs of the files of each batch. Returns `None` if one of them is not there, or if folders are columns.
+    pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
+        let (there, root): (HashSet<String>, String) = match &self.place {
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                let look = move || {
+                    let failed = |e| Error::io(format!("cannot read {}", folder.display()), e);
+                    Ok((
+                        files::names(&folder)?,
+                        folder_url(&folder.canonicalize().map_err(failed)?),
+                    ))
+                };
+                blocking("looking at the files", look).await?
+            }
+            Place::Store(release) => (release.names().await?.into_iter().collect(), release.url().to_string()),
+        };
+        let mut files = self.manifest.output.iter().map(|file| &file.name);
+        let is_there = files.clone().all(|name| there.contains(name));
+        if !is_there || !self.manifest.partitioned_by.is_empty() {
+            return Ok(None);
+        }
+        let mut batches = vec![];
+        for batch in &self.manifest.batches {
+            let own = files.by_ref().take(batch.files as usize);
+            batches.push(own.map(|name| format!("{root}{name}")).collect());
+        }
+        Ok(Some(batches))
     }
 
     /// Returns the columns that are released unchanged.
@@ -113,6 +168,7 @@ impl Evidence {
             }
             Some(budget) => checks.extend(budget::figures(manifest, budget, smallest)),
         }
+        checks.extend(discernibility::check(manifest, session, &released, classes).await?);
         if manifest.suppressed_rows == SuppressedRows::Starred {
             let starred = format!(
                 "SELECT count(*) FROM {} WHERE {}",
@@ -126,14 +182,23 @@ impl Evidence {
             check.ok = manifest.rows_suppressed.is_some_and(|n| starred >= n);
             checks.push(check);
         }
-        let (folder, own) = (self.folder.clone(), manifest.clone());
-        checks.extend(blocking("summing up the files", move || files::check(&folder, &own)).await?);
+        checks.extend(match &self.place {
+            Place::Folder(folder) => {
+                let (folder, own) = (folder.clone(), manifest.clone());
+                blocking("summing up the files", move || files::check(&folder, &own)).await?
+            }
+            Place::Store(release) => {
+                let space = SpillSpace::of(&session.task_ctx());
+                files::check_stored(release, || space.unnamed()).await?
+            }
+        });
         checks.extend(self.columns(columns));
         checks.push(none_of(
             format!("changes of {MANIFEST} since it was written"),
             u64::from(!self.is_sealed),
         ));
-        if released.whole.is_some() && manifest.differential_privacy.is_none() {
+        // Rows that waited were read again by a later batch.
+        if released.whole.is_some() && manifest.differential_privacy.is_none() && manifest.batches.is_empty() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
         }
@@ -211,6 +276,12 @@ impl Evidence {
             None => "metrics, search and input",
         };
         unchecked.push(format!("{what} as {MANIFEST} says"));
+        if is_against && !self.manifest.batches.is_empty() {
+            unchecked.push(
+                "rows and order of the source (the release grew, and each batch was read from a source of its own)"
+                    .into(),
+            );
+        }
         let items = self.manifest.columns_of(Role::ItemSet).into_iter();
         unchecked.extend(
             items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")),

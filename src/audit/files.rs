@@ -6,9 +6,11 @@
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
 use crate::folder::{Check, FileSummary, MANIFEST, Manifest};
+use crate::lake::Release;
+use crate::pool::blocking;
 use crate::source::has_header;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -51,53 +53,105 @@ impl Contents {
     }
 }
 
+/// Returns the paths of the files in a folder, relative to it.
+pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
+    Ok(Contents::of(folder)?.files)
+}
+
 /// Checks the files by name, size and content, that the folder contains nothing else, and that the files contain only
 /// rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     let contents = Contents::of(folder)?;
-    let mut named: HashMap<&str, &FileSummary> = HashMap::new();
-    for file in manifest.output.iter().filter(|f| contents.files.contains(&f.name)) {
-        named.insert(&file.name, file);
+    let mut found = Found::default();
+    for file in named(manifest, |name| contents.files.contains(name)) {
+        let path = folder.join(&file.name);
+        let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
+        found.look(File::open(&path).map_err(failed)?, file, manifest)?;
     }
-    let (mut unchanged, mut tells_more) = (0, 0);
-    for (name, file) in &named {
-        let path = folder.join(name);
-        let rows = rows_of_parquet(&path).or(file.rows);
-        unchanged += u64::from(FileSummary::of(&path, (*name).to_string(), rows)? == **file);
-        tells_more += u64::from(!has_only_rows(&path, name, manifest));
+    let unnamed = contents.files.iter().filter(|name| !is_named(name, manifest)).count() as u64;
+    Ok(found.checks(manifest, unnamed + contents.others))
+}
+
+/// Checks the files of a release in an object store in the same way. Each is copied to a file that `temporary` makes.
+pub(super) async fn check_stored(release: &Release, temporary: impl Fn() -> Result<File>) -> Result<[Check; 3]> {
+    let manifest = release.manifest();
+    let names: HashSet<String> = release.names().await?.into_iter().collect();
+    let mut found = Found::default();
+    for file in named(manifest, |name| names.contains(name)) {
+        let copy = release.fetch(&file.name, temporary()?).await?;
+        let (own, file) = (manifest.clone(), file.clone());
+        let look = move || found.look(copy, &file, &own).map(|()| found);
+        found = blocking("summing up a file", look).await?;
     }
-    let is_named = |name: &&String| {
-        named.contains_key(name.as_str()) || *name == MANIFEST || manifest.report.as_ref() == Some(name)
-    };
-    let unnamed = contents.files.iter().filter(|name| !is_named(name)).count() as u64;
-    Ok([
-        says("files", Some(manifest.output.len() as u64), Some(unchanged)),
-        none_of(
-            format!("files that {MANIFEST} does not name"),
-            unnamed + contents.others,
-        ),
-        none_of("files that hold more than rows".into(), tells_more),
-    ])
+    let unnamed = names.iter().filter(|name| !release.has(name)).count() as u64;
+    Ok(found.checks(manifest, unnamed))
+}
+
+/// Returns the files that a manifest names and that are there, each name once.
+fn named(manifest: &Manifest, is_there: impl Fn(&str) -> bool) -> impl Iterator<Item = &FileSummary> {
+    let there = manifest.output.iter().filter(|file| is_there(&file.name));
+    let by_name: BTreeMap<&str, &FileSummary> = there.map(|file| (file.name.as_str(), file)).collect();
+    by_name.into_values()
+}
+
+fn is_named(name: &str, manifest: &Manifest) -> bool {
+    let is_output = manifest.output.iter().any(|file| file.name == name);
+    is_output || name == MANIFEST || manifest.report.as_deref() == Some(name)
+}
+
+/// What was found in the files of a release.
+#[derive(Default, Clone, Copy)]
+struct Found {
+    /// The files that are as the manifest says.
+    unchanged: u64,
+    /// The files that contain more than rows.
+    tells_more: u64,
+}
+
+impl Found {
+    fn look(&mut self, mut file: File, named: &FileSummary, manifest: &Manifest) -> Result<()> {
+        let failed = |e| Error::io(format!("cannot read {}", named.name), e);
+        let rows = rows_of_parquet(&file).or(named.rows);
+        file.rewind().map_err(failed)?;
+        let summary = FileSummary {
+            // What the store says of an object was compared when it was opened.
+            e_tag: named.e_tag.clone(),
+            version: named.version.clone(),
+            ..FileSummary::read(&file, named.name.clone(), rows, failed)?
+        };
+        self.unchanged += u64::from(summary == *named);
+        file.rewind().map_err(failed)?;
+        self.tells_more += u64::from(!has_only_rows(file, &named.name, manifest));
+        Ok(())
+    }
+
+    fn checks(self, manifest: &Manifest, unnamed: u64) -> [Check; 3] {
+        [
+            says("files", Some(manifest.output.len() as u64), Some(self.unchanged)),
+            none_of(format!("files that {MANIFEST} does not name"), unnamed),
+            none_of("files that hold more than rows".into(), self.tells_more),
+        ]
+    }
 }
 
 /// Returns the row count in a Parquet footer; `None` for other files.
-fn rows_of_parquet(path: &Path) -> Option<u64> {
-    let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
+fn rows_of_parquet(file: &File) -> Option<u64> {
+    let reader = SerializedFileReader::new(file.try_clone().ok()?).ok()?;
     u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
 }
 
 /// Returns true if a file contains only what a release contains: no additional metadata in the footer, no text in names
 /// that readers ignore, no bytes between the parts that the footer lists.
-fn has_only_rows(path: &Path, name: &str, manifest: &Manifest) -> bool {
+fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
-        return has_header(path, &manifest.columns_of_files());
+        return has_header(file, &manifest.columns_of_files());
     }
-    is_plain_parquet(path, &format!("anonsql {}", manifest.version)).unwrap_or(false)
+    is_plain_parquet(file, manifest).unwrap_or(false)
 }
 
-/// Returns true if a Parquet file contains only rows; `None` if it cannot be read.
-fn is_plain_parquet(path: &Path, created_by: &str) -> Option<bool> {
-    let mut file = File::open(path).ok()?;
+/// Returns true if a Parquet file contains only rows, and says what the manifest says of every file; `None` if it cannot be
+/// read.
+fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];
     file.read_exact(&mut end).ok()?;
@@ -107,9 +161,17 @@ fn is_plain_parquet(path: &Path, created_by: &str) -> Option<bool> {
     let columns = metadata.row_groups().iter().flat_map(|g| g.columns());
     let data: u64 = columns.map(|c| c.compressed_size().unsigned_abs()).sum();
     let about = metadata.file_metadata();
-    let no_metadata = about.key_value_metadata().is_none_or(Vec::is_empty);
-    let own_names =
-        about.created_by() == Some(created_by) && about.schema_descr().root_schema().name() == "arrow_schema";
+    let said = about.key_value_metadata().into_iter().flatten();
+    let said: Vec<(&str, Option<&str>)> = said.map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+    let known = manifest
+        .footer
+        .iter()
+        .map(|(key, value)| (key.as_str(), Some(value.as_str())));
+    let is_known = said == known.collect::<Vec<_>>();
+    let versions = manifest.all_batches().into_iter().map(|batch| batch.version);
+    let mut created_by = versions.map(|version| format!("anonsql {version}"));
+    let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
+    let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
     // The signature of 4 bytes is at both ends, and the size of the footer (4 bytes) is before the last.
-    Some(no_metadata && own_names && bytes == 4 + data + footer + 8)
+    Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

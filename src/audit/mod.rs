@@ -6,6 +6,7 @@
 //!   and of its files ([`files`]);
 //! - lists that are no sets: whose items are in another order, or twice in a list ([`items`]);
 //! - the budget of a differentially private release ([`budget`]);
+//! - each batch of a release that grew, as a table of its own ([`batches`]);
 //! - labels of another level than was promised, in columns and in the folder names of partitions ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local recoding whose labels are
 //!   not true of the source ([`cover`]), and rows left in the source's order ([`order`]).
@@ -17,11 +18,13 @@
 //! session.
 
 mod against;
+mod batches;
 mod budget;
 mod check;
 mod claim;
 mod columns;
 mod cover;
+mod discernibility;
 mod evidence;
 mod files;
 mod flow;
@@ -36,6 +39,6 @@ mod tables;
 mod verification;
 
 pub(crate) use claim::{Claim, ClaimedAttribute};
-pub(crate) use evidence::{Evidence, Stated};
+pub(crate) use evidence::{Evidence, Place, Stated};
 pub(crate) use run::audit;
 pub use verification::Verification;

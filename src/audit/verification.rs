@@ -27,12 +27,21 @@ pub struct Verification {
     pub checks: Vec<Check>,
     /// What could not be checked, with the reason.
     pub unchecked: Vec<String>,
+    /// Of what could not be checked, the promises, labels and files that more information would check: a hierarchy of the
+    /// release, or its manifest. A strict VERIFY does not pass with them.
+    pub gaps: Vec<String>,
 }
 
 impl Verification {
     /// Returns true if every check holds. What could not be checked does not count as a failure.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
+    }
+
+    /// Notes what could not be checked, and would be with more information.
+    pub(super) fn gap(&mut self, what: String) {
+        self.gaps.push(what.clone());
+        self.unchecked.push(what);
     }
 
     /// Adds a check that the hierarchy of a column is the one of the manifest. Returns the hierarchy if it is.

@@ -2,6 +2,7 @@
 
 use super::call::{Argument, Value};
 use super::entry::{Info, Kind, Param};
+use super::size::size;
 use crate::error::{Error, Result};
 use std::time::Duration;
 
@@ -164,6 +165,12 @@ impl Arguments {
         duration(value).ok_or_else(|| self.mismatch(name, value))
     }
 
+    /// Returns a parameter that is a size, in bytes.
+    pub fn bytes(&self, name: &str) -> Result<u64> {
+        let value = self.required(name)?;
+        bytes(value).ok_or_else(|| self.mismatch(name, value))
+    }
+
     fn mismatch(&self, name: &str, value: &Value) -> Error {
         Error::internal(format!(
             "{}: parameter {name} was read as another kind than {value}",
@@ -187,12 +194,23 @@ pub fn duration(value: &Value) -> Option<Duration> {
                     "" | "s" => 1.0,
                     "m" | "min" => 60.0,
                     "h" => 3600.0,
+                    "d" => 86_400.0,
                     _ => return None,
                 }
         }
         Value::Boolean(_) => return None,
     };
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Parses a size in bytes: `'256MB'`, `'1GiB'` or a number of bytes.
+fn bytes(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Text(text) | Value::Word(text) => text.clone(),
+        Value::Integer(bytes) => bytes.to_string(),
+        _ => return None,
+    };
+    size(&text).ok().map(|bytes| bytes as u64)
 }
 
 /// Parses one ASCII character; a tab may be written `\\t`.
@@ -250,6 +268,7 @@ fn check(info: &Info, param: &Param, value: &Value) -> Result<Value> {
         }
         (Kind::Character, v) => character(v).is_some(),
         (Kind::Duration, v) => duration(v).is_some(),
+        (Kind::Size, v) => bytes(v).is_some(),
         _ => false,
     };
     if fits {

@@ -38,6 +38,8 @@ pub enum Kind {
     Character,
     /// A time such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
     Duration,
+    /// A size of at least 1 MB, such as `'256MB'`, or a number of bytes.
+    Size,
 }
 
 impl fmt::Display for Kind {
@@ -55,6 +57,7 @@ impl fmt::Display for Kind {
             Kind::Boolean => f.write_str("true or false"),
             Kind::Character => f.write_str("one ASCII character in quotes"),
             Kind::Duration => f.write_str("a time such as '60s' or '5m'"),
+            Kind::Size => f.write_str("a size of at least 1MB, such as '256MB'"),
         }
     }
 }

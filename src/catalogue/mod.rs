@@ -8,9 +8,11 @@ mod arguments;
 mod call;
 mod entry;
 mod registry;
+mod size;
 
 pub use arguments::Arguments;
 pub(crate) use arguments::duration;
 pub use call::{Argument, Call, Value};
 pub use entry::{Entry, Info, Kind, Param, find};
 pub use registry::{Catalogue, Described};
+pub(crate) use size::size;

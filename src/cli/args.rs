@@ -1,7 +1,8 @@
 //! The command line arguments.
 
 use super::output::Format;
-use crate::error::{Error, Result};
+use crate::catalogue::size;
+use crate::error::Result;
 use clap::{ArgMatches, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::num::{NonZeroUsize, ParseIntError};
 use std::path::PathBuf;
@@ -91,9 +92,19 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// What is only a warning is an error: open warnings and drift of ANONYMIZE, and what VERIFY cannot check for want of a
+    /// hierarchy or a manifest
+    #[arg(long)]
+    pub strict: bool,
+
     /// Tell on standard error what happens, one event a line; events hold no data values
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,
+
+    /// Emit an OpenLineage event when a release begins, stands or fails: to a file, or to a server by http(s)://host, with
+    /// the key of the server in OPENLINEAGE_API_KEY
+    #[arg(long, value_name = "FILE|URL")]
+    pub lineage: Option<String>,
 
     /// Print results and errors only: no progress, no notes
     #[arg(short, long)]
@@ -220,36 +231,6 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 const MOST_THREADS: usize = 1024;
 
-/// Parses a size in bytes of at least 1 MB: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts bytes.
-pub fn size(text: &str) -> Result<usize> {
-    let text = text.trim();
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let factor: f64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        "t" | "tb" => 1e12,
-        "kib" => 1024.0,
-        "mib" => 1024.0 * 1024.0,
-        "gib" => 1024.0 * 1024.0 * 1024.0,
-        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => {
-            return Err(Error::usage(format!(
-                "the unit {unit:?} is none of B, KB, MB, GB, KiB, MiB, GiB"
-            )));
-        }
-    };
-    let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |n| n * factor);
-    // A pool of a few bytes can run nothing. The comparison is also false for NaN.
-    if bytes >= 1e6 && bytes < usize::MAX as f64 {
-        Ok(bytes as usize)
-    } else {
-        Err(Error::usage("a size of at least 1MB is needed, such as 512MB or 1GiB"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,16 +263,6 @@ mod tests {
             ]
         );
         assert!(read(&[]).unwrap().1.is_empty());
-    }
-
-    #[test]
-    fn sizes_have_decimal_and_binary_units() {
-        assert_eq!(size("1GB").unwrap(), 1_000_000_000);
-        assert_eq!(size("1.5 GiB").unwrap(), 3 << 29);
-        assert_eq!(size("2000000").unwrap(), 2_000_000);
-        for wrong in ["", "GB", "-1GB", "1XB", "nan", "0", "1e30GB"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

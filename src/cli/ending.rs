@@ -2,6 +2,7 @@
 //! and the number of the signal. Without a statement the command ends at once.
 
 use crate::error::{Error, Result};
+use crate::lake::cleaned_up;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -11,6 +12,9 @@ use tokio::task::AbortHandle;
 static CODE: AtomicU8 = AtomicU8::new(0);
 /// The statement that runs.
 static RUNNING: Mutex<Option<AbortHandle>> = Mutex::new(None);
+
+/// The time that is left to delete what a cancelled statement wrote to an object store.
+pub const CLEANING: Duration = Duration::from_secs(10);
 
 /// The time that a cancelled statement and the threads that still compute have before the process ends.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -65,7 +69,7 @@ pub fn watch() -> Result<()> {
         let signals: Vec<_> = signals.collect();
         if !signals.is_empty() {
             let (number, ..) = runtime.block_on(futures::future::select_all(signals));
-            end(u8::try_from(128 + number).unwrap_or(1));
+            end(&runtime, u8::try_from(128 + number).unwrap_or(1));
         }
     };
     let thread = std::thread::Builder::new().name("signals".into()).spawn(wait);
@@ -87,12 +91,13 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-fn end(code: u8) {
+fn end(runtime: &tokio::runtime::Runtime, code: u8) {
     CODE.store(code, Ordering::Relaxed);
     let running = RUNNING.lock().clone();
     if let Some(task) = running {
         task.abort();
         std::thread::sleep(PATIENCE);
+        runtime.block_on(cleaned_up(CLEANING));
     }
     std::process::exit(code.into());
 }

@@ -6,6 +6,7 @@ mod environment;
 mod generate;
 mod generated;
 mod init;
+mod lineage;
 mod log;
 mod memory;
 mod message;
@@ -26,6 +27,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::AnonContext;
 use args::{Args, Input, Job};
+use lineage::Lineage;
 use log::Log;
 use memory::Guard;
 use message::report;
@@ -122,14 +124,18 @@ fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
 fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
     let workers = Workers::start(environment::threads(args))?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
-    let watch = Arc::new(Watch::new(bars, args.quiet, log.clone()));
     // Some parts of DataFusion start tasks when they are created.
     let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;
+    let watch = Arc::new(
+        Watch::new(bars, args.quiet, log.clone(), context.traffic())
+            .with_lineage(Lineage::open(args.lineage.as_deref())?),
+    );
     context.allow_environment();
-    if args.dry_run {
+    let settings = [(args.dry_run, "anonsql.dry_run"), (args.strict, "anonsql.strict")];
+    for (_, setting) in settings.iter().filter(|(is_set, _)| *is_set) {
         let session = context.session().state_ref();
         let mut session = session.write();
-        session.config_mut().options_mut().set("anonsql.dry_run", "true")?;
+        session.config_mut().options_mut().set(setting, "true")?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let screen = Screen::standard(interactive).filter(|_| output.is_none());

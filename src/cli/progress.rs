@@ -2,7 +2,8 @@
 
 use crate::engine::Phase;
 use crate::search::Progress;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use crate::store::{Moved, Traffic};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -20,14 +21,38 @@ pub struct Facts {
     pub search: Arc<Mutex<Option<Progress>>>,
     /// When the first rows were seen. What comes before, such as sorting, says nothing about the time that a row takes.
     first: Arc<Mutex<Option<Instant>>>,
+    /// The counters of object stores, and what they were when the phase began.
+    traffic: Arc<Traffic>,
+    before: Moved,
 }
 
 impl Facts {
+    /// Returns the counters of a phase that begins now.
+    pub fn over(traffic: &Arc<Traffic>) -> Self {
+        Self {
+            traffic: Arc::clone(traffic),
+            before: traffic.moved(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns what the phase moved to and from object stores so far.
+    pub fn moved(&self) -> Moved {
+        self.traffic.moved().since(self.before)
+    }
+
     /// Describes the progress.
     fn describe(&self) -> String {
         if let Some(progress) = &*self.search.lock() {
             return searched(progress);
         }
+        let (known, moved) = (self.counted(), moved(&self.moved()));
+        let separator = if known.is_empty() || moved.is_empty() { "" } else { ", " };
+        format!("{known}{separator}{moved}")
+    }
+
+    /// Describes the rows.
+    fn counted(&self) -> String {
         let (rows, expected) = (self.rows.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
         let since = match rows {
             0 => Duration::ZERO,
@@ -90,6 +115,21 @@ fn rounded(seconds: f64) -> String {
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
     }
+}
+
+/// Describes what was moved to and from object stores, and what went wrong on the way.
+fn moved(moved: &Moved) -> String {
+    let mut parts = vec![];
+    for (bytes, how) in [(moved.received, "received"), (moved.sent, "sent")] {
+        // Listings and leases are no progress.
+        if bytes >= 1 << 20 {
+            parts.push(format!("{} {how}", HumanBytes(bytes)));
+        }
+    }
+    if moved.failed > 0 {
+        parts.push(format!("{} failed requests", HumanCount(moved.failed)));
+    }
+    parts.join(", ")
 }
 
 /// Creates the progress bar of a phase.
@@ -157,6 +197,17 @@ pub mod tests {
             ..progress(7, None, None, false)
         };
         assert_eq!(searched(&beyond), "7 of 3.4e38 nodes, no best yet");
+    }
+
+    #[test]
+    fn what_is_moved_is_told() {
+        let told = |received, sent, failed| moved(&Moved { received, sent, failed });
+        assert_eq!(told(1000, 20, 0), "");
+        assert_eq!(told(3 << 20, 0, 0), "3.00 MiB received");
+        assert_eq!(
+            told(3 << 20, 2 << 20, 4),
+            "3.00 MiB received, 2.00 MiB sent, 4 failed requests"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C and signals.
 
-use super::ending::Running;
+use super::ending::{CLEANING, Running};
 use super::log::Log;
 use super::memory::Guard;
 use super::message::readable;
@@ -10,6 +10,7 @@ use super::typing::TypeAhead;
 use super::watch::Watch;
 use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lake::cleaned_up;
 use crate::plain;
 use crate::session::{AnonContext, Statement};
 use std::sync::Arc;
@@ -148,6 +149,7 @@ impl Runner {
             |e| format!("{:?}", e.kind()).to_lowercase(),
             |d| if d.verified.is_ok() { "done" } else { "verification" }.to_string(),
         );
+        let said = outcome.clone();
         let seconds = started.elapsed().as_secs_f64();
         let (mut phases, mut released) = self.watch.summary();
         if let Ok(done) = &done {
@@ -164,6 +166,9 @@ impl Runner {
             ("phases", phases.into()),
         ];
         self.log.event("statement", fields.into_iter().chain(released));
+        if let Some(wrong) = self.supervisor.block_on(self.watch.lineage().finish(&said)) {
+            self.note(&format!("--lineage: events are missing there: {wrong}"));
+        }
         let done = done?;
         self.tell(&done.printed);
         shown.and(done.verified)
@@ -223,6 +228,8 @@ impl Runner {
             }
         });
         self.watch.finish();
+        // What a failed statement wrote to an object store is deleted beside it.
+        self.supervisor.block_on(cleaned_up(CLEANING));
         done
     }
 
@@ -297,7 +304,7 @@ mod tests {
         Runner::new(
             context,
             workers,
-            Arc::new(Watch::new(false, true, log.clone())),
+            Arc::new(Watch::new(false, true, log.clone(), Arc::default())),
             Guard::new(None),
             log,
             printing,

@@ -1,11 +1,15 @@
 //! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that ends a search.
 
+use super::lineage::Lineage;
 use super::log::Log;
 use super::progress::{Facts, bar, searched};
+use crate::drift::{Drift, ReplaySummary};
 use crate::engine::{Observer, Phase, Release};
+use crate::folder::Manifest;
 use crate::lattice::said;
 use crate::plain;
 use crate::search::Progress;
+use crate::store::Traffic;
 use crate::warning::Warning;
 use console::StyledObject;
 use indicatif::ProgressBar;
@@ -21,6 +25,8 @@ pub struct Watch {
     bars: bool,
     quiet: bool,
     log: Log,
+    traffic: Arc<Traffic>,
+    lineage: Lineage,
     state: Mutex<State>,
 }
 
@@ -45,14 +51,27 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`.
-    pub fn new(bars: bool, quiet: bool, log: Log) -> Self {
+    /// Creates an observer that shows progress bars if `bars`, prints no warnings if `quiet`, and writes to `log`. It
+    /// tells what `traffic` counts.
+    pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
             quiet,
             log,
+            traffic,
+            lineage: Lineage::default(),
             state: Mutex::default(),
         }
+    }
+
+    /// Returns the observer, which emits the lineage of releases.
+    pub fn with_lineage(self, lineage: Lineage) -> Self {
+        Self { lineage, ..self }
+    }
+
+    /// Returns the lineage of releases.
+    pub fn lineage(&self) -> &Lineage {
+        &self.lineage
     }
 
     /// Resets the state at the beginning of a statement: nothing is interrupted.
@@ -158,11 +177,18 @@ fn number(value: Option<f64>) -> Value {
     value.map_or(Value::Null, Value::from)
 }
 
+/// Returns the kinds of drift that a release had, each once.
+fn drift_kinds(replay: &ReplaySummary) -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = replay.drift.iter().map(|drift| drift.kind.name()).collect();
+    kinds.dedup();
+    kinds
+}
+
 impl Observer for Watch {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         self.log
             .event("phase", [("phase", phase.name().into()), ("state", "begin".into())]);
-        let facts = Facts::default();
+        let facts = Facts::over(&self.traffic);
         let active = Active {
             phase,
             started: Instant::now(),
@@ -201,9 +227,37 @@ impl Observer for Watch {
         self.say(console::style("warning:").yellow().bold(), &warning.text);
     }
 
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        self.log.event(
+            "drift",
+            [
+                ("kind", drift.kind.name().into()),
+                ("columns", drift.columns.clone().into()),
+                ("values", drift.values.into()),
+                ("classes", drift.classes.into()),
+                ("rows", drift.rows.into()),
+                ("allowed", drift.allowed.into()),
+                ("stops", stops.into()),
+                ("message", drift.text.as_str().into()),
+            ],
+        );
+        // What stops the statement is in its error.
+        if !stops {
+            self.say(console::style("drift:").yellow().bold(), &drift.text);
+        }
+    }
+
     fn advised(&self, advice: &str) {
         self.log.event("advice", [("message", advice.into())]);
         self.say(console::style("note:").bold(), advice);
+    }
+
+    fn releasing(&self, target: &Path, sources: &[String]) {
+        self.lineage.start(target, sources);
+    }
+
+    fn published(&self, release: &Release, manifest: &Manifest) {
+        self.lineage.complete(release, manifest);
     }
 
     fn released(&self, release: &Release, target: Option<&Path>) {
@@ -214,6 +268,7 @@ impl Observer for Watch {
             ("rows", release.rows_out.into()),
             ("suppressed", release.rows_suppressed.into()),
             ("classes", release.classes.into()),
+            ("drift", release.replay.as_ref().map(drift_kinds).into()),
         ];
     }
 
@@ -231,13 +286,18 @@ impl Observer for Watch {
         }
         let rows = active.facts.rows.load(Ordering::Relaxed);
         let search = active.facts.search.lock().take();
+        let moved = active.facts.moved();
+        let some = |number: u64| (number > 0).then_some(number).into();
         self.log.event(
             "phase",
             [
                 ("phase", phase.name().into()),
                 ("state", "end".into()),
                 ("seconds", seconds.into()),
-                ("rows", (rows > 0).then_some(rows).into()),
+                ("rows", some(rows)),
+                ("bytes_received", some(moved.received)),
+                ("bytes_sent", some(moved.sent)),
+                ("failed_requests", some(moved.failed)),
                 ("nodes", search.map(|s| s.nodes).into()),
                 ("best", number(search.and_then(|s| s.best))),
                 ("bound", number(search.and_then(|s| s.bound))),
@@ -257,7 +317,7 @@ mod tests {
 
     #[test]
     fn only_a_running_search_is_answered_after_an_interrupt() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         let before = watch.interrupt();
         watch.begin(Phase::Scan);
@@ -276,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_long_search_without_a_limit_is_told_of_once() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         watch.begin(Phase::Scan);
         assert_eq!(watch.unlimited(Duration::ZERO), None, "nothing is searched");
@@ -307,7 +367,7 @@ mod tests {
 
     #[test]
     fn phases_add_up_and_only_what_ended_counts() {
-        let watch = Watch::new(false, true, Log::new(false));
+        let watch = Watch::new(false, true, Log::new(false), Arc::default());
         watch.start();
         for phase in [Phase::Scan, Phase::Search, Phase::Scan] {
             watch.begin(phase);

@@ -2,6 +2,8 @@
 
 use super::observe::{Observer, Phase};
 use super::release::Release;
+use crate::drift::Drift;
+use crate::folder::Manifest;
 use crate::search::Progress;
 use crate::warning::Warning;
 use parking_lot::Mutex;
@@ -79,8 +81,20 @@ impl Observer for Course {
         self.caller.warned(warning);
     }
 
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        self.caller.drifted(drift, stops);
+    }
+
     fn advised(&self, advice: &str) {
         self.caller.advised(advice);
+    }
+
+    fn releasing(&self, target: &Path, sources: &[String]) {
+        self.caller.releasing(target, sources);
+    }
+
+    fn published(&self, release: &Release, manifest: &Manifest) {
+        self.caller.published(release, manifest);
     }
 
     fn released(&self, release: &Release, target: Option<&Path>) {

@@ -14,6 +14,7 @@ mod run;
 #[cfg(test)]
 mod sample_tests;
 mod scan;
+mod standing;
 mod temporary;
 #[cfg(test)]
 mod testing;
@@ -26,10 +27,10 @@ pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, column_loss
 pub use decide::{FrontOracle, front_oracle};
 pub use examine::{Findings, findings, named_warnings};
 pub use observe::{Observer, Phase, Silent};
-pub use publish::{Published, ReleasedRows, StagedReport};
+pub use publish::{Placed, ReleasedRows, StagedReport};
 pub use recount::{Answers, Generalized, Promise, ReleasedTable, recounting_session};
 pub(crate) use recount::{answer_rightly, bind, bounds_as_text, count, is_bounds, type_of, with_one_zero};
-pub use release::Release;
+pub use release::{Growth, Release};
 pub use run::{decide_job, foresee, measure, release_rows, release_to};
 #[cfg(feature = "internal-api")]
 pub use scan::Scanned;

@@ -1,6 +1,8 @@
 //! The observer interface: the progress that a run reports to its caller.
 
 use super::release::Release;
+use crate::drift::Drift;
+use crate::folder::Manifest;
 use crate::search::Progress;
 use crate::warning::Warning;
 use std::path::Path;
@@ -95,10 +97,27 @@ pub trait Observer: Send + Sync {
         let _ = warning;
     }
 
+    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If it `stops` the statement, the
+    /// statement then fails with it.
+    fn drifted(&self, drift: &Drift, stops: bool) {
+        let _ = (drift, stops);
+    }
+
     /// Called if another search would lose far less, or if a replaced release adds to a budget of differential privacy, with
     /// the advice in one sentence.
     fn advised(&self, advice: &str) {
         let _ = advice;
+    }
+
+    /// Called when the target of a release is open, with the paths and URLs of the files that are read, as far as they are
+    /// known.
+    fn releasing(&self, target: &Path, sources: &[String]) {
+        let _ = (target, sources);
+    }
+
+    /// Called once a release stands in its target, with the manifest beside it.
+    fn published(&self, release: &Release, manifest: &Manifest) {
+        let _ = (release, manifest);
     }
 
     /// Called with the figures of a release once it is in `target`, or once its rows are handed out if there is no

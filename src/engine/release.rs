@@ -1,5 +1,6 @@
 //! The figures of a release, as values.
 
+use crate::drift::ReplaySummary;
 use crate::folder::{Budget, Check, ItemSetSummary, PersonalSummary, RandomizedColumn, Tried};
 use crate::warning::Warning;
 
@@ -59,4 +60,42 @@ pub struct Release {
     pub advice: Option<String>,
     /// The budget of a differentially private release.
     pub budget: Option<Budget>,
+    /// How the node of an earlier release was used, with the drift since then (USING MANIFEST).
+    pub replay: Option<ReplaySummary>,
+    /// The figures of the whole release, if the rows were added to one (APPEND). All others are of these rows alone, and those
+    /// that are suppressed wait.
+    pub growth: Option<Growth>,
+}
+
+/// The figures of a release that grows.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anonsql::error::Result<()> {
+/// # let anon = anonsql::AnonContext::new(Default::default());
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let target = folder.path().join("released").display().to_string();
+/// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
+/// let request = format!(
+///     "ANONYMIZE people TO '{target}' APPEND QUASI IDENTIFIERS (column1 USING age) SATISFYING k_anonymity(2)"
+/// );
+/// for rows in [4, 8] {
+///     let anonymized = anon.anonymize(&request).await?;
+///     let growth = anonymized.release().and_then(|release| release.growth.clone()).expect("APPEND");
+///     assert_eq!(growth.rows, rows);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Growth {
+    /// The number of batches, the new one included.
+    pub batches: u64,
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of classes by released labels.
+    pub classes: u64,
+    /// The size of the smallest class.
+    pub reached_k: Option<u64>,
 }

@@ -1,54 +1,98 @@
 //! The path from a job to its release: one line per stage.
 
 use super::apply::rewrite;
-use super::decide::{Decision, Evaluator, decide};
+use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
 use super::observe::{Observer, Phase};
-use super::publish::{Inputs, Published, ReleasedRows, publish, publish_rows};
-use super::recount::recount;
+use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows};
+use super::recount::{recount, recount_union};
 use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
-use super::write::{Stage, keep_rows, or_removed, write_files};
-use crate::error::{Error, Result};
+use super::write::{Staging, keep_rows, or_removed, removed, write_files};
+use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::metric::Metric;
 use crate::pool::blocking;
 use std::sync::Arc;
 
-/// Anonymizes to the target of a checked job ([`Job::check`]). Returns `None` if the target exists and the statement
-/// keeps it.
-pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Option<Published>> {
+/// Anonymizes to the target of a checked job ([`Job::check`]).
+pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Placed> {
     let Some(target) = &job.target else {
         return Err(Error::internal("a release without a target"));
     };
-    let own = target.clone();
-    let open = move || (!own.is_kept()).then(|| Stage::open(&own.path)).transpose();
-    let Some(stage) = blocking("staging the release", open).await? else {
-        return Ok(None);
+    let Some(stage) = Staging::open(target).await? else {
+        return Ok(Placed::Kept);
     };
     let inputs = Inputs::of(job);
+    observer.releasing(&target.path, &sources(job));
     let staged = async {
         let scanned = scan(job, &detail_requests(job, &job.metrics()), observer.as_ref()).await?;
-        let decision = decided(job, &evaluator(job, scanned, observer).await?, observer).await?;
+        let rows = scanned.sets.base().rows;
+        let Some(decision) = added(job, scanned, observer).await? else {
+            return Ok(Err(rows));
+        };
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
         let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
-        Ok((decision, findings, written, recounted.require()?))
+        let recounted = recounted.require()?;
+        let union = recount_union(job, &written, &recounted, (target, &stage), observer).await?;
+        Ok(Ok((decision, findings, written, (recounted, union))))
     };
-    let staged = staged.await;
-    let (stage, (decision, findings, written, recounted)) = or_removed(stage, staged).await?;
+    let staged = staged.await.map_err(|e| waiting(job, e));
+    let (stage, staged) = or_removed(stage, staged).await?;
+    let (decision, findings, written, (recounted, union)) = match staged {
+        Ok(staged) => staged,
+        Err(rows) => {
+            removed(stage).await?;
+            return Ok(Placed::Waiting(rows));
+        }
+    };
     let published = publish(
         (job, target),
         (&decision, findings),
         &written,
-        &recounted,
+        (&recounted, union.as_ref()),
         (stage, inputs),
         observer,
     )
     .await?;
-    Ok(Some(published))
+    Ok(Placed::Published(Box::new(published)))
+}
+
+/// Decides about the classes. Returns `None` if the rows are to be added to a release, none of them can be, and all of them
+/// may wait.
+async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
+    let rows = scanned.sets.base().rows;
+    let may_wait = job.grows().is_some() && job.suppression.rows(rows) >= rows;
+    let evaluator = match evaluator(job, scanned, observer).await {
+        // No class that has all rows would hold.
+        Err(e) if e.kind() == ErrorKind::Infeasible && may_wait => return Ok(None),
+        evaluator => evaluator?,
+    };
+    let decision = decided(job, &evaluator, observer).await?;
+    let adds = job.grows().is_none() || decision.verdict.classes > 0;
+    Ok(adds.then_some(decision))
+}
+
+/// Says of the error of a batch that cannot be added what becomes of its rows.
+fn waiting(job: &Job, error: Error) -> Error {
+    match job.grows() {
+        Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(
+            "{}; nothing was added, and all rows of the batch wait. Rows that wait count as suppressed: SUPPRESSING AT MOST says \
+             how many may",
+            error.message()
+        )),
+        _ => error,
+    }
+}
+
+/// Returns the paths and URLs of the files that a job reads, as far as they are known.
+fn sources(job: &Job) -> Vec<String> {
+    let files = job.source.files.iter().map(|path| path.display().to_string());
+    let objects = job.source.pins.objects().map(|(name, _)| name.to_string());
+    files.chain(objects).collect()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.
@@ -84,7 +128,8 @@ pub async fn decide_job(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
 
 /// Decides about the classes, and then about the items of the rows that are released.
 async fn decided(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    with_items(job, decide(job, evaluator, observer).await?, observer).await
+    let decision = join(job, decide(job, evaluator, observer).await?).await?;
+    with_items(job, decision, observer).await
 }
 
 /// Creates the evaluator of nodes on a blocking thread.

@@ -1,6 +1,7 @@
 //! Nothing of a differentially private release tells of rows that were not drawn, or of classes that are too small.
 
 use super::observe::{Observer, Phase};
+use super::publish::Placed;
 use super::release::Release;
 use super::run::{release_rows, release_to};
 use super::testing::{batch, job, source, target};
@@ -96,7 +97,9 @@ async fn release(people: &[Person]) -> (u64, BTreeMap<String, Vec<u8>>) {
         job.target = Some(crate::job::Target { existing, ..target });
         let told = Arc::new(Told::default());
         let observer: Arc<dyn Observer> = Arc::clone(&told) as _;
-        let published = release_to(&Arc::new(job), &observer).await.unwrap().unwrap();
+        let Placed::Published(published) = release_to(&Arc::new(job), &observer).await.unwrap() else {
+            panic!("a release");
+        };
         rows = published.release.rows_out;
         for file in std::fs::read_dir(scratch.path().join("out")).unwrap() {
             let path = file.unwrap().path();

@@ -4,6 +4,8 @@ use super::redact::{in_known_words, redact};
 use super::{Error, ErrorKind};
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
+use datafusion::object_store;
+use std::fmt;
 use tokio::task::JoinError;
 
 impl Error {
@@ -27,6 +29,14 @@ impl Error {
             false => said,
         };
         Self::foreign(kind_of(root), said)
+    }
+
+    /// Returns the error of a request to an object store. It begins with `what`.
+    pub(crate) fn of_store(what: impl fmt::Display, error: &object_store::Error) -> Self {
+        Self::foreign(
+            ErrorKind::Io,
+            format!("{what}: {}", without_metadata(error.to_string())),
+        )
     }
 
     fn foreign(kind: ErrorKind, message: String) -> Self {
@@ -84,7 +94,7 @@ impl From<DataFusionError> for Error {
         ) || matches!(root, DataFusionError::Internal(said) if said.starts_with(NO_STORE));
         let message = match wrapped {
             true => text(root),
-            false => without_appeal(error.strip_backtrace()),
+            false => without_metadata(without_appeal(error.strip_backtrace())),
         };
         Self::foreign(kind_of(root), message)
     }
@@ -190,6 +200,19 @@ fn without_appeal(said: String) -> String {
     match appeal.split_once("/issues. ") {
         Some((_, behind)) => behind.to_string(),
         None => format!("{} (this is a bug in DataFusion)", before.trim_end_matches('.')),
+    }
+}
+
+/// Returns the text of an error. If a cloud's metadata server did not answer, which gives a machine the keys of its role, the
+/// environment has no keys, and the text says that instead.
+fn without_metadata(said: String) -> String {
+    const SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
+    match SERVERS.iter().any(|server| said.contains(server)) {
+        true => "there are no credentials for this store: neither the environment has keys, nor this machine a role; set \
+                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3:// (AWS_SKIP_SIGNATURE=true for a public bucket), \
+                 GOOGLE_APPLICATION_CREDENTIALS for gs://, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
+            .into(),
+        false => said,
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! The kind decides the exit code of the command. Messages name columns, hierarchies and counts. They never contain a
 //! data value unless the caller asked for it. An error that another crate raised while it read data is therefore
-//! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value.
+//! passed through `Error::from_data`, which keeps what it says about the schema and drops what may be a value. No
+//! message shows the credentials that a URL in it may have.
 
 mod foreign;
 mod redact;
+mod urls;
 mod vocabulary;
 
 use std::fmt;
@@ -92,7 +94,7 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: message.into(),
+            message: urls::without_credentials(message.into()),
             is_foreign: false,
             source: None,
         }
@@ -151,14 +153,31 @@ impl Error {
 
     /// Returns the same error with advice behind its message: `message; advice`.
     pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
-        self.message = format!("{}; {advice}", self.message);
+        self.message = urls::without_credentials(format!("{}; {advice}", self.message));
         self
     }
 
     /// Returns the same error with a context before its message: `context: message`.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
-        self.message = format!("{context}: {}", self.message);
+        self.message = urls::without_credentials(format!("{context}: {}", self.message));
         self
+    }
+
+    /// Returns the error for a URL with credentials in it, if it has any.
+    pub(crate) fn of_credentials(url: &url::Url) -> Option<Self> {
+        let is_user = !url.username().is_empty() && !urls::is_container(url.scheme(), url.username());
+        let what = match () {
+            () if is_user || url.password().is_some() => "a user name or a password",
+            () if url.query().is_some_and(|query| query.contains('=')) => {
+                "a query, which signs it or holds a token as a rule"
+            }
+            () => return None,
+        };
+        Some(Self::usage(format!(
+            "{url} has {what}; a statement is written down in many places, so credentials stand in the environment: \
+             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://, GOOGLE_APPLICATION_CREDENTIALS for gs://, \
+             AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
+        )))
     }
 
     /// Returns the same error with the error that caused it.

@@ -1,9 +1,11 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
+use super::batch::Batch;
 use super::summary::{
     Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
+use crate::drift::{ReplaySummary, SourceColumn};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::warning::Warning;
@@ -16,6 +18,9 @@ use std::path::Path;
 
 /// The manifest's file name in the target folder.
 pub const MANIFEST: &str = "_manifest.json";
+
+/// What the footer of each file of a release says: values without data, by their keys.
+pub type Footer = BTreeMap<String, String>;
 
 /// The most bytes of a manifest; a larger file was not written by anonsql.
 const LARGEST: u64 = 64 << 20;
@@ -59,6 +64,13 @@ pub struct Manifest {
     /// The partition of the release, for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
+    /// The columns of the table that was anonymized, released or not, with which later data is compared. Empty in
+    /// manifests of versions before there was ON DRIFT, and for differential privacy.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub source: Vec<SourceColumn>,
+    /// How the node of an earlier release was used (USING MANIFEST).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replay: Option<ReplaySummary>,
     /// The released columns in their order.
     pub columns: Vec<ReleasedColumn>,
     /// The released columns that are names of folders, outermost first.
@@ -106,8 +118,19 @@ pub struct Manifest {
     pub search: SearchSummary,
     /// The files that were read.
     pub input: Vec<FileSummary>,
+    /// The run that wrote the release, if it is in an object store and the files of each run are in a folder of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// What the footer of each written file says, if it says anything.
+    #[serde(skip_serializing_if = "Footer::is_empty", default)]
+    pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
+    /// The batches of a release that grew (APPEND), oldest first. What the manifest says elsewhere of rows, classes and checks is
+    /// then of all of them together; `node` is that of the first, and the statement, the input and the search are those of the
+    /// last.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub batches: Vec<Batch>,
     /// The report's file name, if the report is in the folder too. The report contains the checksum of the manifest,
     /// so its own checksum cannot be here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -169,6 +192,57 @@ impl Manifest {
         )))
     }
 
+    /// Returns the only batch of a release that did not grow yet, or the last one as if it were alone.
+    pub(crate) fn as_batch(&self) -> Batch {
+        Batch {
+            version: self.version.clone(),
+            statement_sha256: self.statement_sha256.clone(),
+            run: self.run.clone(),
+            after: None,
+            source_sha256: self.source_sha256(),
+            node: self.node.clone(),
+            rows_in: self.rows_in.unwrap_or(self.rows_out),
+            rows_out: self.rows_out,
+            rows_waiting: self.rows_suppressed.unwrap_or(0),
+            classes: self.classes,
+            reached_k: self.reached_k,
+            reached_k_of_all: self.reached_k,
+            checks: self.checks.clone(),
+            files: self.output.len() as u64,
+        }
+    }
+
+    /// Returns the checksum of the statement with the files that it read; `None` if it read none.
+    fn source_sha256(&self) -> Option<String> {
+        let files = self.input.iter().map(|f| {
+            let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
+            format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
+        });
+        let files: Vec<String> = files.collect();
+        (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
+    }
+
+    /// Returns true if a batch of this release read the same files with the same statement as `other` does.
+    pub(crate) fn has_batch_of(&self, other: &Self) -> bool {
+        let own = other.source_sha256();
+        own.is_some() && self.all_batches().iter().any(|batch| batch.source_sha256 == own)
+    }
+
+    /// Returns the batches of the release, oldest first. A release that did not grow is one batch.
+    pub(crate) fn all_batches(&self) -> Vec<Batch> {
+        match self.batches.is_empty() {
+            true => vec![self.as_batch()],
+            false => self.batches.clone(),
+        }
+    }
+
+    /// Returns the least and the greatest level of a quasi-identifier in any batch.
+    pub(crate) fn levels_of(&self, column: &str) -> Option<(u8, u8)> {
+        let own = *self.node.get(column)?;
+        let levels = self.batches.iter().filter_map(|batch| batch.node.get(column));
+        Some(levels.fold((own, own), |(low, high), level| (low.min(*level), high.max(*level))))
+    }
+
     /// Returns the quasi-identifiers whose labels are in another form than TEXT.
     pub(crate) fn computed_columns(&self) -> Vec<String> {
         let columns = self.columns.iter().filter(|c| c.labels.is_some());
@@ -185,6 +259,11 @@ impl Manifest {
     /// Writes the manifest to `folder`.
     #[doc(hidden)]
     pub fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::write(folder.join(MANIFEST), self.text()?).map_err(|e| Error::io("cannot write the manifest", e))
+    }
+
+    /// Returns the manifest as text, with its checksum.
+    pub(crate) fn text(&self) -> Result<String> {
         let text = |manifest: &Self| {
             serde_json::to_string_pretty(manifest)
                 .map_err(|e| Error::internal(format!("the manifest cannot be written as JSON: {e}")))
@@ -194,8 +273,7 @@ impl Manifest {
             ..self.clone()
         };
         sealed.sha256 = sha256(&(text(&sealed)? + "\n"));
-        std::fs::write(folder.join(MANIFEST), text(&sealed)? + "\n")
-            .map_err(|e| Error::io("cannot write the manifest", e))
+        Ok(text(&sealed)? + "\n")
     }
 
     /// Returns the released columns that are stored in the files, in their order. Columns that are names of folders
@@ -228,28 +306,31 @@ impl Manifest {
                 LARGEST >> 20
             )));
         }
-        // The parser's error may quote the text, so it is not shown.
-        let manifest: Self = serde_json::from_slice(&text).map_err(|e| {
-            Error::data(format!(
-                "{} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
-                 changed; release again with this version",
-                path.display(),
-                env!("CARGO_PKG_VERSION"),
-                e.line(),
-                e.column()
-            ))
-        })?;
-        let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
-        if !is_told && manifest.differential_privacy.is_none() {
-            return Err(Error::data(format!(
-                "{} does not say how many rows were read and suppressed, which only a differentially private release may hold \
-                 back; release again",
-                path.display()
-            )));
-        }
-        let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
-        let text = String::from_utf8_lossy(&text);
-        let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
-        Ok(Some((manifest, is_sealed)))
+        parse(&text, &path.display().to_string()).map(Some)
     }
+}
+
+/// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged since it was written.
+pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
+    // The parser's error may quote the text, so it is not shown.
+    let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {
+        Error::data(format!(
+            "{path} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
+             changed; release again with this version",
+            env!("CARGO_PKG_VERSION"),
+            e.line(),
+            e.column()
+        ))
+    })?;
+    let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
+    if !is_told && manifest.differential_privacy.is_none() {
+        return Err(Error::data(format!(
+            "{path} does not say how many rows were read and suppressed, which only a differentially private release may hold \
+             back; release again"
+        )));
+    }
+    let seal = format!("\"sha256\": \"{}\"", manifest.sha256);
+    let text = String::from_utf8_lossy(text);
+    let is_sealed = manifest.sha256 == sha256(&text.replacen(&seal, "\"sha256\": \"\"", 1));
+    Ok((manifest, is_sealed))
 }

@@ -3,13 +3,14 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::pool::check_cancelled;
+use datafusion::object_store::ObjectMeta;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -374,12 +375,19 @@ impl fmt::Display for Tried {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FileSummary {
-    /// The name of an input file, or the path of an output file relative to the target folder.
+    /// The name of an input file, the URL of an input object, or the path of an output file relative to the target folder.
     pub name: String,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file's bytes, in hexadecimal.
+    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and version identify.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,
+    /// What the store of an object calls its content: it changes when the content does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub e_tag: Option<String>,
+    /// The version of an object in a store that keeps versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub version: Option<String>,
     /// The number of rows of an output file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
@@ -390,11 +398,33 @@ impl FileSummary {
     #[doc(hidden)]
     pub fn of(path: &Path, name: String, rows: Option<u64>) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
-        let mut file = File::open(path).map_err(failed)?;
+        let file = File::open(path).map_err(failed)?;
+        Self::read(file, name, rows, failed)
+    }
+
+    /// Returns the summary of an object that is not read for it.
+    pub(crate) fn of_object(name: &str, meta: &ObjectMeta) -> Self {
+        Self {
+            name: name.into(),
+            bytes: meta.size,
+            sha256: String::new(),
+            e_tag: meta.e_tag.clone(),
+            version: meta.version.clone(),
+            rows: None,
+        }
+    }
+
+    /// Reads `file` to its end to compute its size and checksum.
+    pub(crate) fn read(
+        mut file: impl Read,
+        name: String,
+        rows: Option<u64>,
+        failed: impl Fn(io::Error) -> Error,
+    ) -> Result<Self> {
         let (mut hash, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
         loop {
             check_cancelled()?;
-            let n = file.read(&mut buffer).map_err(failed)?;
+            let n = file.read(&mut buffer).map_err(&failed)?;
             if n == 0 {
                 break;
             }
@@ -405,6 +435,8 @@ impl FileSummary {
             name,
             bytes,
             sha256: hex::encode(hash.finalize()),
+            e_tag: None,
+            version: None,
             rows,
         })
     }

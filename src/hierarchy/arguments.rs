@@ -34,6 +34,8 @@ pub enum Data {
     Rows(RecordBatch),
     /// The distinct values of a column, ascending and NULL last, with the number of rows of each.
     Counts(ArrayRef, Vec<u64>),
+    /// The content of the object that a URL names.
+    Object(Vec<u8>),
 }
 
 /// The arguments of a clause, by part. A part without a keyword is named; any other part has its keywords as name.
@@ -118,6 +120,14 @@ impl Arguments {
     pub fn query(&self, part: &str) -> Option<&RecordBatch> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Rows(rows) if *name == part => Some(rows),
+            _ => None,
+        })
+    }
+
+    /// Returns the content of the object in a part whose path is a URL; `None` for a local file.
+    pub(super) fn object(&self, part: &str) -> Option<&[u8]> {
+        self.data.iter().find_map(|(name, data)| match data {
+            Data::Object(bytes) if *name == part => Some(bytes.as_slice()),
             _ => None,
         })
     }

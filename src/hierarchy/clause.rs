@@ -62,6 +62,14 @@ impl Described for Kind {
     }
 }
 
+impl Kind {
+    /// Returns true if a part of the clause is a path.
+    pub(crate) fn reads_path(&self, part: &str) -> bool {
+        let is_path = |p: &Part| matches!(p, Part::First(name, Takes::One(Item::Path, _)) | Part::Maybe(name, Takes::One(Item::Path, _)) if *name == part);
+        self.clause.parts.iter().any(is_path)
+    }
+}
+
 /// Kinds are compared by name.
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
@@ -148,6 +156,8 @@ pub enum Item {
     Number,
     /// A text in quotes.
     Text,
+    /// A path or URL in quotes, which the kind reads.
+    Path,
     /// A number, or a text in quotes.
     NumberOrText,
     /// A word, in any case.

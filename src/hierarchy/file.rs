@@ -106,7 +106,13 @@ impl fmt::Display for FileOptions {
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
+#[cfg(any(test, feature = "internal-api"))]
 pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
+    of_bytes(path, None, options)
+}
+
+/// Reads the hierarchy in the local file at `path`, or in the content of an object if `path` is its URL.
+fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<Listed> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
         return Err(Error::usage(format!(
@@ -115,17 +121,23 @@ pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
             literal(path)
         )));
     }
-    let bytes = location::read(path, &format!("hierarchy file {path}"))?;
-    // The clause has the path from the root, so that it makes the hierarchy again from any folder.
-    let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
-    let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
+    let what = format!("hierarchy file {path}");
+    let (bytes, whole) = match object {
+        Some(object) => (location::decompressed(path, object, &what)?, None),
+        None => {
+            // The clause has the path from the root, so that it makes the hierarchy again from any folder.
+            let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
+            let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
+            (location::read(path, &what)?, whole)
+        }
+    };
     let origin = Origin {
         kind: KIND.info.name,
         clause: Some(format!("FROM {}{options}", literal(whole.as_deref().unwrap_or(path)))),
     };
     columns(&bytes, options)
         .and_then(|(ground, labels)| Listed::try_new(origin, &ground, &labels))
-        .map_err(|e| e.context(format!("hierarchy file {path}")))
+        .map_err(|e| e.context(what))
 }
 
 fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRef>)> {
@@ -189,13 +201,17 @@ pub(super) const KIND: Kind = Kind {
         start: "FROM",
         syntax: "FROM 'file.csv' [OPTIONS (key value, ...)]",
         parts: &[
-            Part::First("file", Takes::One(Item::Text, "a file in quotes")),
+            Part::First("file", Takes::One(Item::Path, "a file in quotes")),
             Part::Maybe("OPTIONS", Takes::Options),
         ],
     },
     build: |given| {
         let options = FileOptions::new(given.options("OPTIONS"))?;
-        Ok(Arc::new(read(&given.texts("file").concat(), &options)?))
+        Ok(Arc::new(of_bytes(
+            &given.texts("file").concat(),
+            given.object("file"),
+            &options,
+        )?))
     },
 };
 

@@ -16,6 +16,8 @@ pub struct Hierarchy {
     rule: Arc<dyn GeneralizationRule>,
     on_unmapped: OnUnmapped,
     on_null: OnNull,
+    /// Whether rows with unknown values are suppressed although the definition makes them an error.
+    suppresses_unknown: bool,
 }
 
 impl Hierarchy {
@@ -38,6 +40,7 @@ impl Hierarchy {
             rule,
             on_unmapped,
             on_null,
+            suppresses_unknown: false,
         })
     }
 
@@ -63,7 +66,24 @@ impl Hierarchy {
 
     /// Returns the treatment of unknown values.
     pub fn on_unmapped(&self) -> OnUnmapped {
-        self.on_unmapped
+        match self.suppresses_unknown {
+            true => OnUnmapped::Suppress,
+            false => self.on_unmapped,
+        }
+    }
+
+    /// Returns true if the definition makes unknown values an error.
+    pub fn refuses_unknown(&self) -> bool {
+        self.on_unmapped == OnUnmapped::Error
+    }
+
+    /// Returns the same hierarchy, by which rows with unknown values are suppressed where the definition makes them an
+    /// error. It has the same definition and digest.
+    pub fn suppressing_unknown(&self) -> Self {
+        Self {
+            suppresses_unknown: self.refuses_unknown(),
+            ..self.clone()
+        }
     }
 
     /// Returns the treatment of NULL.

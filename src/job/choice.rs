@@ -1,5 +1,6 @@
 //! How the node or partition of a release is chosen.
 
+use super::replay::Replay;
 use crate::catalogue::Call;
 use crate::error::Result;
 use crate::partition::{self, Partitioner};
@@ -19,6 +20,8 @@ pub enum Choice {
     Partition(Vec<Candidate>),
     /// The statement gives the node, as one level per quasi-identifier. It is still checked.
     Node(Vec<u8>),
+    /// The node of an earlier release. It is still checked.
+    Replay(Box<Replay>),
 }
 
 /// An algorithm of local recoding.
@@ -56,7 +59,7 @@ impl Choice {
                 [one] => one.call.to_string(),
                 _ => "RECODING LOCAL".into(),
             }),
-            Choice::Node(_) => None,
+            Choice::Node(_) | Choice::Replay(_) => None,
         }
     }
 }

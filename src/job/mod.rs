@@ -4,6 +4,7 @@
 mod check;
 mod choice;
 mod constraint;
+mod replay;
 mod report_file;
 mod roles;
 mod source;
@@ -12,17 +13,19 @@ mod target;
 pub(crate) mod testing;
 
 pub use check::Purpose;
-pub(crate) use check::{check_population, check_report, may_divide};
+pub(crate) use check::{check_population, check_report, may_divide, rises_from_zero};
 pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
+pub use replay::Replay;
 pub use report_file::ReportFile;
 pub(crate) use report_file::resolved;
 pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;
-pub use target::{Existing, Format, Target};
+pub use target::{Existing, Format, Stored, Target};
 
 use crate::error::Result;
+use crate::folder::Manifest;
 use crate::hierarchy::LabelForm;
 use crate::metric::Metric;
 use crate::model::Sampling;
@@ -151,9 +154,15 @@ impl Job {
         let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
         match &self.choice {
             Choice::Node(levels) => Some(levels.clone()),
+            Choice::Replay(replay) => replay.levels.clone(),
             Choice::Search { .. } => self.quasi_identifiers.iter().map(only).collect(),
             Choice::Partition(_) => None,
         }
+    }
+
+    /// Returns the release that the rows are added to, if there is one (APPEND).
+    pub(crate) fn grows(&self) -> Option<&Manifest> {
+        self.target.as_ref()?.grows.as_deref()
     }
 
     /// Returns true if classes count an entity that cannot be read from the released rows.

@@ -1,9 +1,13 @@
 //! The table that a job reads.
 
+use crate::drift::SourceColumn;
+use crate::hierarchy::plain_type;
 use crate::source::Pins;
+use arrow::datatypes::{DataType, Field};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionState;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A table that a job reads.
 #[derive(Clone)]
@@ -22,6 +26,19 @@ impl SourceTable {
     /// Returns the names of the columns.
     pub fn columns(&self) -> Vec<&str> {
         self.rows.schema().fields().iter().map(|f| f.name().as_str()).collect()
+    }
+
+    /// Returns the names of the columns with the types of their values.
+    pub fn typed_columns(&self) -> Vec<SourceColumn> {
+        let typed = |field: &Arc<Field>| {
+            let data_type = match plain_type(field.data_type()) {
+                DataType::Utf8View | DataType::LargeUtf8 => &DataType::Utf8,
+                DataType::BinaryView | DataType::LargeBinary => &DataType::Binary,
+                other => other,
+            };
+            SourceColumn::new(field.name(), data_type.to_string())
+        };
+        self.rows.schema().fields().iter().map(typed).collect()
     }
 
     /// Returns the state of the session that reads the table.

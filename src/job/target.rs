@@ -1,7 +1,11 @@
 //! The target folder of a release.
 
-use crate::error::{Error, ErrorKind};
+use super::report_file::ReportFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Manifest;
+use crate::lake::{Layout, Prefix, Standing};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The format of the files of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,34 +27,78 @@ pub enum Existing {
     Overwrite,
     /// Keep the existing target, and release nothing.
     Skip,
+    /// Add the rows to the release that stands in the target. The first such run creates it.
+    Append,
 }
 
 /// The target folder of a release, with the format of its files.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The path of the folder.
+    /// The path of the folder, or its URL in an object store.
     pub path: PathBuf,
+    /// Where the target is if it is in an object store.
+    pub stored: Option<Stored>,
     /// The format of the files.
     pub format: Format,
     /// The columns whose values become folder names.
     pub partitioned_by: Vec<String>,
     /// What to do if the target exists.
     pub existing: Existing,
+    /// The release that the rows are added to (APPEND), as it stood when the request was bound.
+    pub grows: Option<Arc<Manifest>>,
     /// The most rows per file.
     pub rows_per_file: Option<u64>,
+    /// About how many bytes a file has.
+    pub file_size: Option<u64>,
+    /// Whether the footers of Parquet files name the release and its models.
+    pub footer: bool,
     /// Whether the manifest contains the statement with the literals of its queries.
     pub full_statement: bool,
+}
+
+/// A target in an object store.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The prefix.
+    pub(crate) prefix: Prefix,
+    /// How the files lie under it.
+    pub(crate) layout: Layout,
+    /// The release that stood there when the request was bound: only this one may be replaced.
+    pub(crate) standing: Option<Arc<Standing>>,
 }
 
 impl Target {
     /// Returns true if the target exists and is to be replaced.
     pub(crate) fn replaces(&self) -> bool {
-        self.existing == Existing::Overwrite && self.path.is_dir()
+        self.existing == Existing::Overwrite && self.exists()
     }
 
     /// Returns true if the target exists and is to be kept.
     pub(crate) fn is_kept(&self) -> bool {
-        self.existing == Existing::Skip && self.path.is_dir()
+        self.existing == Existing::Skip && self.exists()
+    }
+
+    fn exists(&self) -> bool {
+        match &self.stored {
+            Some(stored) => stored.standing.is_some(),
+            None => self.path.is_dir(),
+        }
+    }
+
+    /// Returns the manifest of the release that is there, if there is one.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>> {
+        match &self.stored {
+            Some(stored) => Ok(stored.standing.as_ref().map(|standing| standing.manifest.clone())),
+            None => Manifest::read(&self.path),
+        }
+    }
+
+    /// Returns the name of a report if it is written into the folder of the release.
+    pub(crate) fn name_of(&self, report: &ReportFile) -> Result<Option<String>> {
+        match self.stored {
+            Some(_) => Ok(None),
+            None => report.name_in(&self.path),
+        }
     }
 }
 

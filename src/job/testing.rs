@@ -136,10 +136,14 @@ pub(crate) fn job() -> Job {
 pub(crate) fn target(path: &Path) -> Target {
     Target {
         path: path.into(),
+        stored: None,
         format: Format::Parquet,
         partitioned_by: vec![],
         existing: Existing::Fail,
+        grows: None,
         rows_per_file: None,
+        file_size: None,
+        footer: false,
         full_statement: false,
     }
 }

@@ -8,6 +8,7 @@ use crate::report::FrontChart;
 use crate::settings::Settings;
 use crate::sql::Hidden;
 use crate::sql::variable::Variables;
+use crate::store::{Stores, Traffic};
 use datafusion::common::config::Dialect;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as DfResult;
@@ -84,6 +85,12 @@ impl AnonContext {
         &self.session
     }
 
+    /// Returns the counters of what the session moves to and from object stores.
+    #[cfg(feature = "cli")]
+    pub(crate) fn traffic(&self) -> Arc<Traffic> {
+        Stores::traffic(&self.session.copied_config())
+    }
+
     /// Returns the names of all hierarchies, in ascending order.
     pub fn hierarchies(&self) -> Vec<String> {
         self.hierarchies.read().keys().cloned().collect()
@@ -94,7 +101,12 @@ impl AnonContext {
         self.seen.read().clone()
     }
 
-    /// Returns the settings of the session.
+    /// Returns true if what is only a warning is an error in the session.
+    pub(super) fn is_strict(&self) -> bool {
+        self.settings().strict
+    }
+
+    /// Returns the settings of anonsql in the session.
     pub(super) fn settings(&self) -> Settings {
         Settings::of(self.session.copied_config().options())
     }

@@ -1,18 +1,24 @@
 //! Builds the generalization rule of a hierarchy from its definition.
 
 use super::context::AnonContext;
-use crate::error::{Error, Result};
+use crate::catalogue::Value;
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::distinct_values;
 use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::quote;
 use crate::sql::TableName;
 use crate::sql::clause::DefinitionClause;
+use crate::store::{Stores, listing_url, read_small};
 use arrow::array::ArrayRef;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
+
+/// The most bytes of an object with a hierarchy.
+const LARGEST: u64 = 1 << 30;
 
 impl AnonContext {
     /// Reads the queries and columns that a definition names, and builds its generalization rule.
@@ -25,11 +31,24 @@ impl AnonContext {
                     let (values, counts) = self.value_counts(&TableName(table.clone()), column).await?;
                     data.push((*part, Data::Counts(values, counts)));
                 }
+                Given::Value(Value::Text(path)) if definition.kind.reads_path(part) && is_url(&expanded(path)?) => {
+                    data.push((*part, Data::Object(self.object(path).await?)));
+                }
                 Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {}
             }
         }
         let (build, arguments) = (definition.kind.build, Arguments::new(definition.given.clone(), data));
         blocking("making a hierarchy", move || build(&arguments)).await
+    }
+
+    /// Reads the object of a URL, which is a small table.
+    async fn object(&self, url: &str) -> Result<Vec<u8>> {
+        let (state, what) = (self.session.state(), format!("hierarchy file {url}"));
+        let place = listing_url(url)?;
+        let store = Stores::open(&state, place.get_url()).map_err(|e| e.context(&what))?;
+        let found = read_small(store.as_ref(), place.prefix(), LARGEST, &what).await?;
+        let found = found.ok_or_else(|| Error::new(ErrorKind::Io, format!("{what}: there is no such object")));
+        Ok(found?.bytes)
     }
 
     /// Runs a query and returns all its rows as one batch.

@@ -13,6 +13,7 @@ use crate::pool::SessionPool;
 use crate::settings::Settings;
 use crate::source::guard_readers;
 use crate::sql::Expectation;
+use crate::store::Stores;
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ impl AnonContext {
         answer_rightly(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
+        Stores::set(session.state_ref().write().config_mut());
         guard_readers(&session);
         stop_joins(&session);
         let registry = SharedRegistry::default();
@@ -57,6 +59,7 @@ impl AnonContext {
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         // A program that has the session may have set it otherwise.
         answer_rightly(self.session.state_ref().write().config_mut());
+        Stores::follow(&self.session.copied_config());
         let (is_deep, context) = (statement.is_deep(), self.on_course());
         let (answer, apart) = self
             .with_room(is_deep, async move { statement.run(&context).await })

@@ -86,7 +86,12 @@ struct Files {
 fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
     let paths = config.file_groups.iter().flat_map(|group| group.files());
-    let path = |file: &PartitionedFile| format!("/{}", file.path());
+    // The URL of a store ends in a slash.
+    let root = match config.object_store_url.as_str() {
+        local if local.starts_with("file:") => "/",
+        url => url,
+    };
+    let path = |file: &PartitionedFile| format!("{root}{}", file.path());
     let paths: Vec<String> = paths.map(path).collect();
     let first = paths.first()?;
     let folder = first.rsplit_once('/').map_or("/", |(folder, _)| folder);

@@ -4,11 +4,12 @@
 //! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
 //! table in memory.
 
+use super::null_folders::files_of;
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::memory::PartitionData;
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::execution::SessionState;
@@ -75,8 +76,7 @@ impl Pins {
         let mut pins = Self::default();
         for scan in scans {
             let provider = source_as_provider(&scan.source)?;
-            let provider = provider.as_ref() as &dyn Any;
-            if let Some(listing) = provider.downcast_ref::<ListingTable>() {
+            if let Some(listing) = files_of(provider.as_ref()) {
                 for url in listing.table_paths() {
                     pins.folders.push(Folder {
                         store: state.runtime_env().object_store(url)?,
@@ -86,7 +86,7 @@ impl Pins {
                     });
                 }
             }
-            if let Some(table) = provider.downcast_ref::<MemTable>() {
+            if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<MemTable>() {
                 pins.tables.push(Table {
                     name: scan.table_name.to_string(),
                     batches: batches(&table.batches).await,
@@ -103,6 +103,12 @@ impl Pins {
         let mut files: Vec<PathBuf> = self.files.values().filter_map(|f| f.path.clone()).collect();
         files.sort();
         files
+    }
+
+    /// Returns the URLs of the files that are not local, with what tells each from another of its name, sorted.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
+        let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
+        objects.map(|(name, file)| (name.as_str(), &file.meta))
     }
 
     /// Fails with `ErrorKind::Data` if a file or a table has changed.

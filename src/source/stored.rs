@@ -6,7 +6,7 @@ use datafusion::physical_plan::ExecutionPlanProperties;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
-use std::path::Path;
+use std::io::Read;
 
 /// Returns the rows of a query in order, one partition after another. In a session with one target partition this is
 /// the order in which the rows are stored.
@@ -20,8 +20,7 @@ pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<Sendab
 }
 
 /// Returns true if the header of a CSV file has exactly these names.
-pub(crate) fn has_header(file: &Path, names: &[&str]) -> bool {
-    let reader = csv::ReaderBuilder::new().from_path(file).ok();
-    let header = reader.and_then(|mut reader| reader.headers().ok().cloned());
+pub(crate) fn has_header(file: impl Read, names: &[&str]) -> bool {
+    let header = csv::ReaderBuilder::new().from_reader(file).headers().ok().cloned();
     header.is_some_and(|header| header.iter().eq(names.iter().copied()))
 }

@@ -85,8 +85,8 @@ const MISTAKES: &[(&str, &str)] = &[
     ("CREATE HIERARCHY h FROM age.csv", "write 'age.csv'"),
     ("CREATE HIERARCHY h FROM \"age.csv\"", "in single quotes: 'age.csv'"),
     (
-        "SELECT * FROM 's3://lake/people.parquet'",
-        "s3:// is no place that this session reads from; download the file",
+        "SELECT * FROM 'hdfs://lake/people.parquet'",
+        "hdfs:// is no place that this session reads from",
     ),
     (
         "ANONYMIZE people TO 'out.parquet' @ SATISFYING k_anonymity(2)",

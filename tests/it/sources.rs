@@ -86,6 +86,30 @@ impl Observer for Replaces {
     }
 }
 
+/// Does something once, when a part of a run begins.
+pub struct Watches {
+    at: Phase,
+    act: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Watches {
+    pub fn new(at: Phase, act: impl FnOnce() + Send + 'static) -> Self {
+        let act = std::sync::Mutex::new(Some(Box::new(act) as _));
+        Self { at, act }
+    }
+}
+
+impl Observer for Watches {
+    fn begin(&self, phase: Phase) -> Arc<std::sync::atomic::AtomicU64> {
+        if phase == self.at
+            && let Some(act) = self.act.lock().unwrap().take()
+        {
+            act();
+        }
+        Arc::default()
+    }
+}
+
 /// A file that is replaced during a run ends it, whenever it is: the manifest's checksum would be another's, and rows of
 /// two tables might be one release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

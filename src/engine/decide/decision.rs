@@ -2,6 +2,7 @@
 
 use super::evaluator::{Evaluator, Verdict};
 use super::groups::Combinations;
+use crate::drift::ReplaySummary;
 use crate::folder::{ItemSetSummary, Tried};
 use crate::frequency::FrequencySet;
 use crate::job::Job;
@@ -48,6 +49,8 @@ pub struct Decision {
     pub alternatives: Option<Alternatives>,
     /// What becomes of each column of sets of items, which is chosen for the rows that this decision releases.
     pub items: Vec<GeneralizedItems>,
+    /// How the node of an earlier release was used, if the statement names one.
+    pub replay: Option<ReplaySummary>,
 }
 
 /// What becomes of a column of sets of items.
@@ -86,6 +89,7 @@ impl Decision {
             combinations: None,
             alternatives: None,
             items: vec![],
+            replay: None,
         }
     }
 

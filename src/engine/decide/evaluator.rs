@@ -1,5 +1,6 @@
 //! The evaluator: judges frequency sets by the requested models and measures them by the metrics.
 
+use crate::drift::Drift;
 use crate::engine::scan::Scanned;
 use crate::engine::scan::{attribute_request, class_label_request, fill, measured_attribute, position};
 use crate::error::{Error, Result};
@@ -52,21 +53,6 @@ pub struct Verdict {
     pub anonymous: bool,
 }
 
-/// The figures of one node in the answer to LATTICE OF.
-#[derive(Debug, Clone)]
-pub struct Profile {
-    /// Whether the suppressed rows are within the limit.
-    pub anonymous: bool,
-    /// The value of k under the suppression limit.
-    pub k: u64,
-    /// The number of suppressed rows.
-    pub suppressed: u64,
-    /// The number of kept classes.
-    pub classes: u64,
-    /// The values of all metrics, in the order they were given.
-    pub metrics: Vec<f64>,
-}
-
 /// Assesses the nodes of a job's lattice: see [`crate::search::Oracle`].
 #[derive(Debug)]
 pub struct Evaluator {
@@ -77,6 +63,7 @@ pub struct Evaluator {
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
     demand: Demand,
+    drift: Arc<[Drift]>,
 }
 
 /// The classes of a node with the verdict on them, or, as `Err`, about how many rows the node suppresses if that is
@@ -86,7 +73,7 @@ pub(super) type Judged = std::result::Result<(Arc<FrequencySet>, Verdict), u64>;
 impl Evaluator {
     /// Creates an evaluator for `job` over its scanned table. A search minimises the first metric.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
-        let Scanned { sets, lattice } = scanned;
+        let Scanned { sets, lattice, drift } = scanned;
         let base = Arc::clone(sets.base());
         let rules = job
             .constraints
@@ -113,6 +100,7 @@ impl Evaluator {
                 least: least_rows(job),
                 limit,
             },
+            drift: drift.into(),
         })
     }
 
@@ -177,8 +165,14 @@ impl Evaluator {
             lattice,
             rules: Arc::clone(&self.rules),
             objectives: Arc::clone(&self.objectives),
+            drift: Arc::clone(&self.drift),
             ..*self
         }
+    }
+
+    /// Returns the drift that the scan found.
+    pub(super) fn drift(&self) -> &[Drift] {
+        &self.drift
     }
 
     /// Returns the frequency sets.
@@ -401,39 +395,6 @@ impl Evaluator {
         Ok(objective(job, self.sets.base(), metric)?
             .measure
             .value(&view(set, verdict)))
-    }
-
-    /// Returns k under the suppression limit: the largest k such that the rows in classes smaller than k number no
-    /// more than the limit (definitions.md, "k of a node under eta").
-    pub fn reached_k(&self, set: &FrequencySet) -> u64 {
-        let mut sizes: Vec<(u64, u64)> = (0..set.len())
-            .filter(|i| set.counts()[*i] > 0)
-            .map(|i| (self.size(set, i), set.counts()[i]))
-            .collect();
-        sizes.sort_unstable();
-        let mut below = self.sets.base().unmapped_rows;
-        for (size, rows) in &sizes {
-            below += rows;
-            if below > self.limit {
-                return *size;
-            }
-        }
-        sizes.last().map_or(0, |(size, _)| *size)
-    }
-
-    /// Returns the figures of `nodes` for LATTICE OF.
-    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
-        self.sets.each(nodes, None, |_, answer| {
-            let set = answer.classes()?;
-            let verdict = self.verdict(&set)?;
-            Ok(Profile {
-                anonymous: verdict.anonymous,
-                k: self.reached_k(&set),
-                suppressed: verdict.suppressed,
-                classes: verdict.classes,
-                metrics: self.measure(&set, &verdict),
-            })
-        })
     }
 
     /// Applies `f` to the judgement of every node, and returns the results in the order of the nodes. Nodes are

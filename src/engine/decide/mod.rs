@@ -2,25 +2,34 @@
 
 mod advice;
 mod assess;
+mod choose;
 mod context;
 mod cover;
 mod decision;
 mod divide;
 mod evaluator;
 mod front;
+mod given;
 mod groups;
 mod infeasible;
+mod join;
 mod loss;
+mod profile;
+mod replay;
 mod search;
+mod standing;
+mod stay;
+mod values;
 
 pub(in crate::engine) use advice::advice;
+pub use choose::decide;
 pub use decision::{Decision, GeneralizedItems, describe};
 pub use evaluator::{Evaluator, Verdict};
 #[cfg(feature = "internal-api")]
 pub use front::{FrontOracle, front_oracle};
 pub use front::{Objective, Optimized, Reached, front};
+pub(in crate::engine) use join::join;
 pub use loss::column_loss;
-pub use search::decide;
 
 #[cfg(test)]
 mod tests;

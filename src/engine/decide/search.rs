@@ -1,78 +1,24 @@
-//! Runs the search, has the table divided, or checks the node that the statement gives.
+//! Has a search choose the node.
 
 use super::context::{budget, context, reason};
-use super::decision::{Alternatives, Decision, Proof, describe};
-use super::divide::divided;
+use super::decision::{Alternatives, Decision, Proof};
 use super::evaluator::Evaluator;
 use super::infeasible::{found_nothing, infeasible};
+use crate::catalogue::Call;
 use crate::engine::observe::{Observer, Phase};
-use crate::error::{Error, Result};
-use crate::job::{Choice, Job};
+use crate::error::Result;
+use crate::job::Job;
 use crate::lattice::Node;
 use crate::metric::Metric;
-use crate::pool::blocking;
 use crate::search::{Assessment, Context, Finding, Oracle, Search, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Searches the lattice, divides the table, or checks the given node, and returns the decision. Fails if the result
-/// does not satisfy the models.
-pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
-    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
-    let search = move || {
-        let decision = match &job.choice {
-            Choice::Node(levels) => given(&job, &evaluator, levels),
-            Choice::Search { search, .. } => searched(&job, &evaluator, search.as_ref(), &observer),
-            Choice::Partition(_) => divided(&job, &evaluator, &observer),
-        }?;
-        // The rewriting scan needs the memory that the search worked with.
-        evaluator.sets().clear();
-        Ok(decision)
-    };
-    blocking("the search", search).await
-}
-
-fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
-    let node = Node::new(levels.to_vec());
-    if !evaluator.lattice().contains(&node) {
-        return Err(Error::usage(format!(
-            "the node {} is not in the lattice from {} to {}",
-            describe(job, &node),
-            describe(job, evaluator.lattice().bottom()),
-            describe(job, evaluator.lattice().top())
-        )));
-    }
-    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {
-        return Err(Error::infeasible(format!(
-            "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
-            describe(job, &node),
-            evaluator.suppression_limit()
-        )));
-    };
-    if !verdict.anonymous {
-        let node = describe(job, &node);
-        let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
-        return Err(Error::infeasible(match suppressed > limit {
-            true => format!(
-                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
-                 may be"
-            ),
-            false => {
-                format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")
-            }
-        }));
-    }
-    Ok(Decision {
-        nodes: 1,
-        ..Decision::chosen(evaluator, (classes, verdict), Proof::Given)
-    })
-}
-
-fn searched(
+/// Has a search choose the node. Fails with `ErrorKind::Infeasible` if no node satisfies the models.
+pub(super) fn searched(
     job: &Job,
     evaluator: &Arc<Evaluator>,
-    search: &dyn Search,
+    (call, search): (&Call, &dyn Search),
     observer: &Arc<dyn Observer>,
 ) -> Result<Decision> {
     observer.begin(Phase::Search);
@@ -99,7 +45,7 @@ fn searched(
         Proof::None
     };
     Ok(Decision {
-        search: job.choice.name(),
+        search: Some(call.to_string()),
         nodes: context.assessed(),
         stopped,
         alternatives: weighs.then(|| alternatives(job, &context)).flatten(),

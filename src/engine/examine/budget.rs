@@ -1,7 +1,7 @@
 //! The budget of a differentially private release, with what the releases that it replaces have spent.
 
 use crate::error::Result;
-use crate::folder::{Budget, Manifest};
+use crate::folder::Budget;
 use crate::job::Job;
 use crate::model::Sampling;
 
@@ -23,7 +23,7 @@ pub(super) fn budget(job: &Job, sampling: &Sampling) -> Result<(Budget, Option<S
         delta_of_all: sampling.delta,
     };
     let replaced = match job.target.as_ref().filter(|target| target.replaces()) {
-        Some(target) => Manifest::read(&target.path)?,
+        Some(target) => target.manifest()?,
         None => None,
     };
     let note = match replaced.map(|manifest| manifest.differential_privacy) {

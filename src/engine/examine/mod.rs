@@ -15,7 +15,7 @@ pub use columns::named_warnings;
 use super::decide::{Decision, advice};
 use super::observe::{Observer, Phase};
 use crate::error::{Error, Result};
-use crate::folder::{Budget, Manifest};
+use crate::folder::Budget;
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::warning::{self, Evidence, Warning};
@@ -55,7 +55,7 @@ fn check_replaced(job: &Job) -> Result<()> {
         return Ok(());
     };
     // What is no release is refused where it would be replaced.
-    match Manifest::read(&target.path)? {
+    match target.manifest()? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
             "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
              write to another folder if no rows are what you mean to release",

@@ -1,6 +1,7 @@
 //! The manifest of a release.
 
 use crate::engine::decide::Decision;
+use crate::engine::recount::type_name;
 use crate::engine::release::Release;
 use crate::engine::write::Written;
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::folder::{
 use crate::hierarchy::{Hierarchy, LabelForm};
 use crate::job::{Job, Target};
 use crate::metric::{self, Metric};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{Field, Schema};
 use std::collections::BTreeMap;
 
 /// Returns the manifest of a release that is written to `target`, with the summaries of its input and output files.
@@ -21,7 +22,7 @@ pub(super) fn manifest(
     written: &Written,
     release: &Release,
     input: Vec<FileSummary>,
-    output: Vec<FileSummary>,
+    (run, output): (Option<String>, Vec<FileSummary>),
 ) -> Result<Manifest> {
     let partition = decision.verdict.partition.as_deref();
     let levels = match partition {
@@ -66,8 +67,15 @@ pub(super) fn manifest(
                 .map(|(i, q)| (q.column.clone(), partition.labels(i).len() as u64))
                 .collect(),
         }),
+        source: match job.sampling() {
+            // The types of a text file are those that its values allow.
+            Some(_) => vec![],
+            None => job.source.typed_columns(),
+        },
+        replay: release.replay.clone(),
         columns: columns(job, &written.schema)?,
         partitioned_by: target.partitioned_by.clone(),
+        footer: written.footer.clone(),
         entity: job.entity.clone(),
         randomized: release.randomized.clone(),
         personal: release.personal.clone(),
@@ -94,13 +102,10 @@ pub(super) fn manifest(
             proof: release.proof.clone(),
         },
         input,
+        run,
         output,
-        report: job
-            .report
-            .as_ref()
-            .map(|r| r.name_in(&target.path))
-            .transpose()?
-            .flatten(),
+        batches: vec![],
+        report: job.report.as_ref().map(|r| target.name_of(r)).transpose()?.flatten(),
     })
 }
 
@@ -124,17 +129,13 @@ fn columns(job: &Job, schema: &Schema) -> Result<Vec<ReleasedColumn>> {
             (None, None) if job.class_label.as_ref() == Some(name) => (Role::Class, None),
             (None, None) => (Role::Keep, None),
         };
-        let data_type = match field.data_type() {
-            DataType::Dictionary(_, values) => values.as_ref(),
-            other => other,
-        };
         let form = job.quasi_identifier(name).map(|i| job.quasi_identifiers[i].labels);
         Ok(ReleasedColumn {
             labels: form
                 .filter(|form| *form != LabelForm::Text)
                 .map(|form| form.to_string()),
             name: name.clone(),
-            data_type: data_type.to_string(),
+            data_type: type_name(field.data_type()),
             role,
             hierarchy,
         })

@@ -1,5 +1,6 @@
 //! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its target.
 
+mod grown;
 mod manifest;
 mod place;
 mod release;
@@ -7,7 +8,7 @@ mod report;
 mod report_file;
 
 pub(in crate::engine) use place::{Inputs, publish, publish_rows};
-pub use place::{Published, ReleasedRows};
+pub use place::{Placed, ReleasedRows};
 pub use report_file::StagedReport;
 
 #[cfg(test)]

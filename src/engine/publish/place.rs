@@ -1,17 +1,18 @@
 //! Moving a release to its target: the manifest and the report are written first, then everything is published at
 //! once.
 
+use super::grown::grown;
 use super::manifest::manifest;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::recount::Recounted;
-use crate::engine::release::Release;
-use crate::engine::write::{ReleaseTable, Stage, Written, WrittenFile, or_removed};
-use crate::error::{Error, Result};
-use crate::folder::{FileSummary, Manifest};
+use crate::engine::recount::{Recounted, Union};
+use crate::engine::release::{Growth, Release};
+use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{FileSummary, Manifest, sha256};
 use crate::job::{Existing, Job, Target};
 use crate::pool::blocking;
 use crate::source::forget_files;
@@ -19,6 +20,17 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What a run to a target ended with.
+#[derive(Debug)]
+pub enum Placed {
+    /// A release is in its place.
+    Published(Box<Published>),
+    /// The target exists and the statement keeps it.
+    Kept,
+    /// No row could be added to the release that stands (APPEND): it is as it was, and so many rows wait.
+    Waiting(u64),
+}
 
 /// A published release, with the manifest beside it.
 #[derive(Debug)]
@@ -47,11 +59,13 @@ impl Inputs {
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
         // The bytes of a file tell of every row in it.
-        let files = match job.sampling() {
-            None => job.source.files.clone(),
-            Some(_) => vec![],
-        };
-        Self(blocking("summing up the input", move || inputs(&files)).boxed())
+        let source = Some(&job.source).filter(|_| job.sampling().is_none());
+        let files = source.map(|source| source.files.clone()).unwrap_or_default();
+        let objects = source.into_iter().flat_map(|source| source.pins.objects());
+        let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
+        let objects: Vec<FileSummary> = objects.collect();
+        let summed = move || inputs(&files).map(|files| files.into_iter().chain(objects).collect());
+        Self(blocking("summing up the input", summed).boxed())
     }
 }
 
@@ -60,8 +74,8 @@ pub(in crate::engine) async fn publish(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
     written: &Written,
-    recounted: &Recounted,
-    (stage, inputs): (Stage, Inputs),
+    (recounted, union): (&Recounted, Option<&Union>),
+    (stage, inputs): (Staging, Inputs),
     observer: &Arc<dyn Observer>,
 ) -> Result<Published> {
     observer.begin(Phase::Publish);
@@ -69,23 +83,24 @@ pub(in crate::engine) async fn publish(
         (job, target),
         (decision, findings),
         written,
-        recounted,
+        (recounted, union),
         (&stage, inputs),
         observer,
     )
     .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
-    let (overwrite, state) = (target.existing == Existing::Overwrite, job.source.state());
-    let publish = move || {
-        stage.publish(overwrite)?;
+    let (published, text) = published;
+    let state = job.source.state();
+    let then = move || {
         // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
         // the target.
         forget_files(state.runtime_env());
         report.map_or(Ok(()), StagedReport::publish)
     };
-    blocking("putting the release in its place", publish).await?;
+    stage.publish(target, text, then).await?;
     observer.released(&published.release, Some(&target.path));
+    observer.published(&published.release, &published.manifest);
     Ok(published)
 }
 
@@ -94,26 +109,39 @@ async fn complete(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
     written: &Written,
-    recounted: &Recounted,
-    (stage, inputs): (&Stage, Inputs),
+    (recounted, union): (&Recounted, Option<&Union>),
+    (stage, inputs): (&Staging, Inputs),
     observer: &Arc<dyn Observer>,
-) -> Result<(Published, Option<StagedReport>)> {
-    let release = Release::new(job, (decision, findings), written, recounted)?;
+) -> Result<((Published, String), Option<StagedReport>)> {
+    let mut release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
-    let (folder, files) = (stage.folder().to_path_buf(), written.files.clone());
-    let outputs = blocking("summing up the output", move || outputs(&folder, &files)).await?;
-    let manifest = manifest((job, target), decision, written, &release, inputs, outputs)?;
-    let folder = stage.folder().to_path_buf();
-    let write = move || manifest.write(&folder).map(|()| manifest);
-    let manifest = blocking("writing the manifest", write).await?;
+    let outputs = stage.outputs(&written.files).await?;
+    let run = stage.run().and_then(|run| run.id()).map(String::from);
+    let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
+    let manifest = match union {
+        Some(union) if union.standing.has_batch_of(&manifest) => {
+            return Err(Error::new(
+                ErrorKind::TargetExists,
+                format!(
+                    "the same statement has added the rows of the same files to {} before; nothing was added",
+                    target.path.display()
+                ),
+            ));
+        }
+        Some(union) => grown(manifest, union),
+        None => manifest,
+    };
+    release.growth = (target.existing == Existing::Append).then(|| Growth::of(&manifest));
+    let text = stage.write_manifest(&manifest).await?;
     let staged = Staged {
         target,
-        stage,
+        folder: stage.folder(),
         manifest: &manifest,
+        manifest_sha256: sha256(&text),
     };
     let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
     observer.begin(Phase::Publish);
-    Ok((Published { release, manifest }, report))
+    Ok(((Published { release, manifest }, text), report))
 }
 
 /// Returns the rows that were kept, with a report that is published later.
@@ -155,7 +183,7 @@ async fn report(
     };
     observer.begin(Phase::Report);
     let place = staged.as_ref();
-    let place = place.map(|s| (s.target.path.clone(), s.stage.folder().to_path_buf()));
+    let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
     let facts = Facts {
         job,
         decision,
@@ -180,13 +208,5 @@ fn inputs(files: &[PathBuf]) -> Result<Vec<FileSummary>> {
     files
         .iter()
         .map(|path| FileSummary::of(path, name(path), None))
-        .collect()
-}
-
-/// Returns the sizes, checksums and row counts of the files that were written.
-fn outputs(folder: &Path, written: &[WrittenFile]) -> Result<Vec<FileSummary>> {
-    written
-        .iter()
-        .map(|w| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows)))
         .collect()
 }

@@ -43,6 +43,8 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            replay: decision.replay.clone(),
+            growth: None,
         })
     }
 
@@ -70,6 +72,8 @@ impl Release {
             warnings: findings.warnings,
             advice: findings.advice,
             budget: findings.budget,
+            replay: decision.replay.clone(),
+            growth: None,
         }
     }
 }

@@ -4,21 +4,21 @@ use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::recount::{Recounted, recount};
 use crate::engine::testing::{decided, job, silent, target};
-use crate::engine::write::{Stage, Written, keep_rows, write_files};
+use crate::engine::write::{Stage, Staging, Written, keep_rows, write_files};
 use crate::folder::Manifest;
 use crate::job::Job;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Runs all stages before the last one for the files of `folder`.
-async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Stage) {
+async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, Staging) {
     let mut job = job();
     let target = target(&folder.join("out"));
     job.target = Some(target.clone());
     let job = Arc::new(job);
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
-    let stage = Stage::open(&target.path).unwrap();
+    let stage = Staging::Folder(Stage::open(&target.path).unwrap());
     let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
         .await
         .unwrap();
@@ -39,7 +39,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
         (&job, target),
         (&decision, Findings::default()),
         &written,
-        &recounted,
+        (&recounted, None),
         (stage, inputs),
         &silent(),
     )
@@ -70,7 +70,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
         (&job, target),
         (&decision, Findings::default()),
         &written,
-        &recounted,
+        (&recounted, None),
         (stage, inputs),
         &silent(),
     )

@@ -13,6 +13,7 @@ mod released;
 mod session;
 mod spans;
 mod sql;
+mod union;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
@@ -21,6 +22,7 @@ pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
 pub(in crate::engine) use sql::steady;
 pub(crate) use sql::{answer_rightly, count, type_of, with_one_zero};
+pub(in crate::engine) use union::{Union, recount_union, type_name};
 
 #[cfg(test)]
 mod tests;

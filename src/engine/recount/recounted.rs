@@ -12,7 +12,7 @@ use super::spans::generalized;
 use super::sql::steady;
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
-use crate::engine::write::{ReleaseTable, Spool, Stage, Written};
+use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
 use crate::job::{Constraint, Format, Job};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// The table name of the source's rows in the recounting session.
 pub(in crate::engine) const WHOLE: &str = "whole";
 /// The table name of the rows of the written files.
-const RELEASED: &str = "released";
+pub(super) const RELEASED: &str = "released";
 /// The table name of the rewritten rows, with the columns that are only recounted.
 const REWRITTEN: &str = "rewritten";
 
@@ -76,7 +76,7 @@ pub(in crate::engine) async fn recount(
     job: &Job,
     decision: &Decision,
     written: &Written,
-    stage: Option<&Stage>,
+    stage: Option<&Staging>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
     let session = recounting_session(&job.source.state(), observer.begin(Phase::Verify));
@@ -91,7 +91,7 @@ pub(in crate::engine) async fn recount(
     };
     let mut found = None;
     if let (Some(target), Some(stage)) = (&job.target, stage) {
-        read_back(&session, RELEASED, stage.folder(), target, &written.schema).await?;
+        read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
         let files = Rows::Files {
             format: target.format,
             tell: written.rows.is_none(),

@@ -3,15 +3,17 @@
 
 mod details;
 mod sample;
+mod unknown;
 
 pub use details::detail_requests;
 pub(in crate::engine) use details::{attribute_request, class_label_request, fill, measured_attribute, position};
 
+use crate::drift::{Drift, refusal};
 use crate::engine::observe::{Observer, Phase};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan, SpillSpace};
 use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
-use crate::job::{Job, QuasiIdentifier, SourceTable};
+use crate::job::{Choice, Job, QuasiIdentifier, SourceTable};
 use crate::lattice::{Lattice, Node};
 use crate::model::Sampling;
 use crate::pool::Pool;
@@ -24,6 +26,7 @@ use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use unknown::unknown;
 
 /// The bytes of frequency sets that are cached for roll-up if memory is not limited.
 const CACHE_BYTES: usize = 512 << 20;
@@ -36,6 +39,8 @@ pub struct Scanned {
     pub sets: FrequencySets,
     /// The lattice of the nodes that LEVELS allows.
     pub lattice: Lattice,
+    /// The values that no hierarchy knows, as drift from the release of USING MANIFEST.
+    pub drift: Vec<Drift>,
 }
 
 /// Reads the source of a job once. The classes contain `details` beside their rows.
@@ -68,6 +73,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     };
 
     let quasi_identifiers = job.quasi_identifiers.clone();
+    let is_replay = matches!(job.choice, Choice::Replay(_));
     let merge = move || {
         merge(
             &quasi_identifiers,
@@ -75,9 +81,20 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
             &columns,
             &spill_space,
             sampling.as_ref(),
+            is_replay,
         )
     };
-    let (base, lattice) = Pool::of(state.config()).compute("merging the scan", merge).await?;
+    let merged = Pool::of(state.config()).compute("merging the scan", merge).await?;
+    let (base, lattice, drift) = match merged {
+        Ok((base, lattice, drift)) => {
+            drift.iter().for_each(|drift| observer.drifted(drift, false));
+            (base, lattice, drift)
+        }
+        Err(unknown) => {
+            unknown.iter().for_each(|drift| observer.drifted(drift, true));
+            return Err(refusal(ErrorKind::Data, &unknown));
+        }
+    };
     let cache = match (context.memory_pool().memory_limit(), &base.set) {
         (MemoryLimit::Finite(limit), BaseSet::Held(_)) => (limit / 4).min(CACHE_BYTES),
         // A frequency set that is not cached is grouped from spill files again.
@@ -87,8 +104,12 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     Ok(Scanned {
         sets: FrequencySets::new(Arc::new(base), context, cache)?,
         lattice,
+        drift,
     })
 }
+
+/// The base set with the lattice over it and the drift that stops nothing, or the drift that stops the statement.
+type Merged = std::result::Result<(Base, Lattice, Vec<Drift>), Vec<Drift>>;
 
 /// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
 fn merge(
@@ -97,11 +118,15 @@ fn merge(
     columns: &Columns,
     spill_space: &SpillSpace,
     sampling: Option<&Sampling>,
-) -> Result<(Base, Lattice)> {
+    is_replay: bool,
+) -> Result<Merged> {
     if population.is_some() {
         sample.refresh(columns)?;
     }
-    let lookups = bind(quasi_identifiers, &sample)?;
+    let (lookups, drift) = match bind(quasi_identifiers, &sample, is_replay)? {
+        Ok(bound) => bound,
+        Err(unknown) => return Ok(Err(unknown)),
+    };
     let lattice = lattice(quasi_identifiers, &lookups)?;
     let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
     contains_sample(&base, spill_space)?;
@@ -109,7 +134,7 @@ fn merge(
         Some(sampling) => sample::sampled(&base, quasi_identifiers, sampling)?,
         None => base,
     };
-    Ok((base, lattice))
+    Ok(Ok((base, lattice, drift)))
 }
 
 /// Checks that a population contains its sample: no combination of values may have fewer rows in the population.
@@ -183,21 +208,37 @@ async fn count_population(
     count(&columns, typed, spill_space, watched).await
 }
 
-/// Binds the hierarchies to the values of the quasi-identifiers. Fails if a column has unknown values or NULLs that
-/// its hierarchy refuses.
-fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan) -> Result<Vec<(Arc<Lookup>, OnUnmapped)>> {
-    let mut lookups = vec![];
+/// The lookup tables with the drift that stops nothing, or the drift that stops the statement.
+type Bound = std::result::Result<(Vec<(Arc<Lookup>, OnUnmapped)>, Vec<Drift>), Vec<Drift>>;
+
+/// Binds the hierarchies to the values of the quasi-identifiers. Unknown values and NULLs that a hierarchy refuses are
+/// drift of all columns if an earlier release is replayed, or else an error of the first column that has them.
+fn bind(quasi_identifiers: &[QuasiIdentifier], sample: &Scan, is_replay: bool) -> Result<Bound> {
+    let (mut lookups, mut drift, mut is_stopped) = (vec![], vec![], false);
     for (i, quasi_identifier) in quasi_identifiers.iter().enumerate() {
         let (column, hierarchy) = (&quasi_identifier.column, &quasi_identifier.hierarchy);
         let values = sample.values(i);
         let lookup = hierarchy
             .bind(Arc::clone(values))
             .map_err(|e| e.context(format!("column {column}")))?;
-        hierarchy.admit(column, &lookup.coverage(&sample.value_counts(i))?)?;
+        let coverage = lookup.coverage(&sample.value_counts(i))?;
+        if is_replay {
+            let found = unknown(quasi_identifier, &coverage);
+            is_stopped |= found.iter().any(|(_, stops)| *stops);
+            drift.extend(found.into_iter().map(|(drift, _)| drift));
+        } else {
+            hierarchy.admit(column, &coverage)?;
+        }
+        if is_stopped {
+            continue;
+        }
         has_bounds(quasi_identifier, &lookup).map_err(|e| e.context(format!("column {column}")))?;
         lookups.push((Arc::new(lookup), hierarchy.on_unmapped()));
     }
-    Ok(lookups)
+    Ok(match is_stopped {
+        true => Err(drift),
+        false => Ok((lookups, drift)),
+    })
 }
 
 /// Fails if labels that may be chosen have no bounds and are to be released as such, before a search looks for them.

@@ -3,17 +3,23 @@
 mod alike;
 mod compact;
 mod files;
+mod footer;
+mod limit;
 mod settled;
+mod shelf;
+mod sink;
 mod spool;
 mod stage;
+mod staging;
 mod written;
 
 pub use alike::Alike;
-pub(in crate::engine) use files::WrittenFile;
 pub(in crate::engine) use settled::Settled;
+pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::Spool;
-pub(crate) use stage::{Stage, or_removed};
+pub(crate) use stage::{Stage, or_removed, removed};
+pub(in crate::engine) use staging::Staging;
 pub(in crate::engine) use written::{Written, keep_rows, write_files};
 
 #[cfg(test)]

@@ -20,6 +20,10 @@
 //!    then checks whether the target may be replaced, and exchanges the two names. If the target vanished in the meantime, this step begins again;
 //! 5. releases the lock on what is the target now, and discards the old target under the other name.
 //!
+//! Two names are exchanged only by a run that holds the folder that is the target at this moment, so that no two runs do
+//! it at once. With APPEND a run then looks once more whether this folder has the manifest that the run began with. Another
+//! manifest is the release of another run, and this run fails: it adds rows to one release and to no other.
+//!
 //! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-` folder belongs to
 //! one run alone and is removed whole. Of a `-swapping-` folder only the files named in its manifest are removed, one
 //! by one: it may be an old target into which somebody put a file between the last check and the exchange. A folder
@@ -39,14 +43,16 @@
 //! finds no stage to publish and fails. No incomplete release is published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{check_replaceable, remove};
+use crate::folder::{Manifest, check_replaceable, remove};
 use crate::job::target_exists;
+use crate::lake::cleaned_up;
 use crate::pool::blocking;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The prefix of folders that only their own run writes to.
 const STAGING: &str = ".anonsql-staging-";
@@ -54,6 +60,13 @@ const STAGING: &str = ".anonsql-staging-";
 const SWAPPING: &str = ".anonsql-swapping-";
 /// The most attempts to create a folder that another run takes for abandoned.
 const ATTEMPTS: usize = 100;
+
+/// How often a run tries to hold the target, and how long it waits in between.
+const TRIES: usize = 300;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// How long a failed run waits until what it wrote to an object store is deleted.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder that becomes the target when it is complete.
 #[derive(Debug)]
@@ -135,12 +148,24 @@ impl Stage {
     }
 
     /// Makes the stage the target. An existing target is replaced only with `overwrite`, and only if it is a release.
-    pub fn publish(mut self, overwrite: bool) -> Result<()> {
+    pub fn publish(self, overwrite: bool) -> Result<()> {
+        self.exchanged(match overwrite {
+            true => Replaced::Any,
+            false => Replaced::None,
+        })
+    }
+
+    /// Makes the stage the target in place of the release with this manifest, and of no other.
+    pub fn publish_after(self, standing: &Manifest) -> Result<()> {
+        self.exchanged(Replaced::Only(standing))
+    }
+
+    fn exchanged(mut self, replaced: Replaced<'_>) -> Result<()> {
         let failed = |e| Error::io("cannot sync the staged release", e);
         sync_all(&self.folder).map_err(failed)?;
         fs::set_permissions(&self.folder, self.permissions.clone()).map_err(failed)?;
         self.call(SWAPPING).map_err(failed)?;
-        let replaced = self.swap(overwrite)?;
+        let replaced = self.swap(replaced)?;
         self.held = None;
         self.sync_parent()?;
         match replaced.then(|| self.names.discard(SWAPPING, &self.folder)) {
@@ -160,7 +185,7 @@ impl Stage {
 
     /// Moves the stage to the target. Returns true if a target existed; the old target then has the stage's former
     /// name.
-    fn swap(&self, overwrite: bool) -> Result<bool> {
+    fn swap(&self, replaced: Replaced<'_>) -> Result<bool> {
         let failed = |e| {
             Error::io(
                 format!("cannot put the release in place of {}", self.target.display()),
@@ -168,11 +193,20 @@ impl Stage {
             )
         };
         loop {
-            match rename_new(&self.folder, &self.target) {
-                Ok(()) => return Ok(false),
-                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
-                Err(_) if !overwrite => return Err(target_exists(&self.target)),
-                Err(_) => check_replaceable(&self.target)?,
+            if !matches!(replaced, Replaced::Only(_)) {
+                match rename_new(&self.folder, &self.target) {
+                    Ok(()) => return Ok(false),
+                    Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                    Err(_) if matches!(replaced, Replaced::None) => return Err(target_exists(&self.target)),
+                    Err(_) => {}
+                }
+            }
+            check_replaceable(&self.target)?;
+            let held = self.hold_target().map_err(failed)?;
+            if let Replaced::Only(standing) = replaced
+                && (held.is_none() || Manifest::read(&self.target)?.as_ref() != Some(standing))
+            {
+                return Err(self.too_late());
             }
             match exchange(&self.folder, &self.target) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => (),
@@ -180,6 +214,42 @@ impl Stage {
             }
         }
     }
+
+    /// Holds the folder that is the target, so that no other run exchanges it. Returns `None` if there is no target.
+    fn hold_target(&self) -> io::Result<Option<File>> {
+        for _ in 0..TRIES {
+            if let Some(held) = hold(&self.target)? {
+                return Ok(Some(held));
+            }
+            match fs::symlink_metadata(&self.target) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+                _ => std::thread::sleep(BETWEEN),
+            }
+        }
+        Err(io::Error::other("another process holds a lock on it"))
+    }
+
+    fn too_late(&self) -> Error {
+        Error::new(
+            ErrorKind::TargetExists,
+            format!(
+                "another run released to {} in the meantime; its release stands, and nothing of this run was published. Run \
+                 it again to add the rows to that release",
+                self.target.display()
+            ),
+        )
+    }
+}
+
+/// What a stage may replace.
+#[derive(Debug, Clone, Copy)]
+enum Replaced<'a> {
+    /// Nothing.
+    None,
+    /// Any release.
+    Any,
+    /// The release with this manifest.
+    Only(&'a Manifest),
 }
 
 /// Returns what is staged with `found`. If `found` is an error, removes what is staged on a blocking thread before
@@ -188,14 +258,21 @@ pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>
     match found {
         Ok(found) => Ok((staged, found)),
         Err(e) => {
-            let remove = move || {
-                drop(staged);
-                Ok(())
-            };
-            blocking("removing what was staged", remove).await?;
+            removed(staged).await?;
             Err(e)
         }
     }
+}
+
+/// Removes what is staged on a blocking thread.
+pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
+    let remove = move || {
+        drop(staged);
+        Ok(())
+    };
+    blocking("removing what was staged", remove).await?;
+    cleaned_up(PATIENCE).await;
+    Ok(())
 }
 
 impl Drop for Stage {
@@ -394,5 +471,6 @@ fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::rename(from, to)
 }
 
+mod take_over;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use super::{Stage, Written, keep_rows, write_files};
+use super::{Stage, Staging, Written, keep_rows, write_files};
 use crate::engine::apply::{Rewrite, rewrite};
 use crate::engine::decide::Decision;
 use crate::engine::testing::{batch, decided, job, silent, target};
@@ -16,7 +16,7 @@ async fn rewritten(job: &Arc<Job>) -> (Decision, Rewrite) {
     (decision, rewrite)
 }
 
-async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Stage, Written) {
+async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Staging, Written) {
     let mut job = job();
     let mut target = Target {
         format: Format::Csv,
@@ -26,7 +26,7 @@ async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Stage, Wri
     job.constraints.truncate(1);
     let job = Arc::new(job);
     let (decision, rewrite) = rewritten(&job).await;
-    let stage = Stage::open(&target.path).unwrap();
+    let stage = Staging::Folder(Stage::open(&target.path).unwrap());
     let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
         .await
         .unwrap();
@@ -42,7 +42,7 @@ async fn rows_are_written_to_the_stage_and_nowhere_else() {
     let scratch = tempfile::tempdir().unwrap();
     let (stage, written) = written(scratch.path(), |_| {}).await;
     assert_eq!(files(&written), [("part-00000.csv", 3)]);
-    let text = std::fs::read_to_string(stage.folder().join("part-00000.csv")).unwrap();
+    let text = std::fs::read_to_string(stage.folder().unwrap().join("part-00000.csv")).unwrap();
     assert_eq!(text, "age,zip,illness\n1,x,flu\n2,x,cold\n3,y,flu\n");
     assert!(written.rows.is_none() && !scratch.path().join("out").exists());
     drop(stage);
@@ -57,7 +57,7 @@ async fn a_partition_is_a_folder_and_its_column_is_in_no_file() {
         files(&written),
         [("zip=x/part-00000.csv", 2), ("zip=y/part-00001.csv", 1)]
     );
-    let text = std::fs::read_to_string(stage.folder().join("zip=y/part-00001.csv")).unwrap();
+    let text = std::fs::read_to_string(stage.folder().unwrap().join("zip=y/part-00001.csv")).unwrap();
     assert_eq!(text, "age,illness\n3,flu\n");
 }
 

@@ -1,14 +1,17 @@
 //! Executing the rewrite once, to files or to rows.
 
-use super::files::{WrittenFile, write};
+use super::files::write;
+use super::footer::footer;
 use super::settled::Settled;
+use super::shelf::WrittenFile;
 use super::spool::Spool;
-use super::stage::Stage;
+use super::staging::Staging;
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
 use crate::engine::observe::{Observer, Phase};
 use crate::error::{Error, Result};
+use crate::folder::Footer;
 use crate::frequency::SpillSpace;
 use crate::job::{Format, Job, Target};
 use crate::recode::personal::Outcome;
@@ -25,6 +28,8 @@ use std::sync::atomic::Ordering;
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
+    /// What the footer of each file says.
+    pub(in crate::engine) footer: Footer,
     /// The kept rows with the columns that are only recounted. Without a target these are all rows; with one they are
     /// kept only if the files do not contain all that the recount needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
@@ -50,6 +55,7 @@ impl Written {
         let outcome = rewrite.outcome();
         Self {
             files: vec![],
+            footer: Footer::default(),
             rows: None,
             schema,
             beside,
@@ -67,7 +73,7 @@ pub(in crate::engine) async fn write_files(
     job: &Job,
     decision: &Decision,
     rewrite: Rewrite,
-    (target, stage): (&Target, &Stage),
+    (target, staging): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
     let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
@@ -78,13 +84,15 @@ pub(in crate::engine) async fn write_files(
     };
     let progress = observer.begin(Phase::Write);
     observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
-    let (folder, target, hidden) = (stage.folder().to_path_buf(), target.clone(), rewrite.hidden.clone());
+    let footer = footer(job, target, decision);
+    let in_files = footer.clone();
+    let (shelf, target, hidden) = (staging.shelf(job), target.clone(), rewrite.hidden.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.
     let written = SpawnedTask::spawn(async move {
         let told = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
         };
-        write(rows, spool, &folder, &target, &hidden, told).await
+        write(rows, spool, &shelf, (&target, &in_files), &hidden, told).await
     });
     let (files, spool) = written
         .join()
@@ -93,6 +101,7 @@ pub(in crate::engine) async fn write_files(
         .map_err(|e: Error| e.context("writing the release"))?;
     Ok(Written {
         files,
+        footer,
         rows: spool.map(Arc::new),
         ..Written::new(decision, rewrite, schema, beside)
     })

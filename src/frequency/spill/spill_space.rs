@@ -1,6 +1,6 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! The files contain codes of values, never a text; the numbers of rows that are sorted are their own codes. The files
+//! Spill files contain codes of values, never a text; the numbers of rows that are sorted are their own codes. The files
 //! have no name, and disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -85,6 +85,17 @@ impl SpillSpace {
             )
         })?;
         Overflow::create(folder)
+    }
+
+    /// Creates an unnamed file for released rows that are on their way to an object store.
+    pub(crate) fn unnamed(&self) -> Result<File> {
+        let folder = self.folder.as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Resources,
+                "files for an object store are written to temporary files first, and the session allows none; allow them",
+            )
+        })?;
+        tempfile::tempfile_in(folder).map_err(|e| Error::io("cannot create a temporary file", e))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every refusal of a job, before anything is read. There is one file for each part of a request.
 
+mod append;
 mod differential_privacy;
 mod items;
 mod labels;
@@ -12,6 +13,7 @@ mod report;
 mod roles;
 mod target;
 
+pub(crate) use append::rises_from_zero;
 pub(crate) use models::check_population;
 pub(crate) use partition::may_divide;
 pub use purpose::Purpose;

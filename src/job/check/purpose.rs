@@ -47,7 +47,7 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             "PARETO FRONT OF looks for nodes of the lattice, and {name} divides the table instead; use a search over the \
              lattice, such as SEARCH USING pbg_local, or COMPARE",
         ))),
-        (Choice::Node(_), Purpose::Front) => Err(Error::usage(
+        (Choice::Node(_) | Choice::Replay(_), Purpose::Front) => Err(Error::usage(
             "PARETO FRONT OF looks for nodes; leave AT NODE and USING MANIFEST out",
         )),
         _ => Ok(()),

@@ -8,7 +8,8 @@ use std::path::Path;
 /// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
-    check_report(report, job.target.as_ref().map(|t| t.path.as_path()), &read)
+    let folder = job.target.as_ref().filter(|t| t.stored.is_none());
+    check_report(report, folder.map(|t| t.path.as_path()), &read)
 }
 
 /// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is the folder

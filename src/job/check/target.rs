@@ -1,8 +1,10 @@
 //! Refusals of target folders.
 
-use crate::error::{Error, Result};
-use crate::folder;
-use crate::job::{Existing, Job, SourceTable, Target, target_exists};
+use super::append;
+use crate::error::{self, Error, Result};
+use crate::folder::{self, MANIFEST};
+use crate::job::{Existing, Job, SourceTable, Stored, Target, target_exists};
+use crate::lake::{Layout, Standing};
 use std::fs::symlink_metadata;
 use std::io::ErrorKind;
 
@@ -31,6 +33,12 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
              another column"
         )));
     }
+    if target.existing == Existing::Append {
+        append::check(job, target)?;
+    }
+    if let Some(stored) = &target.stored {
+        return check_stored(job, target, stored);
+    }
     if let Ok(own) = path.canonicalize() {
         let held = |source: &SourceTable| {
             source
@@ -51,7 +59,45 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         (_, Err(e)) => Err(Error::io(format!("cannot read {}", path.display()), e)),
         (Existing::Skip, Ok(_)) if path.is_dir() => Ok(()),
         (Existing::Fail, Ok(_)) if path.is_dir() => Err(target_exists(path)),
+        (Existing::Append, Ok(_)) if path.is_dir() && target.grows.is_none() => Err(Error::new(
+            error::ErrorKind::TargetExists,
+            format!(
+                "{} exists and has no {MANIFEST}, so it is no release that rows can be added to; choose another target",
+                path.display()
+            ),
+        )),
         // For a target that is not a folder, the error says what it is, whatever was requested.
         (_, Ok(_)) => folder::check_replaceable(path),
+    }
+}
+
+/// Refuses a prefix that contains objects that the job reads, or that has a release that may not be replaced.
+fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
+    let own = stored.prefix.url();
+    let held = |source: &SourceTable| source.pins.objects().any(|(name, _)| name.starts_with(own));
+    let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
+    if let Some((what, _)) = read.into_iter().find(|(_, source)| source.is_some_and(held)) {
+        return Err(Error::usage(format!(
+            "the target {own} holds the {what}; write to another prefix"
+        )));
+    }
+    let is_plain = |standing: &Standing| standing.manifest.run.is_none();
+    match (target.existing, &stored.standing) {
+        (_, None) => Ok(()),
+        (Existing::Fail, Some(_)) => Err(target_exists(&target.path)),
+        (Existing::Skip, Some(_)) => Ok(()),
+        (Existing::Append, Some(standing)) if is_plain(standing) => Err(Error::usage(format!(
+            "{own} has a release with layout 'plain', whose readers list the folder and would see the files of a run before it \
+             is whole; release to another prefix, with layout 'runs'"
+        ))),
+        (Existing::Append, Some(_)) => Ok(()),
+        (Existing::Overwrite, Some(standing)) if stored.layout == Layout::Plain || is_plain(standing) => {
+            Err(Error::usage(format!(
+                "{own} has a release, and with layout 'plain' none can be replaced by another at once: readers that list \
+                 the folder would see files of both. Write to another prefix, or with layout 'runs', whose readers go by \
+                 the manifest, to a prefix of its own"
+            )))
+        }
+        (Existing::Overwrite, Some(_)) => Ok(()),
     }
 }

@@ -1,42 +1,36 @@
 //! Binds how the released node or partition is found: a recoding, a search, a named node, or the node of a manifest.
 
+use super::replay::{Asked, replay};
 use super::roles::level;
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
-use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Choice, QuasiIdentifier};
-use crate::location::expanded;
-use crate::pool::blocking;
 use crate::search;
+use crate::session::context::AnonContext;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ChoiceClause, RecodingClause};
-use std::path::Path;
 
 /// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
-pub(super) async fn choice(
-    registry: &Registry,
-    recoding: Option<RecodingClause>,
-    choice: &ChoiceClause,
-    quasi_identifiers: &[QuasiIdentifier],
-) -> Result<Choice> {
+pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &Asked<'_>) -> Result<Choice> {
+    let (recoding, quasi_identifiers) = (asked.statement.recoding, asked.quasi_identifiers);
     let local = recoding == Some(RecodingClause::Local);
-    let levels = match choice {
+    let levels = match &asked.statement.choice {
         ChoiceClause::Default if local => return Choice::local(),
         ChoiceClause::Default => return registry.search(&Call::bare(search::DEFAULT)),
         ChoiceClause::Search(call) => return searched(registry, recoding, call),
-        ChoiceClause::Node(_) | ChoiceClause::Manifest(_) if local => {
+        ChoiceClause::Node(_) | ChoiceClause::Manifest { .. } if local => {
             return Err(Error::usage(
                 "AT NODE and USING MANIFEST give one level per column, which is RECODING GLOBAL; leave RECODING LOCAL \
                  out, or them",
             ));
         }
-        ChoiceClause::Node(levels) => levels.clone(),
-        ChoiceClause::Manifest(path) => {
-            let (path, quasi_identifiers) = (path.clone(), quasi_identifiers.to_vec());
-            blocking("reading a manifest", move || manifest_levels(&path, &quasi_identifiers)).await?
+        ChoiceClause::Node(levels) => levels,
+        ChoiceClause::Manifest { path, on_drift } => {
+            let replay = replay(context, registry, (path, *on_drift), asked).await?;
+            return Ok(Choice::Replay(Box::new(replay)));
         }
     };
-    for (column, _) in &levels {
+    for (column, _) in levels {
         if !quasi_identifiers.iter().any(|q| q.column == *column) {
             return Err(Error::unknown(
                 "quasi-identifier",
@@ -80,43 +74,4 @@ fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) 
         global.join(", "),
         local.join(", ")
     )))
-}
-
-/// Reads the levels of an earlier release from its manifest. Fails if that release is local recoding, or if one of the
-/// columns had another hierarchy.
-fn manifest_levels(path: &str, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<(String, u32)>> {
-    let path = expanded(path)?;
-    let path = Path::new(path.as_ref());
-    let folder = match path.file_name() {
-        Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
-        _ => path,
-    };
-    let manifest = Manifest::read(folder)?.ok_or_else(|| {
-        Error::usage(format!(
-            "there is no {MANIFEST} in {}; USING MANIFEST takes the folder of a release, or its manifest",
-            folder.display()
-        ))
-    })?;
-    if manifest.partition.is_some() {
-        return Err(Error::usage(format!(
-            "the release in {} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
-             run the statement again, with SEARCH USING {}",
-            folder.display(),
-            manifest.search.algorithm,
-            manifest.search.algorithm
-        )));
-    }
-    for q in quasi_identifiers
-        .iter()
-        .filter(|q| manifest.node.contains_key(&q.column))
-    {
-        manifest
-            .require_hierarchy(&q.column, &q.hierarchy)
-            .map_err(|e| e.context(format!("USING MANIFEST {:?}", folder.display().to_string())))?;
-    }
-    Ok(manifest
-        .node
-        .into_iter()
-        .map(|(column, level)| (column, u32::from(level)))
-        .collect())
 }

@@ -1,8 +1,10 @@
 //! Binds a statement to a job: looks up names and checks arguments.
 
+use super::append;
 use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
+use super::replay::{Asked, fit};
 use super::roles::identifier;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -14,7 +16,6 @@ use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
-use crate::settings::Settings;
 use crate::sql::clause::{ChoiceClause, LimitClause};
 
 /// The options of WITH in ANONYMIZE.
@@ -79,14 +80,25 @@ impl AnonContext {
             }
             None => None,
         };
-        let target = statement.target.as_ref().map(target).transpose()?;
+        let target = match &statement.target {
+            Some(clause) => Some(target(&self.session.state(), clause).await?),
+            None => None,
+        };
         let in_full = self.hidden.in_statement(statement.to_string());
         let dry_run = settings.dry_run;
         if constraints.iter().any(|c| c.model.sampling().is_some()) {
             is_said_by_classes(statement, dry_run)?;
         }
         let strict = options.given("strict", Arguments::boolean)?;
-        let strict = strict.unwrap_or_else(|| Settings::of(self.session.copied_config().options()).strict);
+        let strict = strict.unwrap_or_else(|| self.is_strict());
+        let asked = Asked {
+            statement,
+            source: &source,
+            quasi_identifiers: &quasi_identifiers,
+            constraints: &constraints,
+            strict,
+        };
+        let choice = choice(self, &registry, &asked).await?;
         let mut job = Job {
             statement_sha256: sha256(&in_full),
             statement: match &target {
@@ -103,7 +115,7 @@ impl AnonContext {
             constraints,
             suppression: statement.limit.as_ref().map_or(SuppressionLimit::NONE, suppression),
             starred: statement.starred.unwrap_or(false),
-            choice: choice(&registry, statement.recoding, &statement.choice, &quasi_identifiers).await?,
+            choice,
             quasi_identifiers,
             item_sets,
             metric_name,
@@ -119,12 +131,14 @@ impl AnonContext {
             accepted: statement.accepting.clone(),
             strict,
         };
+        fit(&mut job);
         if let (Some(_), Choice::Node(levels)) = (job.sampling(), &job.choice) {
             // Nothing of a sample is known at any other node.
             for (q, level) in job.quasi_identifiers.iter_mut().zip(levels) {
                 q.levels = Some((*level, *level));
             }
         }
+        append::rise(&mut job)?;
         // The check reads the file system: where the target and the report would go.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;
@@ -144,7 +158,7 @@ fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
             "the levels are given, and a loss would tell of the rows that are not released; leave MINIMIZING out",
         );
     }
-    if matches!(statement.choice, ChoiceClause::Manifest(_)) {
+    if matches!(statement.choice, ChoiceClause::Manifest { .. }) {
         return refused(
             "the levels of an earlier release may have been found by looking at the same rows; write the levels, AT NODE (...)",
         );

@@ -1,9 +1,11 @@
 //! Binds a parsed statement to a job: looks up names and checks arguments.
 
+mod append;
 mod choice;
 mod constraints;
 mod goal;
 mod job;
+mod replay;
 mod roles;
 mod target;
 

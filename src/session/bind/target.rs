@@ -2,10 +2,15 @@
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, Result};
-use crate::job::{Existing, Format, Target};
-use crate::location::expanded;
+use crate::folder::{MANIFEST, Manifest};
+use crate::job::{Existing, Format, Stored, Target};
+use crate::lake::{Layout, Prefix};
+use crate::location::{expanded, is_url};
+use crate::pool::blocking;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
-use std::path::PathBuf;
+use datafusion::execution::SessionState;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The options of TO in ANONYMIZE.
 pub(in crate::session) const OPTIONS: Info = Info {
@@ -19,6 +24,27 @@ pub(in crate::session) const OPTIONS: Info = Info {
             default: Some(""),
         },
         Param {
+            name: "file_size",
+            summary: "about how large a file becomes: rows go to the next one when it is reached; in an object store 256MB, and \
+                      in a folder as large as it gets",
+            kind: Kind::Size,
+            default: Some(""),
+        },
+        Param {
+            name: "layout",
+            summary: "how files lie in an object store: in a folder of each run, which a release can be replaced in; or plain, \
+                      for readers that list folders",
+            kind: Kind::Word(&["runs", "plain"]),
+            default: Some(""),
+        },
+        Param {
+            name: "footer",
+            summary: "whether the footer of each Parquet file names the release, the digest of the statement, the models and k: no \
+                      data value",
+            kind: Kind::Boolean,
+            default: Some("false"),
+        },
+        Param {
             name: "statement",
             summary: "how the manifest has the statement: without the literals of its queries, or in full",
             kind: Kind::Word(&["redacted", "full"]),
@@ -29,17 +55,22 @@ pub(in crate::session) const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// Converts TO to a target, which must be a local folder.
-pub(super) fn target(target: &TargetClause) -> Result<Target> {
+/// The size of the files of an object store, unless the statement says otherwise.
+const FILE_SIZE: u64 = 256_000_000;
+
+/// Converts TO to a target: a local folder, or a prefix of an object store whose release is read now.
+pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
-    if expanded.contains("://") {
-        return Err(Error::usage(format!(
-            "the target {:?} is not a local folder; releases are swapped in at once, which needs one. Write to a local \
-             folder and copy it, or use COPY (ANONYMIZE ...) TO",
-            target.path
-        )));
-    }
+    let layout = match options.given("layout", Arguments::word)? {
+        Some(_) if !is_url(&expanded) => {
+            return Err(Error::usage(
+                "option layout is for a target in an object store; a folder has one layout, leave it out",
+            ));
+        }
+        Some("plain") => Layout::Plain,
+        _ => Layout::Runs,
+    };
     let path = PathBuf::from(expanded.trim_end_matches('/'));
     if path.extension().is_some_and(|e| e == "parquet" || e == "csv") {
         return Err(Error::usage(format!(
@@ -49,19 +80,88 @@ pub(super) fn target(target: &TargetClause) -> Result<Target> {
             path.with_extension("").display()
         )));
     }
+    let stored = match is_url(&expanded) {
+        true => Some(stored(state, &expanded, layout, target.exists).await?),
+        false => None,
+    };
+    let footer = options.boolean("footer")?;
+    if footer && target.format == Some(FormatClause::Csv) {
+        return Err(Error::usage(
+            "option footer is for Parquet; CSV has no footer, leave it out",
+        ));
+    }
+    if footer && target.exists == ExistsClause::Append {
+        return Err(Error::usage(
+            "option footer is for a release of one statement, and APPEND adds the files of another; leave it out",
+        ));
+    }
+    let grows = match target.exists {
+        ExistsClause::Append => standing(&path, stored.as_ref()).await?,
+        _ => None,
+    };
+    let file_size = options.given("file_size", Arguments::bytes)?;
+    let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     Ok(Target {
         path,
+        stored,
+        file_size: file_size.or(usual),
         format: match target.format {
             Some(FormatClause::Csv) => Format::Csv,
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
+        footer,
         partitioned_by: target.partitioned_by.clone(),
         existing: match target.exists {
             ExistsClause::Error => Existing::Fail,
             ExistsClause::Overwrite => Existing::Overwrite,
             ExistsClause::Skip => Existing::Skip,
+            ExistsClause::Append => Existing::Append,
         },
+        grows,
         rows_per_file: options.given("rows_per_file", Arguments::count)?,
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
+    })
+}
+
+/// Returns the manifest of the release that stands, if there is one. Fails with `ErrorKind::Data` if it was changed by hand:
+/// what it says of its rows is not known then.
+async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
+    let found = match stored {
+        Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
+        None => {
+            let path = path.to_path_buf();
+            blocking("reading a manifest", move || Manifest::read_sealed(&path)).await?
+        }
+    };
+    match found {
+        Some((_, false)) => Err(Error::data(format!(
+            "{}: the {MANIFEST} was changed since it was written, and no rows are added to what it says; release anew, with \
+             OVERWRITE",
+            path.display()
+        ))),
+        Some((manifest, true)) => Ok(Some(Arc::new(manifest))),
+        None => Ok(None),
+    }
+}
+
+/// Opens a prefix of an object store, and reads the release that stands there.
+async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Err(Error::usage(format!(
+            "the target {url:?} is on a web server, which only files are read from; write to s3://, gs://, az:// or a local \
+             folder"
+        )));
+    }
+    let prefix = Prefix::open(state, url)?;
+    let standing = prefix.standing().await?.map(Arc::new);
+    let has_runs = standing.as_ref().is_none_or(|standing| standing.manifest.run.is_some());
+    let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
+    if standing.is_none() || is_replaced {
+        prefix.check_strangers(layout).await?;
+    }
+    Ok(Stored {
+        prefix,
+        layout,
+        standing,
     })
 }

@@ -2,22 +2,30 @@
 
 use super::format::Format;
 use super::options::PathOptions;
-use crate::error::{Error, Result};
+use super::partitions::FolderColumn;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::NULL_FOLDER;
+use crate::lake::is_folder_of_run;
 use crate::location::{compression_name, expanded, not_decompressed, without_compression};
 use crate::source::csv::Asked;
 use crate::source::forget_files;
+use crate::store::{Stores, listing_url};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::helpers::parse_partitions_for_path;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::{StreamExt, TryStreamExt};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The files that a path names, which are all of one format.
 pub(super) struct Listing {
     pub(super) url: ListingTableUrl,
+    /// The folders of a release beside the first.
+    pub(super) others: Vec<ListingTableUrl>,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that have any content, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
@@ -25,6 +33,8 @@ pub(super) struct Listing {
     pub(super) suffix: String,
     pub(super) format: Format,
     pub(super) compression: FileCompressionType,
+    /// Whether the path has wildcards. Folders are then no columns.
+    is_pattern: bool,
     /// The first bytes of the first file, decompressed.
     pub(super) head: Vec<u8>,
 }
@@ -39,16 +49,18 @@ impl Listing {
         // The session's cached listings may be outdated.
         forget_files(state.runtime_env());
         let path = expanded(path)?;
-        let url = ListingTableUrl::parse(&path)?;
-        let store = state.runtime_env().object_store(&url).map_err(|_| {
-            Error::usage(format!(
-                "{}:// is no place that this session reads from; download the file and name its path{}",
-                url.scheme(),
-                ", or, in Rust, register an object store for it"
-            ))
-        })?;
-        let listed = url.list_all_files(state, store.as_ref(), "").await?;
-        let mut files: Vec<ObjectMeta> = listed.try_collect().await?;
+        let url = listing_url(&path)?;
+        let is_pattern = url.get_glob().is_some();
+        let store = Stores::open(state, url.get_url())?;
+        let mut files = match url.scheme() {
+            "http" | "https" => vec![of_web(&url, store.as_ref()).await?],
+            _ => {
+                url.list_all_files(state, store.as_ref(), "")
+                    .await?
+                    .try_collect()
+                    .await?
+            }
+        };
         files.sort_by(|a, b| a.location.cmp(&b.location));
         let is_one = matches!(&files[..], [file] if file.location == *url.prefix());
         let (url, files, suffix) = match is_one {
@@ -81,13 +93,42 @@ impl Listing {
         options.check(format)?;
         Ok(Self {
             url,
+            others: vec![],
             store,
             files,
             suffix,
             format,
             compression,
+            is_pattern,
             head,
         })
+    }
+
+    /// Lists the files of all folders of a release, which are all of one format.
+    pub(super) async fn of_folders(state: &SessionState, folders: &[String], options: &PathOptions) -> Result<Self> {
+        let (first, others) = folders
+            .split_first()
+            .ok_or_else(|| Error::data("the manifest of the release names no file"))?;
+        let mut all = Self::of(state, first, options).await?;
+        for other in others {
+            let other = Self::of(state, other, options).await?;
+            all.others.push(other.url);
+            all.files.extend(other.files);
+        }
+        Ok(all)
+    }
+
+    /// Returns the folder that a file is listed in.
+    fn root(&self, file: &ObjectMeta) -> &ListingTableUrl {
+        let mut others = self.others.iter();
+        let other = others.find(|url| url.strip_prefix(&file.location).is_some());
+        other.unwrap_or(&self.url)
+    }
+
+    /// Returns the parts of the path of a file inside the folder that it is listed in.
+    fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
+        let inside = self.root(file).strip_prefix(&file.location);
+        inside.into_iter().flatten().collect()
     }
 
     /// Returns what is known of CSV files before they are sniffed.
@@ -106,6 +147,70 @@ impl Listing {
         files.map(|file| PathBuf::from(self.name(file))).collect()
     }
 
+    /// Returns true if the folders at the top are those of runs.
+    pub(super) fn is_of_runs(&self) -> bool {
+        let top = |file: &ObjectMeta| self.url.strip_prefix(&file.location)?.next().map(is_folder_of_run);
+        self.files.iter().any(|file| top(file) == Some(true))
+    }
+
+    /// Returns the columns whose values are folder names (`column=value`) under the path, outermost first. Fails with
+    /// `ErrorKind::Usage` if the files do not all have the same.
+    pub(super) fn folders(&self) -> Result<Vec<FolderColumn>> {
+        let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
+        if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
+            return Err(Error::usage(format!(
+                "{:?} is in other folders than the first file, of which the columns are {}; a table has the same folders \
+                 column=value throughout",
+                self.name(other),
+                if names.is_empty() {
+                    "none".into()
+                } else {
+                    names.join(", ")
+                }
+            )));
+        }
+        Ok(self.valued(names))
+    }
+
+    /// Returns the names of the columns that the folders of a file name.
+    fn columns_of(&self, file: &ObjectMeta) -> Vec<String> {
+        if self.is_pattern {
+            return vec![];
+        }
+        let mut inside: Vec<&str> = self.inside(file);
+        inside.pop();
+        let named = inside.into_iter().map_while(|folder| folder.split_once('='));
+        named.map(|(column, _)| column.to_string()).collect()
+    }
+
+    /// Returns true if a folder stands for NULL.
+    pub(super) fn has_null_folders(&self) -> bool {
+        let is_null = |part: &str| part.split_once('=').is_some_and(|(_, value)| value == NULL_FOLDER);
+        let in_null = |file: &ObjectMeta| {
+            let mut inside = self.url.strip_prefix(&file.location).into_iter().flatten();
+            inside.any(is_null)
+        };
+        self.files.iter().any(in_null)
+    }
+
+    /// Returns the columns of these names with the values that the folders of the files have.
+    pub(super) fn valued(&self, names: Vec<String>) -> Vec<FolderColumn> {
+        let named = |name| FolderColumn {
+            name,
+            values: BTreeSet::new(),
+        };
+        let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
+        for file in &self.files {
+            // As the table over the files spells them, which decodes %2F.
+            let found = parse_partitions_for_path(self.root(file), &file.location, names.iter().map(String::as_str));
+            let found = found.unwrap_or_default().into_iter();
+            for (column, value) in columns.iter_mut().zip(found).filter(|(_, value)| value != NULL_FOLDER) {
+                column.values.insert(value.into_owned());
+            }
+        }
+        columns
+    }
+
     /// Returns the name of a file for an error.
     pub(super) fn name(&self, file: &ObjectMeta) -> String {
         match self.url.scheme() {
@@ -117,6 +222,19 @@ impl Listing {
     /// Returns the beginning of a file, decompressed: at most so many lines and bytes.
     pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<Sample> {
         beginning(self.store.as_ref(), file, self.compression, lines, bytes).await
+    }
+}
+
+/// Returns the file of an `http` URL. A web server lists no folders.
+async fn of_web(url: &ListingTableUrl, store: &dyn ObjectStore) -> Result<ObjectMeta> {
+    if url.is_collection() || url.get_glob().is_some() {
+        return Err(Error::usage(
+            "a web server does not tell which files a folder has; name one file",
+        ));
+    }
+    match store.head(url.prefix()).await {
+        Err(object_store::Error::NotFound { .. }) => Err(Error::new(ErrorKind::Io, "the server has no such file")),
+        found => Ok(found.map_err(DataFusionError::from)?),
     }
 }
 

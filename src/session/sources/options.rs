@@ -1,10 +1,12 @@
 //! `OPTIONS` after a path: what the statement says of a file, in place of what its name and its first rows tell.
 
 use super::format::Format;
+use super::partitions::HiveTypes;
 use crate::catalogue::{Arguments, Info, Kind, Param, Value};
 use crate::error::{Error, Result};
 use crate::source::csv::Asked;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use std::collections::BTreeMap;
 
 const fn word(name: &'static str, summary: &'static str, words: &'static [&'static str]) -> Param {
     param(name, summary, Kind::Word(words))
@@ -58,6 +60,16 @@ pub(in crate::session) const OPTIONS: Info = Info {
             "whether CSV and JSON have numbers, or all is text",
             &["infer", "text"],
         ),
+        param(
+            "hive_types",
+            "the types of columns that are folder names: 'year BIGINT, day DATE'",
+            Kind::Name,
+        ),
+        param(
+            "hive_types_autocast",
+            "whether numbers and dates are recognised in folder names (true)",
+            Kind::Boolean,
+        ),
     ],
     example: "OPTIONS (delimiter ';', has_header false)",
     reference: "",
@@ -81,6 +93,8 @@ pub(super) struct PathOptions {
     pub(super) rows: usize,
     pub(super) csv: Asked,
     pub(super) all_text: bool,
+    /// The types of columns that are folder names.
+    pub(super) hive: HiveTypes,
     /// The first option that is for CSV alone, and the first that is for texts alone.
     of_csv: Option<&'static str>,
     of_texts: Option<&'static str>,
@@ -120,6 +134,12 @@ impl PathOptions {
                 null: given.given("null_value", Arguments::word)?.map(String::from),
             },
             all_text: given.given("types", Arguments::word)? == Some("text"),
+            hive: HiveTypes {
+                stated: given
+                    .given("hive_types", Arguments::word)?
+                    .map_or(Ok(BTreeMap::new()), HiveTypes::stated)?,
+                are_inferred: given.given("hive_types_autocast", Arguments::boolean)?.unwrap_or(true),
+            },
             of_csv: first_of(OF_CSV),
             of_texts: first_of(OF_TEXTS),
         })

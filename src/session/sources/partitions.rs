@@ -1,11 +1,167 @@
-//! The columns that are folder names: `column=value`.
+//! The columns that are folder names, `column=value`, as Hive, Spark and DuckDB write them: their types and their NULL.
+//!
+//! The table over the files has them as texts, and [`typed`] puts values in their place. What a query asks of such a column
+//! is then about folder names alone, so that the files of other folders are not read.
+//!
+//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a number is one only if it is written as numbers are,
+//! as in CSV: `zip=01067` would lose its first digit. OPTIONS (hive_types 'month BIGINT') says otherwise.
 
+use crate::error::{Error, Result};
+use crate::folder::NULL_FOLDER;
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
+use datafusion::functions::core::expr_fn::nullif;
+use datafusion::logical_expr::{cast, lit};
+use datafusion::prelude::Expr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Returns the columns whose values are folder names (`column=value`) under a local folder, outermost first, all as
-/// text.
-pub(super) fn partitions(folder: &Path) -> Vec<(String, DataType)> {
+/// The types that a statement can give to such a column, each with its words.
+const TYPES: &[(&[&str], DataType)] = &[
+    (&["BIGINT", "INT8", "LONG"], DataType::Int64),
+    (&["INTEGER", "INT", "INT4"], DataType::Int32),
+    (&["SMALLINT", "INT2"], DataType::Int16),
+    (&["DOUBLE", "FLOAT8"], DataType::Float64),
+    (&["BOOLEAN", "BOOL"], DataType::Boolean),
+    (&["DATE"], DataType::Date32),
+    (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
+];
+
+/// A column whose values are folder names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct FolderColumn {
+    pub(super) name: String,
+    /// The distinct values, without NULL.
+    pub(super) values: BTreeSet<String>,
+}
+
+/// What a statement says of the types of such columns.
+#[derive(Debug, Clone)]
+pub(super) struct HiveTypes {
+    /// The types by column.
+    pub(super) stated: BTreeMap<String, DataType>,
+    /// Whether numbers and dates are recognised in all other columns.
+    pub(super) are_inferred: bool,
+}
+
+impl HiveTypes {
+    /// Reads the types of `hive_types`: `year BIGINT, day DATE`.
+    pub(super) fn stated(text: &str) -> Result<BTreeMap<String, DataType>> {
+        let mut stated = BTreeMap::new();
+        for one in text.split(',') {
+            let Some((name, word)) = one.trim().rsplit_once(char::is_whitespace) else {
+                return Err(Error::usage(
+                    "hive_types of OPTIONS gives each column a type: hive_types 'year BIGINT, day DATE'",
+                ));
+            };
+            let word = word.to_ascii_uppercase();
+            let known = TYPES.iter().find(|(words, _)| words.contains(&word.as_str()));
+            let Some((_, data_type)) = known else {
+                let known = TYPES.iter().filter_map(|(words, _)| words.first().copied());
+                return Err(Error::unknown("type of hive_types", &word, known));
+            };
+            let name = name.trim().trim_matches('"');
+            if stated.insert(name.to_string(), data_type.clone()).is_some() {
+                return Err(Error::usage(format!("hive_types of OPTIONS gives {name} two types")));
+            }
+        }
+        Ok(stated)
+    }
+
+    /// Fails with `ErrorKind::Usage` if a type is given to a column that no folder names.
+    pub(super) fn check(&self, columns: &[FolderColumn]) -> Result<()> {
+        let known = || columns.iter().map(|c| c.name.as_str());
+        match self
+            .stated
+            .keys()
+            .find(|name| known().all(|known| known != name.as_str()))
+        {
+            Some(name) => Err(Error::unknown("column of folder names", name, known())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives it one that its values do not have.
+    fn of(&self, column: &FolderColumn) -> Result<DataType> {
+        let parses = |data_type: &DataType| -> Result<usize> {
+            let texts: ArrayRef = Arc::new(column.values.iter().map(Some).collect::<StringArray>());
+            let lax = CastOptions {
+                safe: true,
+                ..CastOptions::default()
+            };
+            let found = cast_with_options(&texts, data_type, &lax)?;
+            Ok(found.len() - found.null_count())
+        };
+        if let Some(stated) = self.stated.get(&column.name) {
+            let unlike = column.values.len() - parses(stated)?;
+            return match unlike {
+                0 => Ok(stated.clone()),
+                n => Err(Error::data(format!(
+                    "hive_types says {stated} of column {}, and {n} of its {} folder names are none",
+                    column.name,
+                    column.values.len()
+                ))),
+            };
+        }
+        let all = |data_type: &DataType, is_plain: fn(&str) -> bool| -> Result<bool> {
+            Ok(column.values.iter().all(|value| is_plain(value)) && parses(data_type)? == column.values.len())
+        };
+        Ok(match () {
+            () if !self.are_inferred || column.values.is_empty() => DataType::Utf8,
+            () if all(&DataType::Int64, is_plain_number)? => DataType::Int64,
+            () if all(&DataType::Date32, is_plain_date)? => DataType::Date32,
+            () => DataType::Utf8,
+        })
+    }
+}
+
+/// Returns true if a text is a whole number that is written as numbers are.
+fn is_plain_number(text: &str) -> bool {
+    text.parse::<i64>().is_ok_and(|number| number.to_string() == text)
+}
+
+/// Returns true if a text has the form of a date: `2024-06-30`.
+fn is_plain_date(text: &str) -> bool {
+    let digits = |c: &u8| c.is_ascii_digit();
+    match text.as_bytes() {
+        [year @ .., b'-', m1, m2, b'-', d1, d2] => year.len() == 4 && year.iter().chain([m1, m2, d1, d2]).all(digits),
+        _ => false,
+    }
+}
+
+/// Returns the rows with values of these types in place of folder names, and with NULL in place of the name that stands for
+/// it.
+pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes) -> Result<DataFrame> {
+    types.check(columns)?;
+    if columns.is_empty() {
+        return Ok(rows);
+    }
+    let mut of_columns = BTreeMap::new();
+    for column in columns {
+        of_columns.insert(column.name.as_str(), types.of(column)?);
+    }
+    let values = rows.schema().iter().map(|(table, field)| {
+        let column = Expr::from((table, field));
+        let Some(data_type) = of_columns.get(field.name().as_str()) else {
+            return column;
+        };
+        let text = nullif(column, lit(NULL_FOLDER));
+        let value = match data_type {
+            DataType::Utf8 => text,
+            data_type => cast(text, data_type.clone()),
+        };
+        value.alias_qualified(table.cloned(), field.name())
+    });
+    let values: Vec<Expr> = values.collect();
+    Ok(rows.select(values)?)
+}
+
+/// Returns the names of the columns that folders under a local folder name, outermost first, by the first folder of each
+/// level.
+pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return vec![];
     };
@@ -16,15 +172,83 @@ pub(super) fn partitions(folder: &Path) -> Vec<(String, DataType)> {
         // Readers skip names that begin with `.` or `_`.
         let name = name.as_deref().filter(|n| !n.starts_with(['.', '_']));
         if let Some((column, _)) = name.and_then(|n| n.split_once('=')) {
-            let mut found = vec![(column.to_string(), DataType::Utf8)];
-            found.extend(partitions(&path));
+            let mut found = vec![column.to_string()];
+            found.extend(partition_columns(&path));
             return found;
         }
     }
     vec![]
 }
 
-/// Returns the names of the columns whose values are folder names under a folder.
-pub(in crate::session) fn partition_columns(folder: &Path) -> Vec<String> {
-    partitions(folder).into_iter().map(|(column, _)| column).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[&str]) -> FolderColumn {
+        FolderColumn {
+            name: "c".into(),
+            values: values.iter().map(|v| (*v).to_string()).collect(),
+        }
+    }
+
+    fn inferred() -> HiveTypes {
+        HiveTypes {
+            stated: BTreeMap::new(),
+            are_inferred: true,
+        }
+    }
+
+    #[test]
+    fn numbers_and_dates_are_recognised_if_nothing_is_lost() {
+        let all: [(&[&str], DataType); 12] = [
+            (&["2023", "2024"], DataType::Int64),
+            (&["-1", "0"], DataType::Int64),
+            (&["01", "12"], DataType::Utf8),
+            (&["1", "+2"], DataType::Utf8),
+            (&["9223372036854775808"], DataType::Utf8),
+            (&["2024-02-29", "2024-03-01"], DataType::Date32),
+            (&["2023-02-29"], DataType::Utf8),
+            (&["2024-02-29", "2024"], DataType::Utf8),
+            (&["24-02-29"], DataType::Utf8),
+            (&["a", "1"], DataType::Utf8),
+            (&[""], DataType::Utf8),
+            (&[], DataType::Utf8),
+        ];
+        for (values, expected) in all {
+            assert_eq!(inferred().of(&column(values)).unwrap(), expected, "{values:?}");
+        }
+        let none = HiveTypes {
+            are_inferred: false,
+            ..inferred()
+        };
+        assert_eq!(none.of(&column(&["2024"])).unwrap(), DataType::Utf8);
+    }
+
+    #[test]
+    fn stated_types_are_checked_without_telling_values() {
+        let types = |text: &str| HiveTypes {
+            stated: HiveTypes::stated(text).unwrap(),
+            are_inferred: true,
+        };
+        assert_eq!(types("c int").of(&column(&["01", "12"])).unwrap(), DataType::Int32);
+        assert_eq!(types("c VARCHAR").of(&column(&["2024"])).unwrap(), DataType::Utf8);
+        let refused = types("c date")
+            .of(&column(&["secret", "2024-01-01"]))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("1 of its 2 folder names") && !refused.contains("secret"),
+            "{refused}"
+        );
+        let unknown = types("d date").check(&[column(&[])]).unwrap_err().to_string();
+        assert!(unknown.contains("column of folder names \"d\""), "{unknown}");
+        for (wrong, said) in [
+            ("c", "gives each column a type"),
+            ("c DATUM", "did you mean \"DATE\""),
+            ("c INT, c DATE", "two types"),
+        ] {
+            let e = HiveTypes::stated(wrong).unwrap_err().to_string();
+            assert!(e.contains(said), "{e}");
+        }
+    }
 }

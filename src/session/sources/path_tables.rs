@@ -4,6 +4,7 @@
 
 use super::read::read_path;
 use crate::source::reading;
+use crate::store::Stores;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::error::Result;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 /// # }
 /// ```
 pub fn enable_path_tables(session: SessionContext) -> SessionContext {
+    Stores::set(session.state_ref().write().config_mut());
     let factory = Arc::new(PathTables(session.clone()));
     let catalogs = Arc::clone(session.state().catalog_list());
     let id = session.session_id();

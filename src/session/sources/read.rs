@@ -5,12 +5,14 @@ use super::format::Format;
 use super::json::numbers_as_written;
 use super::listing::Listing;
 use super::options::PathOptions;
-use super::partitions::partitions;
+use super::partitions::{partition_columns, typed};
+use super::released::release_at;
 use super::table::{schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::location::expanded;
+use crate::lake::Release;
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{check_arrow_files, has_header};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -22,8 +24,12 @@ use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::prelude::SessionContext;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What the folders of runs look like to a reader of partitions: a column.
+const RUN: &str = "run";
 
 /// Reads a file, folder, glob or URL with the options of the statement.
 pub(in crate::session) async fn read_path(
@@ -46,39 +52,97 @@ pub(in crate::session) async fn read_path(
 async fn read(session: &SessionContext, path: &str, options: &[(String, Value)]) -> Result<DataFrame> {
     let local = expanded(path)?.into_owned();
     let asked = PathOptions::bind(options)?;
-    let is_listed = local.contains("://") || local.contains(['*', '?', '[']);
+    let is_url = is_url(&local);
+    let is_listed = is_url || local.contains(['*', '?', '[']);
     let look = {
         let local = local.clone();
         move || match is_listed || Path::new(&local).exists() {
-            true => Ok(partitions(Path::new(&local))),
+            // The folders of a release are those that its manifest says.
+            true if is_listed => Ok(None),
+            true => Ok(Manifest::read(Path::new(&local))
+                .ok()
+                .flatten()
+                .map(|_| partition_columns(Path::new(&local)))),
             false => Err(Error::io(
                 format!("cannot read {local:?}"),
                 std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder"),
             )),
         }
     };
-    let partitions = blocking("looking at a path", look).await?;
+    let of_release = blocking("looking at a path", look).await?;
     let state = session.state();
-    let listing = Listing::of(&state, &local, &asked).await?;
+    let release = match is_url {
+        true => release_at(&state, &local).await?,
+        false => None,
+    };
+    // Of a release in an object store, the manifest says where the files are, and not a list of what is there.
+    let listing = match &release {
+        Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
+        None => Listing::of(&state, &local, &asked).await?,
+    };
+    let is_release = release.is_some() || of_release.is_some();
+    let folders = match of_release {
+        Some(names) => listing.valued(names),
+        None => listing.folders()?,
+    };
+    let partitions: Vec<(String, DataType)> = folders.iter().map(|c| (c.name.clone(), DataType::Utf8)).collect();
+    let rows = files(
+        session,
+        (&listing, partitions),
+        (&release, &local),
+        &asked,
+        options.is_empty(),
+    )
+    .await?;
+    match is_release && asked.hive.stated.is_empty() {
+        // The labels of a release are texts, also those that look like numbers. Its readers know its name for NULL.
+        true => Ok(rows),
+        false => typed(rows, &folders, &asked.hive),
+    }
+}
+
+/// Reads the files of a listing, in which the columns that are folder names are texts.
+async fn files(
+    session: &SessionContext,
+    (listing, partitions): (&Listing, Vec<(String, DataType)>),
+    (release, local): (&Option<Release>, &str),
+    asked: &PathOptions,
+    is_plain: bool,
+) -> Result<DataFrame> {
+    let (state, is_url, local) = (session.state(), is_url(local), local.to_string());
+    match release {
+        Some(release) => release.confirm(&listing.files)?,
+        None if partitions.iter().any(|(column, _)| column == RUN) && listing.is_of_runs() => {
+            return Err(Error::data(
+                "there are files of runs, and no manifest that says which of them are a release; a run that is still at work \
+                 or was killed left them",
+            ));
+        }
+        None => {}
+    }
     let tables = state.default_table_options();
     let format: Arc<dyn FileFormat> = match listing.format {
         Format::Csv | Format::Tsv => {
             let released = {
-                let (options, partitions) = (options.is_empty(), partitions.clone());
+                let (options, partitions) = (is_plain && !is_url, partitions.clone());
                 move || {
                     Ok(options
                         .then(|| released_schema(Path::new(&local), &partitions))
                         .flatten())
                 }
             };
-            let Some(schema) = blocking("reading a manifest", released).await? else {
-                return read_csv(session, &listing, partitions, &asked).await;
+            let schema = match release {
+                Some(release) if is_plain => schema_of(release.manifest(), &partitions),
+                _ => blocking("reading a manifest", released).await?,
+            };
+            let Some(schema) = schema else {
+                return read_csv(session, listing, partitions, asked).await;
             };
             let format = CsvFormat::default()
                 .with_options(tables.csv)
                 .with_has_header(true)
                 .with_newlines_in_values(true);
-            return table(session, &listing, Arc::new(format), Arc::new(schema), partitions);
+            return table(session, listing, Arc::new(format), Arc::new(schema), partitions);
         }
         Format::Json => {
             let first = listing.head.trim_ascii_start().first();
@@ -97,16 +161,25 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
     };
     let schema = match listing.format {
-        Format::Json => numbers_as_written(schema(&state, &listing, &format).await?, &listing, &asked).await?,
-        _ => schema(&state, &listing, &format).await?,
+        Format::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
+        _ => schema(&state, listing, &format).await?,
     };
-    table(session, &listing, format, schema, partitions)
+    table(session, listing, format, schema, partitions)
 }
 
 /// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the first rows may be
 /// too narrow for later rows. Returns `None` if the folder is not a release, or if the header of a file differs.
 fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
+    let schema = schema_of(&manifest, partitions)?;
+    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    let mut files = manifest.output.iter().map(|f| folder.join(&f.name));
+    let has_names = |file| File::open(file).is_ok_and(|file| has_header(file, &names));
+    files.all(has_names).then_some(schema)
+}
+
+/// Returns the schema of the CSV files that a manifest describes, without the columns that are folder names.
+fn schema_of(manifest: &Manifest, partitions: &[(String, DataType)]) -> Option<Schema> {
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| partitions.iter().all(|(p, _)| *p != c.name));
     // Values of all other types are read from CSV as text.
@@ -119,8 +192,5 @@ fn released_schema(folder: &Path, partitions: &[(String, DataType)]) -> Option<S
         let data_type = Some(data_type).filter(is_read).unwrap_or(DataType::Utf8);
         Some(Field::new(&c.name, data_type, true))
     });
-    let schema = Schema::new(fields.collect::<Option<Vec<Field>>>()?);
-    let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-    let mut files = manifest.output.iter().map(|f| folder.join(&f.name));
-    files.all(|file| has_header(&file, &names)).then_some(schema)
+    Some(Schema::new(fields.collect::<Option<Vec<Field>>>()?))
 }

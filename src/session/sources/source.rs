@@ -3,16 +3,10 @@
 use super::read::read_path;
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
-use crate::location::expanded;
 use crate::session::context::AnonContext;
 use crate::source::{Pins, SOURCE, reading};
 use crate::sql::clause::SourceClause;
-use datafusion::dataframe::DataFrame;
-use datafusion::datasource::listing::ListingTable;
-use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::LogicalPlan;
-use std::any::Any;
-use std::path::PathBuf;
 
 impl AnonContext {
     /// Opens the rows that a statement names.
@@ -45,21 +39,5 @@ impl AnonContext {
             files: pins.local_files(),
             pins,
         })
-    }
-}
-
-/// Returns the local folder that contains these rows and no others: the path itself, or the folder of a listing table.
-pub(in crate::session) fn released_folder(named: &SourceClause, rows: &DataFrame) -> Option<PathBuf> {
-    match (named, rows.logical_plan()) {
-        (SourceClause::Path(named), _) => Some(PathBuf::from(expanded(&named.path).ok()?.as_ref())),
-        (SourceClause::Table(_), LogicalPlan::TableScan(scan)) if scan.filters.is_empty() && scan.fetch.is_none() => {
-            let provider = source_as_provider(&scan.source).ok()?;
-            let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>()?;
-            match listing.table_paths().as_slice() {
-                [url] if url.scheme() == "file" => url.get_url().to_file_path().ok(),
-                _ => None,
-            }
-        }
-        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::listing::Listing;
 use crate::error::{Error, Result};
+use crate::source::NullFolders;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
@@ -24,12 +25,16 @@ pub(super) fn table(
     let options = ListingOptions::new(format)
         .with_file_extension(&listing.suffix)
         .with_table_partition_cols(partitions);
-    let config = ListingTableConfig::new(listing.url.clone())
+    let urls = std::iter::once(&listing.url).chain(&listing.others).cloned();
+    let config = ListingTableConfig::new_with_multi_paths(urls.collect())
         .with_listing_options(options)
         .with_schema(schema);
     let caches = &session.runtime_env().cache_manager;
     let table = ListingTable::try_new(config)?.with_cache(caches.get_file_statistic_cache());
-    Ok(session.read_table(Arc::new(table))?)
+    Ok(match listing.has_null_folders() {
+        true => session.read_table(Arc::new(NullFolders(table)))?,
+        false => session.read_table(Arc::new(table))?,
+    })
 }
 
 /// Returns the schema that all files have together; a column that a file lacks is NULL there. The error names a file that

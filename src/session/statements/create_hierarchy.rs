@@ -2,13 +2,14 @@
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped};
+use crate::hierarchy::{Given, Hierarchy, OnNull, OnUnmapped};
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::DefinitionClause;
 use crate::sql::clause::definition::{self, Exception};
 use crate::sql::cursor::Cursor;
+use crate::sql::variable::Variables;
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
@@ -76,6 +77,41 @@ impl fmt::Display for CreateHierarchy {
     }
 }
 
+impl CreateHierarchy {
+    /// Makes the hierarchy.
+    async fn made(&self, context: &AnonContext) -> Result<Hierarchy> {
+        let rule = context
+            .rule(&self.definition)
+            .await
+            .map_err(|e| e.context(format!("hierarchy {}", self.name)))?;
+        let (on_unmapped, on_null) = (self.on_unmapped.unwrap_or_default(), self.on_null.unwrap_or_default());
+        Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)
+    }
+
+    /// Returns true if the definition says everything: it reads no file, table or query.
+    fn is_complete(&self) -> bool {
+        let is_said = |(part, given): &(&'static str, Given)| match given {
+            Given::Query(_) | Given::Column { .. } => false,
+            Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {
+                !self.definition.kind.reads_path(part)
+            }
+        };
+        self.definition.given.iter().all(is_said)
+    }
+}
+
+/// Makes the hierarchy that a manifest defines. Returns `None` if the definition is none of this version, or would read
+/// anything: a manifest may be anybody's.
+pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str) -> Result<Option<Hierarchy>> {
+    let text = format!("CREATE HIERARCHY {} {definition}", ident(name));
+    let read = ENTRY.parse(&text, &Variables::of_a_record()).ok().flatten();
+    let created = read.as_ref().and_then(Statement::get::<CreateHierarchy>);
+    match created.filter(|created| created.is_complete()) {
+        Some(created) => created.made(context).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 #[async_trait]
 impl Run for CreateHierarchy {
     fn kind(&self) -> &'static str {
@@ -93,12 +129,7 @@ impl Run for CreateHierarchy {
                 self.name
             )));
         }
-        let rule = context
-            .rule(&self.definition)
-            .await
-            .map_err(|e| e.context(format!("hierarchy {}", self.name)))?;
-        let (on_unmapped, on_null) = (self.on_unmapped.unwrap_or_default(), self.on_null.unwrap_or_default());
-        let hierarchy = Arc::new(Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)?);
+        let hierarchy = Arc::new(self.made(context).await?);
         let levels = hierarchy.height();
         context.hierarchies.write().insert(self.name.clone(), hierarchy);
         Answer::done(format!("hierarchy {} created: levels 0 to {levels}", self.name))

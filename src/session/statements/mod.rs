@@ -24,6 +24,7 @@ mod show_variables;
 mod suggest;
 mod unset_variable;
 mod utility;
+mod vacuum;
 pub(super) mod verify;
 mod wrapped;
 
@@ -55,4 +56,5 @@ pub const STATEMENTS: &[Entry] = &[
     set_variable::ENTRY,
     show_variables::ENTRY,
     unset_variable::ENTRY,
+    vacuum::ENTRY,
 ];

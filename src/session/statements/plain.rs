@@ -5,19 +5,22 @@ use super::wrapped;
 use super::wrapped::output::{check_folder, written};
 use crate::engine::{answer_rightly, keep_files_unnamed};
 use crate::error::{Error, Result};
-use crate::location::expanded;
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::session::advice::check_variables;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
+use crate::session::sources::released::release_at;
 use crate::source::{SOURCE, check_arrow_files, reading};
 use crate::sql::cursor::Cursor;
 use crate::sql::nearest;
+use crate::store::Stores;
 use async_trait::async_trait;
 use datafusion::logical_expr::{CreateView, DdlStatement, LogicalPlan};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use std::fmt;
+use url::Url;
 
 /// A statement of DataFusion with its source text.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +91,44 @@ impl Plain {
         Ok(is_another.then_some(statement))
     }
 
+    /// Returns the statement with the files of the release that stands now in place of its prefix in an object store: a list
+    /// of the prefix would have the files of replaced and killed runs, too.
+    async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
+        let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
+            return Ok(located);
+        };
+        let (mut table, mut is_another) = (table.clone(), located.is_some());
+        let mut locations = vec![];
+        for location in std::mem::take(&mut table.locations) {
+            let release = match is_url(&location) {
+                true => release_at(&context.session.state(), &location).await?,
+                false => None,
+            };
+            is_another |= release.is_some();
+            match release {
+                Some(release) => locations.extend(release.locations()?),
+                None => locations.push(location),
+            }
+        }
+        table.locations = locations;
+        Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
+    }
+
+    /// Opens the stores of the URLs that the statement reads or writes.
+    fn open_stores(&self, context: &AnonContext) -> Result<()> {
+        let paths: &[String] = match &self.statement {
+            DfStatement::CreateExternalTable(table) => &table.locations,
+            DfStatement::CopyTo(copy) => std::slice::from_ref(&copy.target),
+            _ => &[],
+        };
+        for path in paths.iter().filter(|path| is_url(path)) {
+            if let Ok(url) = Url::parse(path) {
+                Stores::open(&context.session.state(), &url)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the plan; a view remembers the statement as the user wrote it, which has no value of the environment.
     fn as_written(&self, plan: LogicalPlan) -> LogicalPlan {
         match plan {
@@ -121,6 +162,8 @@ impl Run for Plain {
             ));
         }
         let located = self.located()?;
+        self.open_stores(context)?;
+        let located = self.released(located, context).await?;
         if let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement)
             && table.file_type.eq_ignore_ascii_case("arrow")
         {

@@ -13,9 +13,11 @@ use super::parse::{keywords, parse};
 use super::risk::spec::RiskSpec;
 use super::suggest::{ScriptFile, SuggestRoles};
 use super::utility::UtilitySpec;
+use super::vacuum::Vacuum;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
+use crate::drift::OnDrift;
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
 use crate::sql::clause::*;
@@ -145,7 +147,12 @@ fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
 
 fn target() -> impl Strategy<Value = TargetClause> {
     let format = of(prop::sample::select(vec![FormatClause::Parquet, FormatClause::Csv]));
-    let exists = prop::sample::select(vec![ExistsClause::Error, ExistsClause::Overwrite, ExistsClause::Skip]);
+    let exists = prop::sample::select(vec![
+        ExistsClause::Error,
+        ExistsClause::Overwrite,
+        ExistsClause::Skip,
+        ExistsClause::Append,
+    ]);
     (text(), format, vec(name(), 0..3), exists, options()).prop_map(
         |(path, format, partitioned_by, exists, options)| TargetClause {
             path,
@@ -157,12 +164,16 @@ fn target() -> impl Strategy<Value = TargetClause> {
     )
 }
 
+fn on_drift() -> impl Strategy<Value = OnDrift> {
+    prop_oneof![Just(OnDrift::Error), Just(OnDrift::Warn), Just(OnDrift::Search)]
+}
+
 fn choice() -> impl Strategy<Value = ChoiceClause> {
     prop_oneof![
         Just(ChoiceClause::Default),
         call().prop_map(ChoiceClause::Search),
         vec((name(), any::<u32>()), 1..3).prop_map(ChoiceClause::Node),
-        text().prop_map(ChoiceClause::Manifest)
+        (text(), of(on_drift())).prop_map(|(path, on_drift)| ChoiceClause::Manifest { path, on_drift })
     ]
 }
 
@@ -268,7 +279,7 @@ fn item(item: Item) -> BoxedStrategy<Value> {
     match item {
         Item::Whole => any::<u32>().prop_map(|n| Value::Integer(i64::from(n))).boxed(),
         Item::Number => number().boxed(),
-        Item::Text => text().prop_map(Value::Text).boxed(),
+        Item::Text | Item::Path => text().prop_map(Value::Text).boxed(),
         Item::NumberOrText => prop_oneof![number(), text().prop_map(Value::Text)].boxed(),
         Item::Word => "[a-z]{1,8}".prop_map(Value::Word).boxed(),
         Item::Literal => prop_oneof![literal(), Just(Value::Word("null".into()))].boxed(),
@@ -340,6 +351,7 @@ fn statement() -> impl Strategy<Value = Statement> {
             source,
             script: script.map(|(path, overwrite)| ScriptFile { path, overwrite }),
         })),
+        1 => (text(), of(text()), any::<bool>()).prop_map(|(path, retain, dry_run)| Statement::new(Vacuum { path, retain, dry_run })),
         1 => (name(), any::<bool>()).prop_map(|(name, if_exists)| Statement::new(DropHierarchy { name, if_exists })),
         1 => (name(), table(), name()).prop_map(|(name, table, column)| Statement::new(CheckHierarchy { name, table, column })),
     ]

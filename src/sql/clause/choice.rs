@@ -1,6 +1,7 @@
 //! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node or partition is found.
 
 use crate::catalogue::Call;
+use crate::drift::OnDrift;
 use crate::error::Result;
 use crate::quoting::{ident, literal};
 use crate::sql::cursor::Cursor;
@@ -28,7 +29,12 @@ pub enum ChoiceClause {
     /// AT NODE: a level per column.
     Node(Vec<(String, u32)>),
     /// USING MANIFEST: the node of an earlier release.
-    Manifest(String),
+    Manifest {
+        /// The path of the release, or of its manifest.
+        path: String,
+        /// ON DRIFT: what becomes of drift, if given.
+        on_drift: Option<OnDrift>,
+    },
 }
 
 /// Parses what follows `RECODING`: one recoding, or a list of them.
@@ -64,12 +70,38 @@ pub(crate) fn node(c: &mut Cursor) -> Result<ChoiceClause> {
     Ok(ChoiceClause::Node(levels))
 }
 
-/// Parses `MANIFEST 'path'`.
+/// Parses `MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]`.
 pub(crate) fn manifest(c: &mut Cursor) -> Result<ChoiceClause> {
     if !c.take("MANIFEST") {
         return Err(c.expected("USING MANIFEST 'path', or SEARCH USING algorithm", ["MANIFEST"]));
     }
-    c.string("a path in quotes").map(ChoiceClause::Manifest)
+    let path = c.string("a path in quotes")?;
+    let on_drift = match c.take("ON") {
+        true => Some(on_drift(c)?),
+        false => None,
+    };
+    Ok(ChoiceClause::Manifest { path, on_drift })
+}
+
+fn on_drift(c: &mut Cursor) -> Result<OnDrift> {
+    c.need("DRIFT")?;
+    match () {
+        () if c.take("ERROR") => Ok(OnDrift::Error),
+        () if c.take("WARN") => Ok(OnDrift::Warn),
+        () if c.take("SEARCH") => Ok(OnDrift::Search),
+        () => {
+            let meant = match c.word_at(0).as_deref() {
+                Some("FAIL" | "STOP" | "ABORT" | "RAISE") => Some("did you mean ERROR?".to_string()),
+                Some("IGNORE" | "ALLOW" | "CONTINUE" | "WARNING") => Some("did you mean WARN?".to_string()),
+                Some("REPLACE" | "RESEARCH" | "REFIT" | "ADAPT") => Some("did you mean SEARCH?".to_string()),
+                _ => None,
+            };
+            Err(match meant {
+                Some(meant) => c.expected_so("ERROR, WARN or SEARCH", Some(meant)),
+                None => c.expected("ERROR, WARN or SEARCH", ["ERROR", "WARN", "SEARCH"]),
+            })
+        }
+    }
 }
 
 impl Display for RecodingClause {
@@ -91,7 +123,10 @@ impl Display for ChoiceClause {
                 let level = |(c, l): &(String, u32), f: &mut fmt::Formatter<'_>| write!(f, "{} {l}", ident(c));
                 write!(f, "AT NODE ({})", list(node, level))
             }
-            ChoiceClause::Manifest(path) => write!(f, "USING MANIFEST {}", literal(path)),
+            ChoiceClause::Manifest { path, on_drift } => {
+                write!(f, "USING MANIFEST {}", literal(path))?;
+                on_drift.map_or(Ok(()), |on_drift| write!(f, " ON DRIFT {on_drift}"))
+            }
         }
     }
 }

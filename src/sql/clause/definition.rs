@@ -134,7 +134,7 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
         Item::Whole => c.whole::<u32>(what).map(|n| Value::Integer(i64::from(n))),
         Item::NumberOrText if c.looks_at_string() => c.string(what).map(Value::Text),
         Item::Number | Item::NumberOrText => c.number(what),
-        Item::Text => c.string(what).map(Value::Text),
+        Item::Text | Item::Path => c.string(what).map(Value::Text),
         Item::Word => c.name(what).map(|word| Value::Word(word.to_ascii_lowercase())),
         Item::Literal => {
             let before = c.clone();

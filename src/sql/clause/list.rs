@@ -77,7 +77,7 @@ macro_rules! clauses {
 
 clauses! {
     TO: "TO",
-        "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (key value, ...)]",
+        "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
         "writes the release to a folder; without TO, the statement answers the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",
@@ -128,8 +128,9 @@ clauses! {
         let node = choice::node(c)?;
         s.choose(&before, node)
     };
-    MANIFEST: "USING", "USING MANIFEST 'path'",
-        "applies the levels of an earlier release instead of searching, and checks them", "USING MANIFEST 'released/_manifest.json'", |c, s| {
+    MANIFEST: "USING", "USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]",
+        "applies the levels of an earlier release instead of searching, checks them, and names what drifted since",
+        "USING MANIFEST 'released/_manifest.json' ON DRIFT SEARCH", |c, s| {
         let before = c.clone();
         let manifest = choice::manifest(c)?;
         s.choose(&before, manifest)
@@ -195,6 +196,7 @@ const OF_TARGET: &[(&str, &str)] = &[
     ("STORED", "TO 'target' STORED AS CSV"),
     ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),
     ("OVERWRITE", "TO 'target' OVERWRITE"),
+    ("APPEND", "TO 'target' APPEND"),
     ("IF", "TO 'target' IF NOT EXISTS"),
     ("OPTIONS", "TO 'target' OPTIONS (key value)"),
 ];

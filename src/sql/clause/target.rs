@@ -42,6 +42,8 @@ pub enum ExistsClause {
     Overwrite,
     /// IF NOT EXISTS: the target is kept, and nothing is released.
     Skip,
+    /// APPEND: the rows are added to the release that stands in the target.
+    Append,
 }
 
 /// Parses what follows `TO`.
@@ -72,13 +74,15 @@ pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
         } else if c.take("IF") {
             c.need("NOT EXISTS")?;
             std::mem::replace(&mut target.exists, ExistsClause::Skip) == ExistsClause::Error
+        } else if c.take("APPEND") {
+            std::mem::replace(&mut target.exists, ExistsClause::Append) == ExistsClause::Error
         } else if c.take("OPTIONS") {
             std::mem::replace(&mut target.options, options::read(c)?).is_empty()
         } else {
             return Ok(target);
         };
         if !first {
-            return Err(before.error("this part of TO is given twice, or OVERWRITE together with IF NOT EXISTS"));
+            return Err(before.error("this part of TO is given twice, or two of OVERWRITE, APPEND and IF NOT EXISTS"));
         }
     }
 }
@@ -98,6 +102,7 @@ impl Display for TargetClause {
             ExistsClause::Error => "",
             ExistsClause::Overwrite => " OVERWRITE",
             ExistsClause::Skip => " IF NOT EXISTS",
+            ExistsClause::Append => " APPEND",
         })?;
         write!(f, "{}", options::written(&self.options, " "))
     }

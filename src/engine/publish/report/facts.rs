@@ -3,15 +3,18 @@
 use crate::engine::decide::Decision;
 use crate::engine::recount::Recounted;
 use crate::engine::release::Release;
-use crate::engine::write::{Stage, Written};
+use crate::engine::write::Written;
 use crate::folder::Manifest;
 use crate::job::{Job, Target};
+use std::path::Path;
 
 /// The target and the stage of a release, with the manifest in the stage.
 pub(in crate::engine::publish) struct Staged<'a> {
     pub(in crate::engine::publish) target: &'a Target,
-    pub(in crate::engine::publish) stage: &'a Stage,
+    /// The local folder with the files, if there is one.
+    pub(in crate::engine::publish) folder: Option<&'a Path>,
     pub(in crate::engine::publish) manifest: &'a Manifest,
+    pub(in crate::engine::publish) manifest_sha256: String,
 }
 
 /// The values that a report is made from.

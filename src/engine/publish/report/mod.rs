@@ -12,11 +12,9 @@ pub(super) use facts::{Facts, Staged};
 use self::risk::risk;
 use crate::engine::decide::describe;
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{FileSummary, MANIFEST};
 use crate::job::SourceTable;
 use crate::lattice::{Node, said};
 use crate::metric::Metric;
-use crate::pool::blocking;
 use crate::report::{self, Column, Report, Role};
 use crate::risk::{Settings, THRESHOLDS};
 use crate::search::Oracle;
@@ -46,10 +44,7 @@ impl Facts<'_> {
                 ),
             ));
         }
-        let files = match staged {
-            Some(staged) => Some(files(staged).await?),
-            None => None,
-        };
+        let files = staged.map(files);
         let columns = self.columns();
         let text = |column: &&Column| {
             let field = job.source.rows.schema().field_with_unqualified_name(&column.name);
@@ -162,15 +157,13 @@ fn shown(source: &SourceTable) -> String {
     }
 }
 
-async fn files(staged: &Staged<'_>) -> Result<report::Files> {
+fn files(staged: &Staged<'_>) -> report::Files {
     let output = &staged.manifest.output;
-    let manifest = staged.stage.folder().join(MANIFEST);
-    let sum = move || FileSummary::of(&manifest, MANIFEST.into(), None);
-    Ok(report::Files {
+    report::Files {
         count: output.len() as u64,
         bytes: output.iter().map(|f| f.bytes).sum(),
-        manifest_sha256: blocking("summing up the manifest", sum).await?.sha256,
-    })
+        manifest_sha256: staged.manifest_sha256.clone(),
+    }
 }
 
 fn is_text(data_type: &DataType) -> bool {

@@ -7,7 +7,7 @@ pub(super) mod summary;
 pub use released::Anonymized;
 
 use super::entry::{Entry, Run, Statement};
-use crate::engine::{self, Published, ReleasedRows};
+use crate::engine::{self, Placed, ReleasedRows};
 use crate::error::Result;
 use crate::job::Purpose;
 use crate::pool::blocking;
@@ -25,7 +25,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     starts: &["ANONYMIZE"],
     summary: "releases a table so that the privacy models hold, with the least loss",
     syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query ) }
-  [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | IF NOT EXISTS] [OPTIONS (...)]]
+  [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (...)]]
   [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
     [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)
@@ -33,7 +33,7 @@ pub(in crate::session) const ENTRY: Entry = Entry {
   SATISFYING model [ON column | ON (c, ...) | ON ANY m] [AND ...]
   [SUPPRESSING AT MOST 1 PERCENT | n ROWS] [SUPPRESSED ROWS DROPPED | STARRED]
   [MINIMIZING metric] [RECODING GLOBAL | LOCAL]
-  [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path']
+  [SEARCH USING algorithm [(option => value, ...)] | AT NODE (c level, ...) | USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]]
   [WITH (option = value, ...)] [ACCEPTING WARNINGS ON (c, ...)] [REPORT TO 'report.html']",
     example: "ANONYMIZE people TO 'released' QUASI IDENTIFIERS (age USING age, zip) SATISFYING k_anonymity(5)",
     read: |c, _| {
@@ -59,6 +59,7 @@ impl Run for AnonymizeSpec {
                 summary::summary(folder.as_deref().map(shown).as_deref(), DRY_RUN, Some(&release))
             }
             Anonymized::Kept { folder } => summary::summary(Some(&shown(&folder)), KEPT, None),
+            Anonymized::Waiting { folder, rows } => summary::waiting(&shown(&folder), rows),
         }
     }
 }
@@ -91,12 +92,13 @@ impl AnonymizeSpec {
         };
         let folder = target.path.clone();
         Ok(match engine::release_to(&job, &context.observer).await? {
-            Some(Published { release, manifest }) => Anonymized::Files {
+            Placed::Published(published) => Anonymized::Files {
                 folder,
-                release,
-                manifest: Box::new(manifest),
+                release: published.release,
+                manifest: Box::new(published.manifest),
             },
-            None => Anonymized::Kept { folder },
+            Placed::Kept => Anonymized::Kept { folder },
+            Placed::Waiting(rows) => Anonymized::Waiting { folder, rows },
         })
     }
 }

@@ -54,14 +54,21 @@ pub enum Anonymized {
         /// The existing folder.
         folder: PathBuf,
     },
+    /// No row could be added to the release that stands (APPEND), and all of them wait. The release is as it was.
+    Waiting {
+        /// The folder of the release.
+        folder: PathBuf,
+        /// The number of rows that wait.
+        rows: u64,
+    },
 }
 
 impl Anonymized {
-    /// Returns the figures of the release; `None` if an existing target was kept.
+    /// Returns the figures of the release; `None` if an existing target was kept, or no row could be added to it.
     pub fn release(&self) -> Option<&Release> {
         match self {
             Self::Files { release, .. } | Self::Rows { release, .. } | Self::DryRun { release, .. } => Some(release),
-            Self::Kept { .. } => None,
+            Self::Kept { .. } | Self::Waiting { .. } => None,
         }
     }
 
@@ -69,7 +76,7 @@ impl Anonymized {
     pub fn manifest(&self) -> Option<&Manifest> {
         match self {
             Self::Files { manifest, .. } => Some(manifest),
-            Self::Rows { .. } | Self::DryRun { .. } | Self::Kept { .. } => None,
+            Self::Rows { .. } | Self::DryRun { .. } | Self::Kept { .. } | Self::Waiting { .. } => None,
         }
     }
 }

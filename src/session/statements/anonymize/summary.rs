@@ -1,5 +1,6 @@
 //! The summary row of ANONYMIZE ... TO.
 
+use crate::drift::ReplaySummary;
 use crate::engine::Release;
 use crate::error::Result;
 use crate::folder::{ItemSetSummary, RandomizedColumn};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(in crate::session) const RELEASED: &str = "released";
 /// The outcome of a release that would have been written.
 pub(in crate::session) const DRY_RUN: &str = "dry run";
+/// The outcome of APPEND if no row can be added to the release.
+const WAITING: &str = "nothing added: all rows wait";
 /// The outcome of a statement that kept an existing target.
 pub(in crate::session) const KEPT: &str = "kept: the target exists";
 
@@ -43,7 +46,18 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         count(|r| Some(warning::open(&r.warnings).count() as u64)),
         true,
     ));
+    if let Some(growth) = release.and_then(|r| r.growth.as_ref()) {
+        let waiting = release.and_then(|r| r.rows_suppressed);
+        columns.extend(of_growth(
+            waiting,
+            [Some(growth.rows), growth.reached_k, Some(growth.batches)],
+        ));
+    }
     // These columns exist only if the release has something to report in them.
+    if release.is_some_and(|r| r.replay.is_some()) {
+        let drift = |r: &Release| r.replay.as_ref().map(ReplaySummary::told).unwrap_or_default();
+        columns.push(("drift", text(drift), true));
+    }
     if release.is_some_and(|r| !r.tried.is_empty()) {
         columns.push(("search", text(|r| r.search.clone().unwrap_or_default()), true));
         let tried = |r: &Release| r.tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -74,6 +88,40 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
         columns.push(("items", text(items), true));
     }
     Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+/// Returns the summary row of an APPEND that could add no row to the release.
+pub(in crate::session) fn waiting(target: &str, rows: u64) -> Result<Answer> {
+    let count = |n: Option<u64>| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
+    let text = |text: Option<&str>| Arc::new(StringArray::from(vec![text])) as ArrayRef;
+    let mut columns = vec![
+        ("target", text(Some(target)), true),
+        ("outcome", text(Some(WAITING)), true),
+        ("rows_in", count(Some(rows)), true),
+        ("rows_out", count(Some(0)), true),
+        ("suppressed", count(Some(rows)), true),
+        ("classes", count(Some(0)), true),
+        ("k", count(None), true),
+        ("node", text(None), true),
+        ("metric", text(None), true),
+        ("value", Arc::new(Float64Array::from(vec![None])) as ArrayRef, true),
+        ("proof", text(None), true),
+        ("nodes", count(None), true),
+        ("warnings", count(None), true),
+    ];
+    columns.extend(of_growth(Some(rows), [None; 3]));
+    Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+/// Returns the columns of APPEND: the rows that wait, and the rows, k and batches of the whole release.
+fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'static str, ArrayRef, bool); 4] {
+    let count = |n: Option<u64>| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
+    [
+        ("waiting", count(waiting), true),
+        ("rows_of_all", count(rows), true),
+        ("k_of_all", count(k), true),
+        ("batches", count(batches), true),
+    ]
 }
 
 /// Describes what a column of sets of items lost: `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.

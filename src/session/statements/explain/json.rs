@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(super) fn plan(job: &Job) -> Value {
     let lattice = match &job.choice {
         Choice::Partition(_) => Value::Null,
-        Choice::Search { .. } | Choice::Node(_) => json!({
+        Choice::Search { .. } | Choice::Node(_) | Choice::Replay(_) => json!({
             "nodes": whole(nodes(job.quasi_identifiers.iter().map(levels))),
             "levels": job.quasi_identifiers.iter().map(|q| whole(levels(q))).collect::<Vec<_>>(),
         }),
@@ -115,6 +115,13 @@ fn choice(job: &Job) -> Value {
             }
         }
         Choice::Node(levels) => json!({ "by": "node", "node": node(job, levels) }),
+        Choice::Replay(replay) => json!({
+            "by": "manifest",
+            "node": replay.levels.as_ref().map(|levels| node(job, levels)),
+            "on_drift": replay.on_drift,
+            "instead": replay.instead.as_ref().map(|(call, _)| call.to_string()),
+            "drift": replay.drift,
+        }),
     }
 }
 
@@ -139,6 +146,9 @@ pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Ph
         "advice": found.advice,
         "phases": phases,
     });
+    if let Some(replay) = &decision.replay {
+        value["replay"] = json!(replay);
+    }
     let found = match &decision.verdict.partition {
         Some(partition) => json!({
             "groups": partition.len(), "labels": decision.describe(job), "search": decision.search, "tried": decision.tried,

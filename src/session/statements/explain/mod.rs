@@ -96,8 +96,9 @@ impl Run for Explain {
         }
         let mut rows = plan::plan(&job);
         if let Some((decision, found, times)) = &ran {
+            // What ran says more of these.
+            rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
             rows.extend(ran::ran(&job, decision, times));
-            rows.retain(|(item, _)| item != plan::WARNING);
             rows.extend(
                 found
                     .warnings

@@ -1,15 +1,19 @@
 //! What follows from a request alone, in words and as SQL, without reading any data.
 
+use crate::drift::told;
 use crate::engine::{self, detail_requests};
 use crate::frequency::DetailRequest;
 use crate::hierarchy::{LabelForm, TOP};
-use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Scope};
+use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier, Replay, Scope};
 use crate::lattice::{nodes, said};
 use crate::model::Monotonicity;
 use crate::quoting::{literal, quote};
 
 /// The item of a warning about a role: before a scan, what the name of a column says.
 pub(super) const WARNING: &str = "warning";
+
+/// The item of a drift from an earlier release: before a scan, what its columns and hierarchies tell.
+pub(super) const DRIFT: &str = "drift";
 
 /// Returns the rows that follow from the request alone, without reading any data.
 pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
@@ -75,7 +79,7 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
                 add("partition", format!("of {what}; {call} {}", partitioner.describe()));
             }
         }
-        Choice::Search { .. } | Choice::Node(_) => {
+        Choice::Search { .. } | Choice::Node(_) | Choice::Replay(_) => {
             let sizes: Vec<u128> = job.quasi_identifiers.iter().map(levels).collect();
             let factors: Vec<String> = sizes.iter().map(ToString::to_string).collect();
             let nodes = said(nodes(sizes.iter().copied()));
@@ -93,12 +97,19 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
         "search",
         match (&job.choice, job.choice.name()) {
             (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
+            (Choice::Replay(replay), _) => replayed(replay),
             (Choice::Partition(all), Some(name)) if all.len() > 1 => {
                 format!("{name}: the partition that loses least by {}", job.metric_name)
             }
             (_, name) => name.unwrap_or_default(),
         },
     );
+    if let Choice::Replay(replay) = &job.choice {
+        replay
+            .drift
+            .iter()
+            .for_each(|drift| add(DRIFT, told(std::slice::from_ref(drift))));
+    }
     engine::named_warnings(job)
         .into_iter()
         .for_each(|text| add(WARNING, text));
@@ -111,6 +122,23 @@ pub(super) fn plan(job: &Job) -> Vec<(String, String)> {
     }
     add("top node's query", node_query(job, &top(job)));
     rows
+}
+
+/// Describes how the node of an earlier release is used.
+fn replayed(replay: &Replay) -> String {
+    match (&replay.levels, &replay.instead) {
+        (Some(levels), None) => format!(
+            "none: the node {levels:?} of an earlier release is given (ON DRIFT {})",
+            replay.on_drift
+        ),
+        (Some(levels), Some((call, _))) => {
+            format!("none if the node {levels:?} of an earlier release holds, or else {call} (ON DRIFT SEARCH)")
+        }
+        (None, search) => {
+            let call = search.as_ref().map(|(call, _)| call.to_string()).unwrap_or_default();
+            format!("{call}: the node of the earlier release cannot be applied (ON DRIFT SEARCH)")
+        }
+    }
 }
 
 /// Returns the levels of the lattice's top.
@@ -204,6 +232,7 @@ pub(super) fn pruning(job: &Job) -> String {
     let (call, search) = match &job.choice {
         Choice::Search { call, search } => (call, search),
         Choice::Node(_) => return "nothing: the node is given".into(),
+        Choice::Replay(_) => return "nothing: the node is that of an earlier release".into(),
         Choice::Partition(_) => return "nothing: a group is divided only into groups that may be released".into(),
     };
     let limited = job.suppression.rows(u64::MAX) > 0;

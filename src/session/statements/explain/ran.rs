@@ -1,6 +1,6 @@
 //! What a search did: the rows that ANALYZE adds.
 
-use super::plan::node_query;
+use super::plan::{DRIFT, node_query};
 use crate::engine::{self, Phase};
 use crate::frequency::BaseSet;
 use crate::job::Job;
@@ -46,6 +46,9 @@ pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Durat
     rows.push(row("suppressed rows", decision.verdict.suppressed.to_string()));
     rows.push(row(&job.metric_name, decision.value.to_string()));
     rows.push(row("proof", decision.proof(job)));
+    if let Some(replay) = &decision.replay {
+        rows.push(row(DRIFT, replay.told()));
+    }
     let times = times
         .iter()
         .map(|(phase, time)| format!("{} {:.3} s", phase.name(), time.as_secs_f64()));

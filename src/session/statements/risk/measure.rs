@@ -7,9 +7,7 @@ use crate::engine::{Phase, Promise, ReleasedTable, bounds_as_text, recounting_se
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::job::SourceTable;
-use crate::location::expanded;
 use crate::model;
-use crate::pool::blocking;
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::sql::clause::SourceClause;
@@ -18,7 +16,6 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
 use datafusion::prelude::{SessionContext, ident, lit};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The table name of the measured rows in the session that counts them.
@@ -173,7 +170,7 @@ impl AnonContext {
         state: &SessionState,
     ) -> Result<(SessionContext, ReleasedTable)> {
         let source = self.source(&statement.source).await?;
-        let manifest = manifest(statement).await?;
+        let manifest = manifest(self, statement).await?;
         check(statement, &source, manifest.is_some())?;
         let quasi_identifiers: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let sensitive: Vec<String> = statement.sensitive.iter().map(|s| s.column.clone()).collect();
@@ -209,7 +206,7 @@ impl AnonContext {
 
     /// Generalizes each column of the population that has a hierarchy to its level in the manifest of the release.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec) -> Result<DataFrame> {
-        let Some(manifest) = manifest(statement).await? else {
+        let Some(manifest) = manifest(self, statement).await? else {
             return Ok(rows);
         };
         if manifest.partition.is_some() {
@@ -330,12 +327,11 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
 }
 
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
-async fn manifest(statement: &RiskSpec) -> Result<Option<Manifest>> {
-    let SourceClause::Path(named) = &statement.source else {
-        return Ok(None);
-    };
-    let folder = PathBuf::from(expanded(&named.path)?.as_ref());
-    blocking("reading a manifest", move || Manifest::read(&folder)).await
+async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
+    match &statement.source {
+        SourceClause::Path(named) => context.manifest_at(&named.path).await,
+        _ => Ok(None),
+    }
 }
 
 /// Fails with a usage error if a column is missing or has two roles, or if a part of the statement has no effect.

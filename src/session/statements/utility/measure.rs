@@ -8,8 +8,7 @@ use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
-use crate::session::sources::partitions::partition_columns;
-use crate::session::sources::source::released_folder;
+use crate::session::sources::released::{folders, manifest_of};
 use crate::sql::clause::QuasiIdentifierClause;
 use crate::utility::Utility;
 use arrow::datatypes::DataType;
@@ -31,9 +30,9 @@ impl AnonContext {
         };
         let read: Vec<&SourceTable> = [&release, &source].into_iter().chain(&testing).collect();
         file.map_or(Ok(()), |file| check_report(file, None, &read))?;
-        let folder = released_folder(&statement.release, &release.rows);
-        let look = move || match folder.as_deref() {
-            Some(folder) => Ok((Manifest::read(folder)?, partition_columns(folder))),
+        let place = self.place(&statement.release, &release).await?;
+        let look = move || match &place {
+            Some(place) => Ok((manifest_of(place)?, folders(place))),
             None => Ok((None, vec![])),
         };
         let (manifest, folders) = blocking("reading the manifest", look).await?;

@@ -3,18 +3,22 @@
 use super::spec::Verify;
 use crate::audit::{Claim, ClaimedAttribute, Evidence, Stated};
 use crate::error::{Error, Result};
-use crate::folder::Role;
+use crate::folder::{Manifest, Role};
+use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier, check_population};
 use crate::pool::blocking;
 use crate::session::bind::constraints;
 use crate::session::context::AnonContext;
-use crate::session::sources::partitions::partition_columns;
-use crate::session::sources::source::released_folder;
+use crate::session::sources::released::folders;
 use crate::session::statements::anonymize;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use crate::session::statements::create_hierarchy;
 use crate::sql::clause::SourceClause;
 use crate::sql::variable::Variables;
+use arrow::array::new_empty_array;
 use datafusion::dataframe::DataFrame;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl AnonContext {
     /// Returns the claim that a VERIFY makes.
@@ -28,13 +32,21 @@ impl AnonContext {
             &verify.sensitive,
         )?;
         check(verify, &source.columns(), &quasi_identifiers, &constraints)?;
-        let folder = released_folder(&verify.source, &source.rows);
-        let read = move || match folder.as_deref() {
-            Some(folder) => Ok((Evidence::of(folder, stated)?, partition_columns(folder))),
+        let place = self.place(&verify.source, &source).await?;
+        let read = move || match place {
+            Some(place) => {
+                let folders = folders(&place);
+                Ok((Evidence::of(place, stated)?, folders))
+            }
             None => Ok((None, vec![])),
         };
         let (evidence, folders) = blocking("reading the manifest", read).await?;
         let hierarchies = self.hierarchies.read().clone();
+        let against = self.rows_of(verify.against.as_ref()).await?;
+        let defined = match &evidence {
+            Some(evidence) => self.defined(evidence.manifest(), against.as_ref()).await?,
+            None => BTreeMap::new(),
+        };
         let generalized = verify.quasi_identifiers.iter().filter(|q| q.hierarchy.is_some());
         let sensitive = verify.sensitive.iter().map(|s| ClaimedAttribute {
             column: s.column.clone(),
@@ -50,10 +62,40 @@ impl AnonContext {
             sensitive: sensitive.collect(),
             entity: verify.entity.clone(),
             constraints,
-            against: self.rows_of(verify.against.as_ref()).await?,
+            against,
             population: self.rows_of(verify.population.as_ref()).await?,
             hierarchies,
+            defined,
         })
+    }
+
+    /// Makes the hierarchies that a manifest defines, by the columns that were released with them. One that does not take
+    /// the values that the column of the source has is left out: the release was not made from them.
+    async fn defined(
+        &self,
+        manifest: &Manifest,
+        against: Option<&DataFrame>,
+    ) -> Result<BTreeMap<String, Arc<Hierarchy>>> {
+        let fits = |hierarchy: &Hierarchy, column: &str| {
+            let field = against.and_then(|rows| rows.schema().field_with_unqualified_name(column).ok());
+            field.is_none_or(|field| hierarchy.bind(new_empty_array(field.data_type())).is_ok())
+        };
+        let mut made = BTreeMap::new();
+        for column in &manifest.columns {
+            let Some((name, definition)) = column
+                .hierarchy
+                .as_ref()
+                .and_then(|h| Some((&h.name, h.definition.as_ref()?)))
+            else {
+                continue;
+            };
+            if let Some(hierarchy) = create_hierarchy::defined(self, name, definition).await?
+                && fits(&hierarchy, &column.name)
+            {
+                made.insert(column.name.clone(), Arc::new(hierarchy));
+            }
+        }
+        Ok(made)
     }
 
     async fn rows_of(&self, source: Option<&SourceClause>) -> Result<Option<DataFrame>> {

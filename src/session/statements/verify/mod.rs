@@ -1,7 +1,8 @@
 //! `VERIFY`: checks that privacy models hold on data, released by anonsql or not.
 //!
 //! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be checked is a row too: its
-//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure.
+//! name begins with `not checked:`, its `ok` is NULL, and it does not count as a failure. Under `SET anonsql.strict = true` it
+//! does, if a hierarchy of the release or its manifest would have let it be checked.
 
 mod claim;
 pub(in crate::session) mod spec;
@@ -36,7 +37,7 @@ impl Run for Verify {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        answer(self.verification(context).await?)
+        answer(self.verification(context).await?, context.is_strict())
     }
 }
 
@@ -50,8 +51,12 @@ impl Verify {
 }
 
 /// Returns one row for each check, and one for each thing that was not checked.
-fn answer(found: Verification) -> Result<Answer> {
-    let Verification { checks, unchecked } = found;
+fn answer(found: Verification, strict: bool) -> Result<Answer> {
+    let Verification {
+        checks,
+        unchecked,
+        gaps,
+    } = found;
     let none = || unchecked.iter().map(|_| None);
     let texts = checks.iter().map(|c| c.check.clone());
     let not_checked = unchecked.iter().map(|u| format!("not checked: {u}"));
@@ -65,9 +70,12 @@ fn answer(found: Verification) -> Result<Answer> {
         ("reached", Arc::new(reached), true),
         ("ok", Arc::new(ok.collect::<BooleanArray>()), true),
     ])?;
-    let failed = checks.into_iter().filter(|c| !c.ok).map(|c| c.check);
+    let mut failed: Vec<String> = checks.into_iter().filter(|c| !c.ok).map(|c| c.check).collect();
+    if strict {
+        failed.extend(gaps.iter().map(|gap| format!("not checked: {gap}")));
+    }
     Ok(Answer {
-        failed: failed.collect(),
+        failed,
         ..Answer::of(batch)?
     })
 }

@@ -7,6 +7,7 @@
 use crate::engine::{Alike, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::expanded;
+use crate::store::Stores;
 use arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
@@ -15,6 +16,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::{MemTable, source_as_provider};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::dml::CopyTo;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::prelude::SessionContext;
@@ -28,7 +30,7 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
     match &mut plan {
-        LogicalPlan::Copy(copy) => stage = put_aside(copy)?,
+        LogicalPlan::Copy(copy) => stage = put_aside(copy, &state)?,
         LogicalPlan::Dml(insert) => {
             let provider = source_as_provider(&insert.target)?;
             if let Some(listing) = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>() {
@@ -119,7 +121,7 @@ fn is_in_memory(table: &dyn TableProvider) -> bool {
 }
 
 /// Redirects a local COPY to a stage beside its output. Returns `None` if the output is not local.
-fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
+fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     if !copy.partition_by.is_empty() {
         return Err(Error::usage(
             "COPY ... PARTITIONED BY writes NULL as an empty text; write TO a folder with PARTITIONED BY",
@@ -137,6 +139,7 @@ fn put_aside(copy: &mut CopyTo) -> Result<Option<Stage>> {
         )));
     }
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
+        Stores::open(state, url.get_url())?;
         return Ok(None);
     };
     if output.is_dir() {

@@ -1,0 +1,51 @@
+//! Checks that each batch of a release that grew holds the models as a table of its own: whoever had the release before a batch
+//! knows which rows came with it.
+
+use super::check::none_of;
+use super::evidence::Evidence;
+use crate::engine::{Answers, Promise, ReleasedTable};
+use crate::error::Result;
+use crate::folder::Check;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+
+/// The table name of the rows of one batch.
+const BATCH: &str = "batch";
+
+/// Counts the batches that do not hold a promise alone, for each promise. Distributions are compared with those of the rows of
+/// the batch. Returns an empty vector for a release that did not grow. What cannot be checked is appended to `unchecked`.
+pub(super) async fn check(
+    session: &SessionContext,
+    released: &ReleasedTable,
+    promises: &[Promise<'_>],
+    evidence: &Evidence,
+    unchecked: &mut Vec<String>,
+) -> Result<Vec<Check>> {
+    if !evidence.grew() {
+        return Ok(vec![]);
+    }
+    let Some(batches) = evidence.batches().await? else {
+        unchecked.push("each batch alone (its files are partitioned, or not all there)".into());
+        return Ok(vec![]);
+    };
+    let mut broken = vec![0; promises.len()];
+    for files in batches {
+        let rows = session.read_parquet(files, ParquetReadOptions::default()).await?;
+        session.deregister_table(BATCH)?;
+        session.register_table(BATCH, rows.into_view())?;
+        let batch = ReleasedTable {
+            name: BATCH.into(),
+            whole: None,
+            answers: Answers::default(),
+            ..released.clone()
+        };
+        let checks = batch.check(session, promises).await?;
+        broken
+            .iter_mut()
+            .zip(checks)
+            .for_each(|(n, check)| *n += u64::from(!check.ok));
+    }
+    let names = promises
+        .iter()
+        .map(|p| format!("batches that alone do not hold {}", p.name));
+    Ok(names.zip(broken).map(|(name, n)| none_of(name, n)).collect())
+}

@@ -1,0 +1,157 @@
+//! A drift, and the error of a statement that it stops.
+
+use crate::error::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
+
+/// One thing that is otherwise than when the earlier release was made. It contains names and counts, and no data value.
+///
+/// ```
+/// let read: anonsql::manifest::Drift = serde_json::from_str(
+///     r#"{"kind": "values", "columns": ["city"], "values": 2, "rows": 5, "text": "hierarchy city does not know ..."}"#,
+/// )?;
+/// assert_eq!((read.values, read.classes), (Some(2), None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Drift {
+    /// The kind of drift.
+    pub kind: DriftKind,
+    /// The columns that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub columns: Vec<String>,
+    /// The number of distinct values that no hierarchy knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub values: Option<u64>,
+    /// The number of classes that fell below the promise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub classes: Option<u64>,
+    /// The number of rows: with those values, in those classes, or that would have to be suppressed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows: Option<u64>,
+    /// The number of rows that may be suppressed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub allowed: Option<u64>,
+    /// The drift in words.
+    pub text: String,
+}
+
+/// The kind of a drift.
+///
+/// ```
+/// use anonsql::manifest::DriftKind;
+/// assert_eq!(serde_json::to_string(&DriftKind::Suppression)?, "\"suppression\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DriftKind {
+    /// Columns of the source are gone, have come, or have another type.
+    Schema,
+    /// A column has another hierarchy, so that its level means something else.
+    Hierarchy,
+    /// A column has values that its hierarchy does not know.
+    Values,
+    /// Classes of the node fell below the promise.
+    Classes,
+    /// More rows would have to be suppressed than may be.
+    Suppression,
+}
+
+impl DriftKind {
+    /// Returns the name of the kind, as the manifest has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Hierarchy => "hierarchy",
+            Self::Values => "values",
+            Self::Classes => "classes",
+            Self::Suppression => "suppression",
+        }
+    }
+
+    /// Returns what to do about drift of this kind.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Schema => {
+                "ON DRIFT WARN lets columns come and go that are not released; if the release is to change, say ON DRIFT SEARCH"
+            }
+            Self::Hierarchy => "make the hierarchy as it was, or say ON DRIFT SEARCH",
+            Self::Values => {
+                "CHECK HIERARCHY lists the values; add them to the hierarchy and say ON DRIFT SEARCH once, because the levels of \
+                 the old one mean something else; or say ON DRIFT WARN, which suppresses the rows within SUPPRESSING AT MOST"
+            }
+            Self::Classes | Self::Suppression => {
+                "ON DRIFT SEARCH looks for another node; SUPPRESSING AT MOST lets more rows be suppressed"
+            }
+        }
+    }
+}
+
+impl Drift {
+    /// Creates a drift of this kind with nothing counted.
+    pub(crate) fn new(kind: DriftKind, columns: Vec<String>, text: String) -> Self {
+        Self {
+            kind,
+            columns,
+            values: None,
+            classes: None,
+            rows: None,
+            allowed: None,
+            text,
+        }
+    }
+}
+
+/// Returns drift in one line: `schema: column height has come; classes: ...`.
+pub(crate) fn told(drift: &[Drift]) -> String {
+    let one = |d: &Drift| format!("{}: {}", d.kind.name(), d.text);
+    drift.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the error of a statement that this drift stops, with what to do about each kind.
+pub(crate) fn refusal(kind: ErrorKind, drift: &[Drift]) -> Error {
+    let mut advice: Vec<&str> = vec![];
+    for drift in drift {
+        if !advice.contains(&drift.kind.advice()) {
+            advice.push(drift.kind.advice());
+        }
+    }
+    let advice = advice.join("; ");
+    Error::new(
+        kind,
+        format!(
+            "the data drifted from the release of USING MANIFEST, and nothing was published. {}. {advice}",
+            told(drift)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_names_every_drift_and_gives_each_advice_once() {
+        let drift = |column: &str| Drift::new(DriftKind::Values, vec![column.into()], format!("of column {column}"));
+        let error = refusal(ErrorKind::Data, &[drift("age"), drift("zip")]);
+        let text = error.to_string();
+        assert!(
+            text.contains("values: of column age; values: of column zip. CHECK"),
+            "{text}"
+        );
+        assert_eq!(text.matches("CHECK HIERARCHY").count(), 1, "{text}");
+        assert_eq!(error.exit_code(), 1);
+    }
+
+    #[test]
+    fn a_kind_is_called_as_the_manifest_spells_it() {
+        use DriftKind::{Classes, Hierarchy, Schema, Suppression, Values};
+        for kind in [Schema, Hierarchy, Values, Classes, Suppression] {
+            let written = serde_json::to_string(&kind).unwrap();
+            assert_eq!(written, format!("\"{}\"", kind.name()));
+        }
+    }
+}

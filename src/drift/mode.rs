@@ -1,0 +1,35 @@
+//! `ON DRIFT`: what becomes of drift.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What becomes of drift, as the statement says.
+///
+/// ```
+/// use anonsql::manifest::OnDrift;
+/// assert_eq!(serde_json::to_string(&OnDrift::Search)?, "\"search\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum OnDrift {
+    /// The statement ends with an error that names the drift.
+    #[default]
+    Error,
+    /// What the earlier release's node and columns still allow is released, and the drift is told.
+    Warn,
+    /// If the node cannot be applied any more, a search looks for another one.
+    Search,
+}
+
+/// Writes the word of the statement.
+impl fmt::Display for OnDrift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OnDrift::Error => "ERROR",
+            OnDrift::Warn => "WARN",
+            OnDrift::Search => "SEARCH",
+        })
+    }
+}

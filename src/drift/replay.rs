@@ -1,0 +1,48 @@
+//! What a manifest says of USING MANIFEST.
+
+use super::found::{Drift, told};
+use super::mode::OnDrift;
+use serde::{Deserialize, Serialize};
+
+/// How a release used the node of an earlier one.
+///
+/// ```
+/// let read: anonsql::manifest::ReplaySummary = serde_json::from_str(
+///     r#"{"manifest": "9f86d081", "on_drift": "warn", "applied": true, "schema_compared": true}"#,
+/// )?;
+/// assert!(read.drift.is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReplaySummary {
+    /// The checksum that the manifest of the earlier release has of itself.
+    pub manifest: String,
+    /// What the statement says of drift.
+    pub on_drift: OnDrift,
+    /// Whether the earlier release's node was applied. If not, a search found another one.
+    pub applied: bool,
+    /// Whether the columns of the source were compared. A manifest of an older version does not have them.
+    pub schema_compared: bool,
+    /// What is otherwise than when the earlier release was made.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub drift: Vec<Drift>,
+}
+
+impl ReplaySummary {
+    /// Returns the drift in one line: `none`, or each with its kind and counts.
+    pub(crate) fn told(&self) -> String {
+        let mut text = match self.drift.is_empty() {
+            true => "none".to_string(),
+            false => told(&self.drift),
+        };
+        if !self.schema_compared {
+            text += "; schema not checked: the manifest does not have the columns of its source";
+        }
+        if !self.applied {
+            text += "; the node was not applied, and another was searched for";
+        }
+        text
+    }
+}

@@ -1,0 +1,122 @@
+//! The columns of a source, compared with those that an earlier release was made of.
+
+use super::found::{Drift, DriftKind};
+use serde::{Deserialize, Serialize};
+
+/// A column of the table that a release was made of.
+///
+/// ```
+/// let read: anonsql::manifest::SourceColumn = serde_json::from_str(r#"{"column": "age", "type": "Int64"}"#)?;
+/// assert_eq!(read.data_type, "Int64");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SourceColumn {
+    /// The name of the column.
+    #[serde(rename = "column")]
+    pub name: String,
+    /// The Arrow type of its values, without dictionaries and views.
+    #[serde(rename = "type")]
+    pub data_type: String,
+}
+
+impl SourceColumn {
+    /// Creates a column.
+    pub(crate) fn new(name: &str, data_type: String) -> Self {
+        Self {
+            name: name.into(),
+            data_type,
+        }
+    }
+}
+
+/// How columns differ from those of the earlier release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The source had them.
+    Gone,
+    /// The source has them now.
+    Come,
+    /// Their values are of another type.
+    Type,
+}
+
+/// Returns the changes from the columns `before` to the columns `now`, each with the names of its columns: first of those
+/// columns that `is_used` names, and then of the others.
+pub fn changes(
+    before: &[SourceColumn],
+    now: &[SourceColumn],
+    is_used: impl Fn(&str) -> bool,
+) -> Vec<(Change, bool, Drift)> {
+    let lacks = |columns: &[SourceColumn], name: &str| columns.iter().all(|c| c.name != name);
+    let gone = before.iter().filter(|c| lacks(now, &c.name));
+    let come = now.iter().filter(|c| lacks(before, &c.name));
+    let typed = now.iter().filter_map(|c| {
+        let was = before.iter().find(|b| b.name == c.name)?;
+        (was.data_type != c.data_type).then(|| (c, format!("{} is {} and was {}", c.name, c.data_type, was.data_type)))
+    });
+    let plain = |c: &SourceColumn| (c.name.clone(), c.name.clone());
+    let all: [(Change, Vec<(String, String)>); 3] = [
+        (Change::Gone, gone.map(plain).collect()),
+        (Change::Come, come.map(plain).collect()),
+        (Change::Type, typed.map(|(c, text)| (c.name.clone(), text)).collect()),
+    ];
+    let mut found = vec![];
+    for used in [true, false] {
+        for (change, columns) in &all {
+            let named = columns.iter().filter(|(name, _)| is_used(name) == used);
+            let (names, texts): (Vec<String>, Vec<String>) = named.cloned().unzip();
+            if names.is_empty() {
+                continue;
+            }
+            let (noun, has, is) = match names.len() {
+                1 => ("column", "has", "is"),
+                _ => ("columns", "have", "are"),
+            };
+            let texts = texts.join(", ");
+            let text = match change {
+                Change::Gone => format!("{noun} {texts} {is} gone"),
+                Change::Come => format!("{noun} {texts} {has} come"),
+                Change::Type => format!("{noun} {texts}"),
+            };
+            found.push((*change, used, Drift::new(DriftKind::Schema, names, text)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(all: &[(&str, &str)]) -> Vec<SourceColumn> {
+        let column = |(name, data_type): &(&str, &str)| SourceColumn::new(name, (*data_type).into());
+        all.iter().map(column).collect()
+    }
+
+    #[test]
+    fn the_order_of_columns_is_no_change() {
+        let before = columns(&[("age", "Int64"), ("zip", "Utf8")]);
+        let now = columns(&[("zip", "Utf8"), ("age", "Int64")]);
+        assert!(changes(&before, &now, |_| true).is_empty());
+    }
+
+    #[test]
+    fn every_change_is_named_with_its_columns_and_types() {
+        let before = columns(&[("age", "Int64"), ("zip", "Utf8"), ("a", "Utf8"), ("b", "Utf8")]);
+        let now = columns(&[("age", "Utf8"), ("zip", "Utf8"), ("c", "Date32")]);
+        let found = changes(&before, &now, |name| name == "age");
+        let texts: Vec<(Change, bool, &str)> = found.iter().map(|(c, u, d)| (*c, *u, d.text.as_str())).collect();
+        assert_eq!(
+            texts,
+            [
+                (Change::Type, true, "column age is Utf8 and was Int64"),
+                (Change::Gone, false, "columns a, b are gone"),
+                (Change::Come, false, "column c has come"),
+            ]
+        );
+        assert_eq!(found[1].2.columns, ["a", "b"]);
+    }
+}

@@ -1,0 +1,36 @@
+//! Chooses what is released, as the job says: a search, a partition, or a given node.
+
+use super::decision::Decision;
+use super::divide::divided;
+use super::evaluator::Evaluator;
+use super::given::given;
+use super::replay::replayed;
+use super::search::searched;
+use super::stay::stayed;
+use crate::engine::observe::Observer;
+use crate::error::Result;
+use crate::job::{Choice, Job};
+use crate::pool::blocking;
+use std::sync::Arc;
+
+/// Searches the lattice, divides the table, or checks the given node, and returns the decision. Fails if the result
+/// does not satisfy the models.
+pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
+    let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
+    // A search computes for long. It gets a blocking thread, so that the workers of the runtime stay free.
+    let search = move || {
+        let decision = match &job.choice {
+            Choice::Node(levels) => given(&job, &evaluator, levels),
+            Choice::Replay(replay) => replayed(&job, &evaluator, replay, &observer),
+            Choice::Search { call, search } => match stayed(&job, &evaluator)? {
+                Some(decision) => Ok(decision),
+                None => searched(&job, &evaluator, (call, search.as_ref()), &observer),
+            },
+            Choice::Partition(_) => divided(&job, &evaluator, &observer),
+        }?;
+        // The rewriting scan needs the memory that the search worked with.
+        evaluator.sets().clear();
+        Ok(decision)
+    };
+    blocking("the search", search).await
+}

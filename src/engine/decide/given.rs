@@ -1,0 +1,52 @@
+//! Checks the node that the statement gives.
+
+use super::decision::{Decision, Proof, describe};
+use super::evaluator::Evaluator;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::lattice::Node;
+use crate::search::Oracle;
+use std::sync::Arc;
+
+/// Returns the node of these levels. Fails with `ErrorKind::Usage` if LEVELS rules it out.
+pub(super) fn of_lattice(job: &Job, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
+    let node = Node::new(levels.to_vec());
+    match evaluator.lattice().contains(&node) {
+        true => Ok(node),
+        false => Err(Error::usage(format!(
+            "the node {} is not in the lattice from {} to {}",
+            describe(job, &node),
+            describe(job, evaluator.lattice().bottom()),
+            describe(job, evaluator.lattice().top())
+        ))),
+    }
+}
+
+/// Checks the node that the statement gives. Fails with `ErrorKind::Infeasible` if it does not satisfy the models.
+pub(super) fn given(job: &Job, evaluator: &Arc<Evaluator>, levels: &[u8]) -> Result<Decision> {
+    let node = of_lattice(job, evaluator, levels)?;
+    let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.ok() else {
+        return Err(Error::infeasible(format!(
+            "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
+            describe(job, &node),
+            evaluator.suppression_limit()
+        )));
+    };
+    if !verdict.anonymous {
+        let node = describe(job, &node);
+        let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
+        return Err(Error::infeasible(match suppressed > limit {
+            true => format!(
+                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
+                 may be"
+            ),
+            false => {
+                format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")
+            }
+        }));
+    }
+    Ok(Decision {
+        nodes: 1,
+        ..Decision::chosen(evaluator, (classes, verdict), Proof::Given)
+    })
+}

@@ -1,0 +1,287 @@
+//! The classes of a batch that can be added to a release (APPEND).
+//!
+//! A batch holds its models when its node is chosen. Three kinds of models then hold over the union with the release as
+//! well. A class of the union is a class of the batch, one of the release, or a class of each with the same labels. A
+//! model that judges a class by its own rows holds for the third if it holds for both: more rows, more values, and mixtures
+//! of distributions that are even enough are even enough.
+//!
+//! It is different for a model that compares a class with the whole table, such as t-closeness: a batch moves the
+//! distribution of the whole. The classes of the union are therefore judged by the models' own predicates, over the
+//! distribution of all released rows. Classes of the batch that fail *wait*: their rows are not released. That moves the
+//! distribution again, so it is repeated until nothing changes. The classes of the batch alone are judged in the same way over
+//! the distribution of its released rows, because somebody who has only this part knows no other.
+
+use super::decision::{Decision, describe};
+use super::evaluator::Evaluator;
+use super::standing::{Standing, standing};
+use super::values::Numbered;
+use crate::engine::scan::{attribute_request, fill, position};
+use crate::error::{Error, Result};
+use crate::frequency::{Attribute, Base, FrequencySet, one_zero};
+use crate::hierarchy::Lookup;
+use crate::job::{Constraint, Existing, Job};
+use crate::model::{Class, Predicate, Subject};
+use crate::pool::{blocking, check_cancelled};
+use arrow::array::{Array, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Returns the decision for the classes that can be added to the release that `job` grows, or that can be its first batch: the
+/// same decision without APPEND. Fails as infeasible if more rows than the suppression limit would have to wait, or if the batch would break a promise
+/// of rows that stand.
+pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Result<Decision> {
+    let Some(target) = job.target.as_ref().filter(|target| target.existing == Existing::Append) else {
+        return Ok(decision);
+    };
+    let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
+    let attributes: Vec<String> = job
+        .constraints
+        .iter()
+        .filter(compares)
+        .filter_map(|c| c.attribute.clone())
+        .collect();
+    let mut standing_of = HashMap::new();
+    for attribute in attributes {
+        let found = match target.grows {
+            Some(_) => standing(job, target, &attribute).await?,
+            None => Standing::default(),
+        };
+        standing_of.insert(attribute, found);
+    }
+    if standing_of.is_empty() {
+        return Ok(decision);
+    }
+    let job = Arc::clone(job);
+    blocking("joining the batch with the release", move || {
+        joined(&job, decision, &standing_of)
+    })
+    .await
+}
+
+fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -> Result<Decision> {
+    let evaluator = Arc::clone(&decision.evaluator);
+    let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
+    let mut rules = vec![];
+    for constraint in job.constraints.iter().filter(compares) {
+        let attribute = constraint.attribute.as_ref();
+        if let Some(standing) = attribute.and_then(|a| standing.get(a)) {
+            rules.push(Rule::new(job, &evaluator, &decision.classes, constraint, standing)?);
+        }
+    }
+    let mut may_join = vec![true; decision.classes.len()];
+    loop {
+        check_cancelled()?;
+        let verdict = evaluator.verdict_among(&decision.classes, |class| may_join[class])?;
+        let (mut fails, mut broken) = (vec![], 0);
+        for rule in &rules {
+            rule.alone(&verdict.kept, &mut fails)?;
+            broken += rule.together(&verdict.kept, &mut fails)?;
+        }
+        if !fails.is_empty() {
+            fails.into_iter().for_each(|class| may_join[class] = false);
+            continue;
+        }
+        let node = describe(job, decision.classes.node());
+        if broken > 0 && verdict.classes > 0 {
+            return Err(Error::infeasible(format!(
+                "at the node {node} the rows of the batch would change what is usual, and {broken} classes of the release \
+                 that stands would no longer be close enough to it; let the rows wait for others, or release all rows anew, \
+                 with OVERWRITE"
+            )));
+        }
+        if !verdict.anonymous {
+            return Err(Error::infeasible(format!(
+                "at the node {node}, {} rows would have to wait so that the batch and the release together hold the models, \
+                 and {} may",
+                verdict.suppressed, evaluator.limit
+            )));
+        }
+        return Ok(Decision {
+            value: evaluator.measure(&decision.classes, &verdict)[0],
+            verdict,
+            ..decision
+        });
+    }
+}
+
+/// A class of the union: its sensitive values with their counts, and the classes of the batch that are in it.
+type Joined = (Vec<(u32, u64)>, Vec<usize>);
+
+/// A model that compares classes with the whole table, over the classes of the batch and of the release.
+struct Rule<'a> {
+    constraint: &'a Constraint,
+    base: &'a Base,
+    attribute: Attribute,
+    hierarchy: Option<Lookup>,
+    /// The sensitive values of each class of the batch, by their numbers among all values.
+    batch: Vec<Vec<(u32, u64)>>,
+    /// The classes of the union: what stands of each, and the classes of the batch that are added to it.
+    union: Vec<Joined>,
+}
+
+impl<'a> Rule<'a> {
+    fn new(
+        job: &Job,
+        evaluator: &'a Evaluator,
+        set: &FrequencySet,
+        constraint: &'a Constraint,
+        standing: &Standing,
+    ) -> Result<Self> {
+        let base = evaluator.sets().base().as_ref();
+        let lost = || Error::internal("a sensitive attribute was not counted");
+        let column = constraint.attribute.as_ref().ok_or_else(lost)?;
+        let detail = position(base, &attribute_request(job, column)).ok_or_else(lost)?;
+        let own = &base.attributes[detail];
+        let values = Numbered::of(&own.values, &standing.values)?;
+        let attribute = Attribute {
+            values: Arc::clone(&values.all),
+            value_of_code: None,
+            counts: vec![0; values.all.len()],
+            request: own.request.clone(),
+        };
+        let hierarchy = match constraint.model.reads().hierarchy {
+            true => {
+                let sensitive = job.sensitive.iter().find(|s| s.column == *column);
+                let hierarchy = sensitive.and_then(|s| s.hierarchy.as_ref()).ok_or_else(lost)?;
+                Some(hierarchy.bind(Arc::clone(&values.all))?)
+            }
+            false => None,
+        };
+        let mut batch = vec![];
+        for class in 0..set.len() {
+            let mut histogram = vec![];
+            fill(&mut histogram, own, set.details()[detail].class(class));
+            let mut counts: Vec<(u32, u64)> = histogram
+                .into_iter()
+                .map(|(code, n)| (values.first[code as usize], n))
+                .collect();
+            counts.sort_unstable();
+            batch.push(counts);
+        }
+        let mut union: Vec<Joined> = vec![];
+        let mut places = HashMap::new();
+        for (labels, counts) in &standing.classes {
+            let counts = counts.iter().map(|(code, n)| (values.second[*code as usize], *n));
+            places.insert(labels.clone(), union.len());
+            union.push((counts.collect(), vec![]));
+        }
+        for (class, labels) in labels(evaluator, set)?.into_iter().enumerate() {
+            let place = *places.entry(labels).or_insert_with(|| {
+                union.push((vec![], vec![]));
+                union.len() - 1
+            });
+            union[place].1.push(class);
+        }
+        Ok(Self {
+            constraint,
+            base,
+            attribute,
+            hierarchy,
+            batch,
+            union,
+        })
+    }
+
+    /// Prepares the model for a table with these sensitive values.
+    fn predicate<'b>(&self, classes: impl Iterator<Item = &'b Vec<(u32, u64)>>) -> Result<Box<dyn Predicate>> {
+        let mut attribute = self.attribute.clone();
+        for (code, n) in classes.flatten() {
+            attribute.counts[*code as usize] += n;
+        }
+        let base = Base {
+            rows: attribute.counts.iter().sum(),
+            attributes: vec![attribute],
+            ..self.base.clone()
+        };
+        self.constraint.model.prepare(&Subject {
+            base: &base,
+            attribute: Some(0),
+            hierarchy: self.hierarchy.as_ref(),
+        })
+    }
+
+    /// Appends the kept classes of the batch that fail among the kept rows of the batch.
+    fn alone(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<()> {
+        let released: Vec<usize> = (0..self.batch.len()).filter(|class| kept[*class]).collect();
+        if released.is_empty() {
+            return Ok(());
+        }
+        let predicate = self.predicate(released.iter().map(|class| &self.batch[*class]))?;
+        let failing = released
+            .iter()
+            .filter(|class| !holds(predicate.as_ref(), &self.batch[**class]));
+        fails.extend(failing);
+        Ok(())
+    }
+
+    /// Appends the kept classes of the batch that fail with what stands of them, among all released rows. Returns the number
+    /// of classes that fail and have no row of the batch.
+    fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
+        let classes: Vec<Joined> = self
+            .union
+            .iter()
+            .map(|(standing, added)| {
+                let added: Vec<usize> = added.iter().copied().filter(|class| kept[*class]).collect();
+                let mut counts = standing.clone();
+                for class in &added {
+                    counts.extend(&self.batch[*class]);
+                }
+                (summed(counts), added)
+            })
+            .filter(|(counts, _)| !counts.is_empty())
+            .collect();
+        if classes.is_empty() {
+            return Ok(0);
+        }
+        let predicate = self.predicate(classes.iter().map(|(counts, _)| counts))?;
+        let mut broken = 0;
+        for (counts, added) in &classes {
+            if holds(predicate.as_ref(), counts) {
+                continue;
+            }
+            broken += u64::from(added.is_empty());
+            fails.extend(added);
+        }
+        Ok(broken)
+    }
+}
+
+fn holds(predicate: &dyn Predicate, histogram: &[(u32, u64)]) -> bool {
+    predicate.holds(&Class {
+        size: histogram.iter().map(|(_, n)| n).sum(),
+        population: 0,
+        histogram,
+        labels: &[],
+    })
+}
+
+/// Returns the counts by ascending value, each value once.
+fn summed(mut counts: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
+    counts.sort_unstable();
+    counts.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        if is_same {
+            first.1 += next.1;
+        }
+        is_same
+    });
+    counts
+}
+
+/// Returns the texts of the labels of each class of a node.
+fn labels(evaluator: &Evaluator, set: &FrequencySet) -> Result<Vec<Vec<Option<String>>>> {
+    let key_schema = &evaluator.sets().base().key_schema;
+    let mut labels = vec![vec![]; set.len()];
+    for (column, lookup) in key_schema.lookups().iter().enumerate() {
+        let level = lookup.level(set.node().level(column));
+        let texts = cast(&one_zero(&level.labels)?, &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>();
+        for (class, labels) in labels.iter_mut().enumerate() {
+            let label = level.codes[key_schema.layout().code(set.key(class), column) as usize] as usize;
+            labels.push(texts.is_valid(label).then(|| texts.value(label).to_string()));
+        }
+    }
+    Ok(labels)
+}

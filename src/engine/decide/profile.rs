@@ -1,0 +1,56 @@
+//! The figures of nodes for LATTICE OF.
+
+use super::evaluator::Evaluator;
+use crate::error::Result;
+use crate::frequency::FrequencySet;
+use crate::lattice::Node;
+
+/// The figures of one node in the answer to LATTICE OF.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Whether the suppressed rows are within the limit.
+    pub anonymous: bool,
+    /// The value of k under the suppression limit.
+    pub k: u64,
+    /// The number of suppressed rows.
+    pub suppressed: u64,
+    /// The number of kept classes.
+    pub classes: u64,
+    /// The values of all metrics, in the order they were given.
+    pub metrics: Vec<f64>,
+}
+
+impl Evaluator {
+    /// Returns k under the suppression limit: the largest k such that the rows in classes smaller than k number no
+    /// more than the limit (definitions.md, "k of a node under eta").
+    pub fn reached_k(&self, set: &FrequencySet) -> u64 {
+        let mut sizes: Vec<(u64, u64)> = (0..set.len())
+            .filter(|i| set.counts()[*i] > 0)
+            .map(|i| (self.size(set, i), set.counts()[i]))
+            .collect();
+        sizes.sort_unstable();
+        let mut below = self.sets.base().unmapped_rows;
+        for (size, rows) in &sizes {
+            below += rows;
+            if below > self.limit {
+                return *size;
+            }
+        }
+        sizes.last().map_or(0, |(size, _)| *size)
+    }
+
+    /// Returns the figures of `nodes` for LATTICE OF.
+    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+        self.sets.each(nodes, None, |_, answer| {
+            let set = answer.classes()?;
+            let verdict = self.verdict(&set)?;
+            Ok(Profile {
+                anonymous: verdict.anonymous,
+                k: self.reached_k(&set),
+                suppressed: verdict.suppressed,
+                classes: verdict.classes,
+                metrics: self.measure(&set, &verdict),
+            })
+        })
+    }
+}

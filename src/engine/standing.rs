@@ -1,0 +1,48 @@
+//! The rows of a release that grows, read from its files.
+
+use crate::error::{Error, Result};
+use crate::folder::{FileSummary, with_nulls};
+use crate::job::Target;
+use crate::lake::folder_of_run;
+use crate::location::folder_url;
+use crate::source::forget_files;
+use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+
+/// Returns the rows of the release that `target` grows: of the files that its manifest names.
+pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
+    let files = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
+    let mut places: Vec<String> = vec![];
+    let folder = match (&target.stored, std::fs::canonicalize(&target.path)) {
+        (None, Ok(folder)) => folder_url(&folder),
+        (None, Err(e)) => return Err(Error::io(format!("cannot read {}", target.path.display()), e)),
+        (Some(_), _) => String::new(),
+    };
+    for file in files {
+        let place = place(target, &folder, file);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    parquet(session, places, target).await
+}
+
+/// Returns the rows of Parquet files, with the columns that are names of folders.
+pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, target: &Target) -> Result<DataFrame> {
+    // A folder may have been listed before the files were there.
+    forget_files(session.runtime_env().as_ref());
+    let folders = &target.partitioned_by;
+    let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();
+    let options = ParquetReadOptions::default().table_partition_cols(partitions);
+    with_nulls(session.read_parquet(places, options).await?, folders)
+}
+
+/// Returns what a reader is given to read a file: the file itself, or the folder of its run if folders between are columns.
+fn place(target: &Target, folder: &str, file: &FileSummary) -> String {
+    match (&target.stored, target.partitioned_by.is_empty()) {
+        (Some(stored), true) => format!("{}{}", stored.prefix.url(), file.name),
+        (Some(stored), false) => format!("{}{}", stored.prefix.url(), folder_of_run(&file.name)),
+        (None, _) => folder.to_string(),
+    }
+}

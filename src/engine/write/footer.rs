@@ -1,0 +1,34 @@
+//! What the footer of a Parquet file says of the release that the file belongs to: no data value.
+
+use crate::engine::decide::Decision;
+use crate::folder::{Footer, sha256};
+use crate::job::{Job, Target};
+use parquet::file::metadata::KeyValue;
+
+/// Returns what the footer of every file of a release says: nothing unless the target asks for it.
+pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer {
+    if !target.footer {
+        return Footer::default();
+    }
+    let models = job.constraints.iter().map(|c| c.describe(&job.quasi_identifiers));
+    let mut footer = Footer::from([
+        ("anonsql.statement_sha256".to_string(), job.statement_sha256.clone()),
+        ("anonsql.models".to_string(), models.collect::<Vec<_>>().join(" AND ")),
+    ]);
+    // Of rows that are drawn nothing is told, and limits of rows are applied while files are written.
+    let is_known = job.sampling().is_none() && job.personal().is_none();
+    let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);
+    if let Some(k) = smallest.filter(|_| is_known) {
+        footer.insert("anonsql.reached_k".to_string(), k.to_string());
+    }
+    let facts: Vec<&str> = footer.values().map(String::as_str).collect();
+    let release = sha256(&format!("{} {} {}", facts.join(" "), job.seed, decision.describe(job)));
+    footer.insert("anonsql.release".to_string(), release);
+    footer
+}
+
+/// Returns a footer as Parquet has it; `None` if it says nothing.
+pub(super) fn metadata(footer: &Footer) -> Option<Vec<KeyValue>> {
+    let pair = |(key, value): (&String, &String)| KeyValue::new(key.clone(), value.clone());
+    (!footer.is_empty()).then(|| footer.iter().map(pair).collect())
+}

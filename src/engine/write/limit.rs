@@ -1,0 +1,75 @@
+//! When a file is full: after so many rows, or at about so many bytes.
+//!
+//! How many bytes the rows of a file take is known only when they are encoded, which is done by several threads at once.
+//! So that files end at the same row for any number of threads, the first row group is measured, or the first file if it is
+//! smaller, and from it follows how many rows all other files have.
+
+use super::sink::ROW_GROUP;
+
+/// The most rows of a file.
+pub(super) struct Limit {
+    /// The most rows of a file by themselves.
+    rows: u64,
+    /// About how many bytes a file has; `None` if that does not matter, or once it is known how many rows that are.
+    size: Option<u64>,
+}
+
+impl Limit {
+    pub(super) fn new(rows: Option<u64>, size: Option<u64>) -> Self {
+        Self {
+            rows: rows.unwrap_or(u64::MAX),
+            size,
+        }
+    }
+
+    /// Returns the most rows of a file, as far as it is known.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns true if the first rows are still to be measured.
+    pub(super) fn is_open(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// Learns that so many rows take so many bytes.
+    pub(super) fn learn(&mut self, rows: u64, bytes: u64) {
+        let Some(size) = self.size.take() else {
+            return;
+        };
+        let fit = u128::from(size) * u128::from(rows) / u128::from(bytes.max(1));
+        let fit = u64::try_from(fit).unwrap_or(u64::MAX).max(1);
+        let group = ROW_GROUP as u64;
+        // Parquet is read by row groups, so files end with whole ones.
+        let whole = match fit < group {
+            true => fit,
+            false => fit - fit % group,
+        };
+        // A file that is already longer is full.
+        self.rows = self.rows.min(whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_rows_tell_how_many_fit() {
+        let group = ROW_GROUP as u64;
+        for (rows, size, learned, expected) in [
+            (None, None, (group, 1 << 20), u64::MAX),
+            (None, Some(4 << 20), (group, 1 << 20), 4 * group),
+            (None, Some(9 << 19), (group, 1 << 20), 4 * group),
+            (None, Some(1 << 20), (group, 2 << 20), group / 2),
+            (Some(10), Some(1 << 20), (group, 2 << 20), 10),
+            (None, Some(1 << 20), (1, 8 << 20), 1),
+            (None, Some(1 << 20), (5, 0), 5 * (1 << 20)),
+        ] {
+            let mut limit = Limit::new(rows, size);
+            assert_eq!(limit.is_open(), size.is_some());
+            limit.learn(learned.0, learned.1);
+            assert_eq!((limit.rows(), limit.is_open()), (expected, false));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Where finished files go: they stay in the staging folder, or are uploaded to an object store.
+
+use super::sink::{WRITING, failed};
+use crate::error::Result;
+use crate::folder::FileSummary;
+use crate::frequency::SpillSpace;
+use crate::lake::{OnWay, Outbox};
+use crate::pool::blocking;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+/// A written file.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct WrittenFile {
+    /// The path of the file relative to the folder or prefix.
+    pub(in crate::engine) path: String,
+    /// The number of rows in the file.
+    pub(in crate::engine) rows: u64,
+    /// The summary of the file if it is in an object store already.
+    pub(in crate::engine) object: Option<FileSummary>,
+}
+
+/// The place of the files of a release while it is written.
+#[derive(Clone)]
+pub(super) enum Shelf {
+    /// A folder that nobody sees yet.
+    Folder(PathBuf),
+    /// An object store. The name of an object has a part of its checksum in it, so each file is written to a file without a
+    /// name first.
+    Store(Outbox, SpillSpace),
+}
+
+/// A finished file.
+pub(super) enum Put {
+    /// It is in the folder.
+    There(WrittenFile),
+    /// It is being uploaded.
+    OnWay(OnWay, u64),
+}
+
+impl Shelf {
+    /// Creates the file with this number. `partition` is empty, or ends in a slash.
+    pub(super) async fn create(&self, partition: &str, number: usize, extension: &str) -> Result<File> {
+        match self {
+            Self::Folder(folder) => {
+                let (mut folder, path) = (folder.clone(), folder.join(name(partition, number, extension)));
+                let partition = partition.to_string();
+                let create = move || {
+                    // Folders are created one by one, so that a stage that was removed in the meantime is not created again.
+                    for part in partition.split_terminator('/') {
+                        folder.push(part);
+                        match fs::create_dir(&folder) {
+                            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
+                            _ => (),
+                        }
+                    }
+                    File::create(&path).map_err(failed)
+                };
+                blocking(WRITING, create).await
+            }
+            Self::Store(_, space) => {
+                let space = space.clone();
+                blocking(WRITING, move || space.unnamed()).await
+            }
+        }
+    }
+
+    /// Takes a finished file with so many rows.
+    pub(super) fn put(
+        &self,
+        file: File,
+        (partition, number): (&str, usize),
+        extension: &'static str,
+        rows: u64,
+    ) -> Put {
+        match self {
+            Self::Folder(_) => Put::There(WrittenFile {
+                path: name(partition, number, extension),
+                rows,
+                object: None,
+            }),
+            Self::Store(outbox, _) => Put::OnWay(outbox.send(file, (partition, number), extension, rows), rows),
+        }
+    }
+}
+
+impl Put {
+    /// Waits until the file is in its place.
+    pub(super) async fn done(self) -> Result<WrittenFile> {
+        match self {
+            Self::There(file) => Ok(file),
+            Self::OnWay(way, rows) => {
+                let summary = way.arrived().await?;
+                Ok(WrittenFile {
+                    path: summary.name.clone(),
+                    rows,
+                    object: Some(summary),
+                })
+            }
+        }
+    }
+}
+
+/// Returns the path of a file relative to the folder.
+fn name(partition: &str, number: usize, extension: &str) -> String {
+    format!("{partition}part-{number:05}.{extension}")
+}

@@ -1,0 +1,288 @@
+//! Encoding the rows of one file: Parquet in parallel by column, and CSV in parallel by rows.
+
+use super::footer::metadata;
+use crate::error::{Error, Result};
+use crate::folder::Footer;
+use crate::job::Format;
+use crate::pool::blocking;
+use arrow::compute::BatchCoalescer;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+
+/// Rows per encoded batch. With [`ROW_GROUP`] it decides where pages end, so it is not a setting.
+const BATCH: usize = 1 << 14;
+/// Rows per row group.
+pub(super) const ROW_GROUP: usize = 1 << 18;
+/// The bytes of rows that may wait for encoding, beside one row group or batch, while further rows are collected.
+const ENCODING: usize = 1 << 25;
+/// The name of the write task in error messages.
+pub(super) const WRITING: &str = "writing the release";
+
+/// An open file of a release.
+#[async_trait::async_trait]
+pub(super) trait Sink: Send {
+    /// Adds rows.
+    async fn add(&mut self, rows: RecordBatch) -> Result<()>;
+
+    /// Returns the bytes of all row groups or batches that are complete, after they were written.
+    async fn bytes(&mut self) -> Result<u64>;
+
+    /// Writes what is left, and returns the file.
+    async fn finish(self: Box<Self>) -> Result<File>;
+}
+
+/// Opens the sink of a format. Only Parquet has a footer.
+pub(super) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Footer) -> Result<Box<dyn Sink>> {
+    let file = BufWriter::new(file);
+    Ok(match format {
+        Format::Parquet => Box::new(ParquetSink::new(file, schema, footer)?),
+        Format::Csv => Box::new(CsvSink {
+            file: Some(file),
+            schema,
+            is_first: true,
+            bytes: 0,
+            encoding: VecDeque::new(),
+        }),
+    })
+}
+
+struct ParquetSink {
+    /// The writer; `None` only while another thread writes with it.
+    file: Option<SerializedFileWriter<BufWriter<File>>>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    coalescer: BatchCoalescer,
+    group: Vec<RecordBatch>,
+    groups: usize,
+    /// Earlier row groups that are still being encoded, oldest first.
+    encoding: VecDeque<Encoding>,
+}
+
+/// A row group whose columns are encoded by one task each.
+struct Encoding {
+    /// The memory of the rows in bytes.
+    bytes: usize,
+    columns: Vec<SpawnedTask<Result<Vec<ArrowColumnChunk>>>>,
+}
+
+impl ParquetSink {
+    fn new(file: BufWriter<File>, schema: SchemaRef, footer: &Footer) -> Result<Self> {
+        // The footer gets no Arrow schema, because that would contain the metadata of the source's schema.
+        let properties = Arc::new(
+            WriterProperties::builder()
+                .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true)
+                .set_key_value_metadata(metadata(footer))
+                .set_created_by(format!("anonsql {}", env!("CARGO_PKG_VERSION")))
+                .build(),
+        );
+        let parquet = ArrowSchemaConverter::new().convert(&schema)?;
+        let file = SerializedFileWriter::new(file, parquet.root_schema_ptr(), properties)?;
+        let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
+        let coalescer = BatchCoalescer::new(Arc::clone(&schema), BATCH);
+        Ok(Self {
+            file: Some(file),
+            factory,
+            schema,
+            coalescer,
+            group: vec![],
+            groups: 0,
+            encoding: VecDeque::new(),
+        })
+    }
+
+    /// Starts to encode the collected rows. Appends the oldest row groups to the file while more bytes wait than
+    /// [`ENCODING`].
+    async fn encode_group(&mut self) -> Result<()> {
+        let batches = std::mem::take(&mut self.group);
+        let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();
+        self.groups += 1;
+        let mut columns = vec![];
+        for (i, field) in self.schema.fields().iter().enumerate() {
+            let leaves = match batches.first() {
+                Some(batch) => compute_leaves(field, batch.column(i))?.len(),
+                None => continue,
+            };
+            let mut writers: Vec<_> = writers.by_ref().take(leaves).collect();
+            let (field, arrays) = (
+                Arc::clone(field),
+                batches.iter().map(|b| Arc::clone(b.column(i))).collect::<Vec<_>>(),
+            );
+            columns.push(SpawnedTask::spawn(async move {
+                for array in arrays {
+                    for (writer, leaf) in writers.iter_mut().zip(compute_leaves(&field, &array)?) {
+                        writer.write(&leaf)?;
+                    }
+                }
+                writers.into_iter().map(|w| Ok(w.close()?)).collect()
+            }));
+        }
+        let bytes = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        self.encoding.push_back(Encoding { bytes, columns });
+        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
+            self.append_oldest().await?;
+        }
+        Ok(())
+    }
+
+    async fn append_oldest(&mut self) -> Result<()> {
+        let Some(Encoding { columns, .. }) = self.encoding.pop_front() else {
+            return Ok(());
+        };
+        let mut chunks = vec![];
+        for column in columns {
+            let encoded = column.join().await;
+            chunks.extend(encoded.map_err(|e| Error::from_task("an encoding task", &e))??);
+        }
+        let mut file = self.file.take().ok_or_else(lost)?;
+        let append = move || {
+            let mut group = file.next_row_group()?;
+            for chunk in chunks {
+                chunk.append_to_row_group(&mut group)?;
+            }
+            group.close()?;
+            Ok(file)
+        };
+        self.file = Some(blocking(WRITING, append).await?);
+        Ok(())
+    }
+
+    async fn take_completed(&mut self) -> Result<()> {
+        while let Some(batch) = self.coalescer.next_completed_batch() {
+            self.group.push(batch);
+            if self.group.len() * BATCH >= ROW_GROUP {
+                self.encode_group().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl Sink for ParquetSink {
+    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
+        self.coalescer.push_batch(rows)?;
+        self.take_completed().await
+    }
+
+    async fn bytes(&mut self) -> Result<u64> {
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        let file = self.file.as_ref().ok_or_else(lost)?;
+        Ok(file.bytes_written() as u64)
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<File> {
+        self.coalescer.finish_buffered_batch()?;
+        self.take_completed().await?;
+        if !self.group.is_empty() {
+            self.encode_group().await?;
+        }
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        let file = self.file.take().ok_or_else(lost)?;
+        blocking(WRITING, move || whole(file.into_inner()?)).await
+    }
+}
+
+struct CsvSink {
+    /// The file; `None` only while another thread writes to it.
+    file: Option<BufWriter<File>>,
+    schema: SchemaRef,
+    /// Whether the next rows are the first, which have the header before them.
+    is_first: bool,
+    /// The bytes that were written.
+    bytes: u64,
+    /// Earlier rows that are still being encoded, oldest first.
+    encoding: VecDeque<Texts>,
+}
+
+/// Rows of a CSV file that are being encoded, with their size in memory.
+struct Texts {
+    bytes: usize,
+    task: SpawnedTask<Result<Vec<u8>>>,
+}
+
+impl CsvSink {
+    /// Starts to encode rows.
+    fn encode(&mut self, rows: RecordBatch) {
+        let (has_header, bytes) = (std::mem::take(&mut self.is_first), rows.get_array_memory_size());
+        let task = SpawnedTask::spawn(async move {
+            let mut writer = arrow::csv::WriterBuilder::new().with_header(has_header).build(vec![]);
+            writer.write(&rows)?;
+            Ok(writer.into_inner())
+        });
+        self.encoding.push_back(Texts { bytes, task });
+    }
+
+    async fn append_oldest(&mut self) -> Result<()> {
+        let Some(Texts { task, .. }) = self.encoding.pop_front() else {
+            return Ok(());
+        };
+        let encoded = task
+            .join()
+            .await
+            .map_err(|e| Error::from_task("an encoding task", &e))??;
+        let mut file = self.file.take().ok_or_else(lost)?;
+        self.bytes += encoded.len() as u64;
+        let append = move || file.write_all(&encoded).map_err(failed).map(|()| file);
+        self.file = Some(blocking(WRITING, append).await?);
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl Sink for CsvSink {
+    async fn add(&mut self, rows: RecordBatch) -> Result<()> {
+        self.encode(rows);
+        while self.encoding.len() > 1 && self.encoding.iter().map(|e| e.bytes).sum::<usize>() > ENCODING {
+            self.append_oldest().await?;
+        }
+        Ok(())
+    }
+
+    async fn bytes(&mut self) -> Result<u64> {
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        Ok(self.bytes)
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<File> {
+        if self.is_first {
+            // A file without rows has a header too.
+            self.encode(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
+        while !self.encoding.is_empty() {
+            self.append_oldest().await?;
+        }
+        let file = self.file.take().ok_or_else(lost)?;
+        blocking(WRITING, move || whole(file)).await
+    }
+}
+
+/// Returns the file with everything that was written to it.
+fn whole(file: BufWriter<File>) -> Result<File> {
+    file.into_inner().map_err(|e| failed(e.into_error()))
+}
+
+pub(super) fn failed(e: io::Error) -> Error {
+    Error::io("cannot write the release", e)
+}
+
+fn lost() -> Error {
+    Error::internal("a file was written to after a failure")
+}

@@ -1,0 +1,184 @@
+//! Where a release is staged: in a hidden folder beside a local target, or by a run of its own in an object store.
+
+use super::shelf::{Shelf, WrittenFile};
+use super::stage::Stage;
+use crate::error::{Error, Result};
+use crate::folder::{FileSummary, MANIFEST, Manifest};
+use crate::frequency::SpillSpace;
+use crate::job::{Existing, Job, Target};
+use crate::lake::{Run, folder_of_run};
+use crate::location::folder_url;
+use crate::pool::blocking;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The most bytes that the names of all columns take.
+const HEADER: u64 = 16 << 20;
+
+/// A release that is being written, and that nobody sees yet. Dropping it removes what was written.
+#[derive(Debug)]
+pub(in crate::engine) enum Staging {
+    /// The folder that becomes the target.
+    Folder(Stage),
+    /// The run whose files become the release.
+    Store(Run),
+}
+
+impl Staging {
+    /// Opens the staging of a target. Returns `None` if the target exists and is kept.
+    pub(in crate::engine) async fn open(target: &Target) -> Result<Option<Self>> {
+        if let Some(stored) = &target.stored {
+            return match target.is_kept() {
+                true => Ok(None),
+                false => Ok(Some(Self::Store(Run::begin(&stored.prefix, stored.layout).await?))),
+            };
+        }
+        let own = target.clone();
+        let open = move || (!own.is_kept()).then(|| Stage::open(&own.path)).transpose();
+        let stage = blocking("staging the release", open).await?;
+        Ok(stage.map(Self::Folder))
+    }
+
+    /// Returns the place of the files.
+    pub(super) fn shelf(&self, job: &Job) -> Shelf {
+        match self {
+            Self::Folder(stage) => Shelf::Folder(stage.folder().to_path_buf()),
+            Self::Store(run) => Shelf::Store(run.outbox(), SpillSpace::of(&job.source.rows.task_ctx())),
+        }
+    }
+
+    /// Returns the local folder with the files, if there is one.
+    pub(in crate::engine) fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Folder(stage) => Some(stage.folder()),
+            Self::Store(_) => None,
+        }
+    }
+
+    /// Returns the run whose files become the release, in an object store.
+    pub(in crate::engine) fn run(&self) -> Option<&Run> {
+        match self {
+            Self::Folder(_) => None,
+            Self::Store(run) => Some(run),
+        }
+    }
+
+    /// Returns what a reader of the written files is given: the files in an object store, or the folder of all files.
+    /// `one_by_one` is false if folders between are columns.
+    pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
+        match self {
+            Self::Folder(stage) => Ok(vec![folder_url(stage.folder())]),
+            Self::Store(run) => {
+                run.outbox().confirm(&self.outputs(files).await?).await?;
+                Ok(match one_by_one {
+                    true => files.iter().map(|file| run.url(&file.path)).collect(),
+                    false => vec![run.folder()],
+                })
+            }
+        }
+    }
+
+    /// Puts the files of the release that `target` grows beside the written ones, and returns what a reader of all of them
+    /// is given, as [`Self::places`] does. Fails with `ErrorKind::Data` if they are others than its manifest says.
+    pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
+        let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
+        let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
+        match self {
+            Self::Folder(stage) => {
+                let (stage, names) = (stage.taking_over(), own);
+                blocking("taking over the files that stand", move || stage.take_over(&names)).await?;
+                self.places(files, one_by_one).await
+            }
+            Self::Store(run) => {
+                run.outbox().confirm(&own).await?;
+                let mut places = self.places(files, one_by_one).await?;
+                let names = own.iter().map(|file| file.name.as_str());
+                let others = names.map(|name| match one_by_one {
+                    true => run.url(name),
+                    false => run.url(&folder_of_run(name)),
+                });
+                for other in others {
+                    if !places.contains(&other) {
+                        places.push(other);
+                    }
+                }
+                Ok(places)
+            }
+        }
+    }
+
+    /// Returns the first bytes of the first written file.
+    pub(in crate::engine) async fn beginning(&self, files: &[WrittenFile]) -> Result<Vec<u8>> {
+        let first = files.first().ok_or_else(|| Error::internal("nothing was written"))?;
+        let path = match self {
+            Self::Folder(stage) => stage.folder().join(&first.path),
+            Self::Store(run) => return run.outbox().beginning(&first.path, HEADER).await,
+        };
+        let read = move || {
+            let failed = |e| Error::io("cannot read the staged release back", e);
+            let mut bytes = vec![];
+            let file = File::open(path).map_err(failed)?;
+            file.take(HEADER).read_to_end(&mut bytes).map_err(failed)?;
+            Ok(bytes)
+        };
+        blocking("reading the staged release", read).await
+    }
+
+    /// Returns the summaries of the written files.
+    pub(in crate::engine) async fn outputs(&self, files: &[WrittenFile]) -> Result<Vec<FileSummary>> {
+        let Some(folder) = self.folder().map(Path::to_path_buf) else {
+            let summary = |file: &WrittenFile| {
+                let summary = file.object.clone();
+                summary.ok_or_else(|| Error::internal("a file of an object store was not uploaded"))
+            };
+            return files.iter().map(summary).collect();
+        };
+        let files = files.to_vec();
+        let sum = move || {
+            let summary = |w: &WrittenFile| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows));
+            files.iter().map(summary).collect()
+        };
+        blocking("summing up the output", sum).await
+    }
+
+    /// Makes what was staged the release of the target, and then does what is left to do. `manifest` is the text of its
+    /// manifest.
+    pub(in crate::engine) async fn publish(
+        self,
+        target: &Target,
+        manifest: String,
+        then: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        const PUBLISHING: &str = "putting the release in its place";
+        match self {
+            Self::Folder(stage) => {
+                let (overwrite, standing) = (target.existing == Existing::Overwrite, target.grows.clone());
+                let publish = move || {
+                    match standing {
+                        Some(standing) => stage.publish_after(&standing),
+                        None => stage.publish(overwrite),
+                    }?;
+                    then()
+                };
+                blocking(PUBLISHING, publish).await
+            }
+            Self::Store(run) => {
+                let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
+                run.commit(&manifest, standing).await?;
+                blocking(PUBLISHING, then).await
+            }
+        }
+    }
+
+    /// Writes the manifest beside the files, if they are in a local folder. In an object store it is the commit.
+    pub(in crate::engine) async fn write_manifest(&self, manifest: &Manifest) -> Result<String> {
+        let text = manifest.text()?;
+        if let Some(folder) = self.folder() {
+            let (path, own) = (folder.join(MANIFEST), text.clone());
+            let write = move || std::fs::write(path, own).map_err(|e| Error::io("cannot write the manifest", e));
+            blocking("writing the manifest", write).await?;
+        }
+        Ok(text)
+    }
+}

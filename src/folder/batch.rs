@@ -1,0 +1,53 @@
+//! The batches of a release that grows.
+
+use super::summary::{Check, named_once};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One batch of a release that grew: what was added to it by one run, or what it began with.
+///
+/// ```
+/// let read: anonsql::manifest::Batch = serde_json::from_str(
+///     r#"{"version": "0.1.0", "statement_sha256": "9f86d081", "node": {"age": 1}, "rows_in": 9, "rows_out": 7, "rows_waiting": 2,
+///         "classes": 2, "reached_k": 3, "reached_k_of_all": 5, "checks": [], "files": 1}"#,
+/// )?;
+/// assert_eq!((read.rows_waiting, read.after), (2, None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Batch {
+    /// The version of anonsql that wrote the batch.
+    pub version: String,
+    /// SHA-256 of the full statement.
+    pub statement_sha256: String,
+    /// The run that wrote the batch, if the release is in an object store.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// The checksum in the manifest of the release that the batch was added to; absent for the first batch.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<String>,
+    /// SHA-256 of the full statement with the files that it read; absent if it read none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source_sha256: Option<String>,
+    /// The level of each quasi-identifier.
+    #[serde(deserialize_with = "named_once")]
+    pub node: BTreeMap<String, u8>,
+    /// The number of rows read.
+    pub rows_in: u64,
+    /// The number of rows written.
+    pub rows_out: u64,
+    /// The number of rows that were written nowhere and wait.
+    pub rows_waiting: u64,
+    /// The number of equivalence classes of the batch.
+    pub classes: u64,
+    /// The size of the smallest class of the batch alone.
+    pub reached_k: Option<u64>,
+    /// The size of the smallest class of the release with this batch.
+    pub reached_k_of_all: Option<u64>,
+    /// The check of each promise on the batch alone.
+    pub checks: Vec<Check>,
+    /// The number of its files, which follow those of the batches before in the list of files.
+    pub files: u64,
+}

@@ -1,0 +1,29 @@
+//! The node of an earlier release that a job applies again.
+
+use crate::catalogue::Call;
+use crate::drift::{Drift, OnDrift};
+use crate::search::Search;
+
+/// The node of an earlier release, and what becomes of drift since then.
+#[derive(Debug)]
+pub struct Replay {
+    /// The levels of the node, one per quasi-identifier; `None` if they cannot be applied to these columns and
+    /// hierarchies.
+    pub levels: Option<Vec<u8>>,
+    /// What becomes of drift.
+    pub on_drift: OnDrift,
+    /// The search that replaces a node which does not hold any more (ON DRIFT SEARCH).
+    pub instead: Option<(Call, Box<dyn Search>)>,
+    /// The checksum that the earlier manifest has of itself.
+    pub manifest: String,
+    /// Whether the earlier release suppressed rows, if its manifest says so.
+    pub suppressed_rows: Option<bool>,
+    /// Whether the earlier manifest has the columns of its source, so that they were compared.
+    pub schema_compared: bool,
+    /// The drift that is known before any row is read.
+    pub drift: Vec<Drift>,
+    /// The columns that have come, and that the release does not depend on.
+    pub come: Vec<String>,
+    /// The columns that are gone, and that the release did not depend on.
+    pub gone: Vec<String>,
+}

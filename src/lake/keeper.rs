@@ -1,0 +1,87 @@
+//! The task beside a run: it renews the lease while the run works, and deletes what the run leaves.
+//!
+//! A run that fails is dropped, and dropping cannot wait. So what is left to do is done by a task of its own, and whoever
+//! ends the process waits for these tasks ([`cleaned_up`]).
+
+use super::lease::Lease;
+use super::shared::{Outcome, Shared};
+use datafusion::object_store::ObjectStoreExt;
+use datafusion::object_store::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How often a lease is renewed.
+pub(super) const RENEWAL: Duration = Duration::from_secs(20);
+
+/// How many runs of this process have ended and are not cleaned up yet.
+static ENDING: LazyLock<watch::Sender<usize>> = LazyLock::new(|| watch::Sender::new(0));
+
+/// A run that has ended and is not cleaned up yet.
+#[derive(Debug)]
+pub(super) struct Ending(());
+
+impl Ending {
+    pub(super) fn begin() -> Self {
+        ENDING.send_modify(|n| *n += 1);
+        Self(())
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDING.send_modify(|n| *n -= 1);
+    }
+}
+
+/// Waits until everything that ended runs of this process left in stores is deleted, but not longer than `patience`. What
+/// is left then is deleted by a later run or by VACUUM.
+pub(crate) async fn cleaned_up(patience: Duration) {
+    let mut ending = ENDING.subscribe();
+    let none = ending.wait_for(|n| *n == 0);
+    // A run whose files are not deleted in time is like one that was killed.
+    let _ = timeout(patience, none).await;
+}
+
+/// Keeps a run until it ends, and then deletes its lease, and its files unless it is committed. `busy` ends when nothing
+/// writes any more.
+pub(super) async fn keep(
+    shared: Arc<Shared>,
+    lease: Arc<Mutex<Lease>>,
+    mut ended: oneshot::Receiver<Ending>,
+    mut busy: mpsc::Receiver<()>,
+) {
+    let mut ticks = interval(RENEWAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let ending = loop {
+        tokio::select! {
+            ending = &mut ended => break ending,
+            _ = ticks.tick() => {
+                // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
+                let _ = lease.lock().await.renew().await;
+            }
+        }
+    };
+    while busy.recv().await.is_some() {}
+    let outcome = *shared.outcome.lock();
+    if outcome == Outcome::Unknown {
+        return;
+    }
+    let written: Vec<Path> = match outcome {
+        Outcome::Open => shared.written.lock().iter().cloned().collect(),
+        _ => vec![],
+    };
+    let mut is_clean = true;
+    for path in written {
+        is_clean &= !matches!(
+            shared.prefix.store().delete(&path).await,
+            Err(e) if !matches!(e, datafusion::object_store::Error::NotFound { .. })
+        );
+    }
+    if is_clean {
+        // The lease says that there may be files, so it goes last.
+        let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
+    }
+    drop(ending);
+}

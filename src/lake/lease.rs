@@ -1,0 +1,228 @@
+//! The lease of a run: an object that only who has its last version can change.
+
+use super::names::lease;
+use super::prefix::Prefix;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::read_small;
+use chrono::{DateTime, Utc};
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions, PutResult, UpdateVersion};
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of a lease.
+const LARGEST: u64 = 1 << 16;
+
+/// What the owner of a lease is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum State {
+    /// It writes.
+    Open,
+    /// It commits.
+    Sealed,
+    /// It was found dead, and what it wrote is being deleted.
+    Abandoned,
+}
+
+/// The content of a lease.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Text {
+    run: String,
+    state: State,
+    by: String,
+    since: DateTime<Utc>,
+    renewed: DateTime<Utc>,
+}
+
+/// A lease in the version that its holder knows.
+#[derive(Debug)]
+pub(super) struct Lease {
+    prefix: Prefix,
+    path: Path,
+    version: UpdateVersion,
+    text: Text,
+    /// When the store says that it was last changed.
+    changed: DateTime<Utc>,
+}
+
+impl Lease {
+    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not heed the conditions of a put.
+    pub(super) async fn take(prefix: &Prefix, run: &str) -> Result<Self> {
+        let now = Utc::now();
+        let mut lease = Self {
+            path: lease(prefix.path(), run),
+            prefix: prefix.clone(),
+            version: UpdateVersion {
+                e_tag: None,
+                version: None,
+            },
+            text: Text {
+                run: run.into(),
+                state: State::Open,
+                by: format!("anonsql {}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
+                since: now,
+                renewed: now,
+            },
+            changed: now,
+        };
+        lease.put(PutMode::Create).await.map_err(|e| lease.not_taken(&e))?;
+        let heeds = lease.heeds_conditions().await;
+        if !matches!(heeds, Ok(true)) {
+            // A failure here leaves a lease that is deleted like that of a killed run.
+            let _ = prefix.store().delete(&lease.path).await;
+        }
+        match heeds {
+            Ok(true) => Ok(lease),
+            Ok(false) => Err(lease.refused()),
+            Err(e) => Err(lease.not_taken(&e)),
+        }
+    }
+
+    /// Returns true if puts whose conditions do not hold fail, and those whose conditions hold do not.
+    async fn heeds_conditions(&mut self) -> object_store::Result<bool> {
+        if !is_refused(self.send(PutMode::Create).await)? {
+            return Ok(false);
+        }
+        let before = self.version.clone();
+        // A store may tell contents apart and not puts, so the second content is another.
+        self.text.renewed = Utc::now() + chrono::Duration::milliseconds(1);
+        self.put(PutMode::Update(before.clone())).await?;
+        self.text.renewed += chrono::Duration::milliseconds(1);
+        is_refused(self.send(PutMode::Update(before)).await)
+    }
+
+    fn not_taken(&self, error: &object_store::Error) -> Error {
+        match error {
+            object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. } => self.refused(),
+            other => self.prefix.failed("cannot write to", other),
+        }
+    }
+
+    fn refused(&self) -> Error {
+        Error::usage(format!(
+            "the store of {} has no conditional puts (If-None-Match and If-Match), without which two runs could mix their \
+             releases; use a store that has them (S3, GCS, Azure, MinIO of 2024 or later), or write to a local folder and \
+             copy it",
+            self.prefix.url()
+        ))
+    }
+
+    /// Puts the lease again, so that everybody sees that the run is alive. Fails if the lease is another's.
+    pub(super) async fn renew(&mut self) -> object_store::Result<()> {
+        self.text.renewed = Utc::now();
+        self.put(PutMode::Update(self.version.clone())).await
+    }
+
+    /// Records that the run commits: nobody can take the lease away any more. Fails with `ErrorKind::Io` if somebody has.
+    pub(super) async fn seal(&mut self) -> Result<()> {
+        self.text.state = State::Sealed;
+        self.text.renewed = Utc::now();
+        let sealed = self.put(PutMode::Update(self.version.clone())).await;
+        sealed.map_err(|e| match is_condition(&e) {
+            true => Error::new(
+                ErrorKind::Io,
+                format!(
+                    "another run or a VACUUM took run {} under {} for dead, because it did not renew its lease for long; \
+                     nothing was published, run it again",
+                    self.text.run,
+                    self.prefix.url()
+                ),
+            ),
+            false => self.prefix.failed("cannot write to", &e),
+        })
+    }
+
+    /// Reads the lease of a run; `None` if there is none.
+    pub(super) async fn read(prefix: &Prefix, run: &str) -> Result<Option<Self>> {
+        let path = lease(prefix.path(), run);
+        let what = format!("cannot read the lease of run {run} under {}", prefix.url());
+        let Some(found) = read_small(prefix.store().as_ref(), &path, LARGEST, &what).await? else {
+            return Ok(None);
+        };
+        let damaged = |_| Error::data(format!("{what}: it is no lease; delete {path}"));
+        Ok(Some(Self {
+            prefix: prefix.clone(),
+            text: serde_json::from_slice(&found.bytes).map_err(damaged)?,
+            version: UpdateVersion {
+                e_tag: found.meta.e_tag,
+                version: found.meta.version,
+            },
+            changed: found.meta.last_modified,
+            path,
+        }))
+    }
+
+    /// Returns the state.
+    pub(super) fn state(&self) -> State {
+        self.text.state
+    }
+
+    /// Returns when the lease was last changed, by the clock of the store.
+    pub(super) fn changed(&self) -> DateTime<Utc> {
+        self.changed
+    }
+
+    /// Takes the lease away from its owner. Returns false if the owner changed it in the meantime.
+    pub(super) async fn abandon(&mut self) -> Result<bool> {
+        self.text.state = State::Abandoned;
+        match self.put(PutMode::Update(self.version.clone())).await {
+            Err(e) if is_condition(&e) => Ok(false),
+            taken => taken
+                .map(|()| true)
+                .map_err(|e| self.prefix.failed("cannot write to", &e)),
+        }
+    }
+
+    /// Returns the path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    async fn put(&mut self, mode: PutMode) -> object_store::Result<()> {
+        self.version = match self.send(mode).await {
+            // A request whose answer was lost is sent again, and then finds what it did itself.
+            Err(e) if is_condition(&e) => self.own().await.ok_or(e)?,
+            sent => sent?.into(),
+        };
+        Ok(())
+    }
+
+    /// Returns the version of the lease in the store if its content is this one.
+    async fn own(&self) -> Option<UpdateVersion> {
+        let found = read_small(self.prefix.store().as_ref(), &self.path, LARGEST, "lease").await;
+        let found = found.ok().flatten()?;
+        let is_own = serde_json::to_vec(&self.text).is_ok_and(|own| own == found.bytes);
+        is_own.then_some(UpdateVersion {
+            e_tag: found.meta.e_tag,
+            version: found.meta.version,
+        })
+    }
+
+    async fn send(&self, mode: PutMode) -> object_store::Result<PutResult> {
+        let text = serde_json::to_vec(&self.text).map_err(|e| object_store::Error::Generic {
+            store: "lease",
+            source: Box::new(e),
+        })?;
+        let options = PutOptions::from(mode);
+        self.prefix.store().put_opts(&self.path, text.into(), options).await
+    }
+}
+
+/// Returns true if a put failed because its condition does not hold.
+pub(super) fn is_condition(error: &object_store::Error) -> bool {
+    matches!(
+        error,
+        object_store::Error::AlreadyExists { .. }
+            | object_store::Error::Precondition { .. }
+            | object_store::Error::NotFound { .. }
+    )
+}
+
+/// Returns whether a put was refused for its condition. Fails if it failed for another reason.
+fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
+    match put {
+        Ok(_) => Ok(false),
+        Err(e) if is_condition(&e) => Ok(true),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,123 @@
+//! The names of objects under a prefix.
+
+use chrono::{DateTime, Utc};
+use datafusion::object_store::path::Path;
+
+/// How the files of a release lie under its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// In a folder of each run. A release can be replaced, and readers go by the manifest.
+    #[default]
+    Runs,
+    /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
+    Plain,
+}
+
+/// The folder of everything that is no data.
+pub(super) const OWN: &str = "_anonsql";
+/// The start of the name of a run's folder.
+pub(super) const RUN: &str = "run=";
+/// The object that tells readers which list folders that a release is complete.
+pub(super) const SUCCESS: &str = "_SUCCESS";
+
+/// The number of random hex digits in the id of a run.
+const RANDOM: usize = 8;
+/// The form of the time in the id of a run.
+const TIME: &str = "%Y%m%dT%H%M%SZ";
+/// The length of that time.
+const TIME_LENGTH: usize = 16;
+
+/// Returns the id of a new run: when it began, and random digits.
+pub(super) fn new_run(now: DateTime<Utc>) -> String {
+    format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
+}
+
+/// Returns true for the id of a run.
+pub(super) fn is_run(id: &str) -> bool {
+    let Some((time, random)) = id.split_at_checked(TIME_LENGTH) else {
+        return false;
+    };
+    let is_digit = |c: char| c.is_ascii_hexdigit() && !c.is_ascii_uppercase();
+    chrono::NaiveDateTime::parse_from_str(time, TIME).is_ok() && random.len() == RANDOM && random.chars().all(is_digit)
+}
+
+impl Layout {
+    /// Returns the name of a file of a run, relative to the prefix. `partition` is empty, or ends in a slash.
+    pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
+        let digest = &sha256[..sha256.len().min(12)];
+        match self {
+            Self::Runs => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
+            // Two runs may write the same bytes, and each deletes its own.
+            Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
+        }
+    }
+}
+
+/// Returns the run that an object belongs to, by its name relative to the prefix.
+pub(super) fn run_of(name: &str) -> Option<&str> {
+    let first = name.split('/').next()?;
+    if let Some(run) = first.strip_prefix(RUN) {
+        return Some(run).filter(|run| is_run(run));
+    }
+    let last = name.rsplit('/').next()?;
+    let (stem, _) = last.split_once('.')?;
+    let run = stem.strip_prefix("part-")?.rsplit('-').next()?;
+    Some(run).filter(|run| is_run(run))
+}
+
+/// Returns the folder with the files of the run that a file is of, by the file's name relative to the prefix. It ends in a
+/// slash, and is empty for a file of no run.
+pub(crate) fn folder_of_run(name: &str) -> String {
+    match name.split_once('/') {
+        Some((first, _)) if first.strip_prefix(RUN).is_some_and(is_run) => format!("{first}/"),
+        _ => String::new(),
+    }
+}
+
+/// Returns the run whose lease an object is, by its name relative to the prefix.
+pub(super) fn run_of_lease(name: &str) -> Option<&str> {
+    let run = name.strip_prefix(OWN)?.strip_prefix("/runs/")?.strip_suffix("/lease")?;
+    Some(run).filter(|run| is_run(run))
+}
+
+/// Returns the path of the lease of a run.
+pub(super) fn lease(prefix: &Path, run: &str) -> Path {
+    inside(prefix, &format!("{OWN}/runs/{run}/lease"))
+}
+
+/// Returns the path of an object with this name under a prefix. The name is already in the form of a path.
+pub(super) fn inside(prefix: &Path, name: &str) -> Path {
+    let parts = prefix.as_ref().split('/').chain(name.split('/'));
+    Path::from_iter(parts.filter(|part| !part.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_run() {
+        let run = new_run(Utc::now());
+        assert!(is_run(&run), "{run}");
+        let digest = "0123456789abcdef";
+        for (layout, partition) in [(Layout::Runs, ""), (Layout::Runs, "zip=1/"), (Layout::Plain, "zip=1/")] {
+            let name = layout.file(&run, partition, 7, digest, "parquet");
+            assert!(name.contains("part-00007-0123456789ab"), "{name}");
+            assert_eq!(run_of(&name), Some(run.as_str()), "{name}");
+        }
+        let own = lease(&Path::from("a/b"), &run);
+        assert_eq!(own.as_ref(), format!("a/b/_anonsql/runs/{run}/lease"));
+        assert_eq!(
+            run_of_lease(own.as_ref().strip_prefix("a/b/").unwrap()),
+            Some(run.as_str())
+        );
+        for name in [
+            "part-00000.parquet",
+            "run=x/part-1.parquet",
+            "year=2025/part-00001-ab-cd.csv",
+            "_manifest.json",
+        ] {
+            assert_eq!(run_of(name), None);
+        }
+    }
+}

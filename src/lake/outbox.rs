@@ -1,0 +1,111 @@
+//! The way of a run's files to the store.
+
+use super::release::is_same;
+use super::shared::Shared;
+use super::upload::{Stopped, upload};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::FileSummary;
+use crate::pool::blocking;
+use datafusion::object_store::ObjectStoreExt;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Takes the finished files of a run, and uploads them.
+#[derive(Debug, Clone)]
+pub(crate) struct Outbox {
+    pub(super) shared: Arc<Shared>,
+    pub(super) stop: Stopped,
+    /// Held by everything that may still write to the store.
+    pub(super) _busy: mpsc::Sender<()>,
+}
+
+/// A file on its way. Its upload goes on if this is dropped, until the run ends.
+#[derive(Debug)]
+pub(crate) struct OnWay(JoinHandle<Result<FileSummary>>);
+
+impl OnWay {
+    /// Waits until the file is there, and returns its summary with its name relative to the prefix.
+    pub(crate) async fn arrived(self) -> Result<FileSummary> {
+        self.0.await.map_err(|e| Error::from_task("an upload", &e))?
+    }
+}
+
+impl Outbox {
+    /// Starts to upload a file with so many rows. `partition` is empty, or ends in a slash.
+    pub(crate) fn send(
+        &self,
+        file: File,
+        (partition, number): (&str, usize),
+        extension: &'static str,
+        rows: u64,
+    ) -> OnWay {
+        let (mut outbox, partition) = (self.clone(), partition.to_string());
+        let send = async move {
+            let summed = blocking("summing up a file", move || {
+                let failed = |e| Error::io("cannot read a staged file", e);
+                let mut file = file;
+                file.seek(SeekFrom::Start(0)).map_err(failed)?;
+                let summary = FileSummary::read(&file, String::new(), Some(rows), failed)?;
+                Ok((file, summary))
+            });
+            let (file, summary) = summed.await?;
+            let shared = &outbox.shared;
+            let name = shared
+                .layout
+                .file(&shared.run, &partition, number, &summary.sha256, extension);
+            let path = shared.prefix.file(&name)?;
+            // It is to be deleted even if it is not known whether it arrived.
+            shared.written.lock().insert(path.clone());
+            let (store, what) = (
+                shared.prefix.store(),
+                format!("cannot write {}{name}", shared.prefix.url()),
+            );
+            let put = upload(store, &path, (file, summary.bytes), &mut outbox.stop, &what).await?;
+            Ok(FileSummary {
+                name,
+                e_tag: put.e_tag,
+                version: put.version,
+                ..summary
+            })
+        };
+        OnWay(tokio::spawn(send))
+    }
+
+    /// Returns the first bytes of a file, at most so many.
+    pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
+        let prefix = &self.shared.prefix;
+        let failed = |e| prefix.failed("cannot read what was written to", &e);
+        let path = prefix.file(name)?;
+        let size = prefix.store().head(&path).await.map_err(failed)?.size;
+        let bytes = prefix.store().get_range(&path, 0..size.min(most)).await;
+        Ok(bytes.map_err(failed)?.to_vec())
+    }
+
+    /// Fails with `ErrorKind::Io` if the files under the run's folder are others than these.
+    pub(crate) async fn confirm(&self, files: &[FileSummary]) -> Result<()> {
+        let shared = &self.shared;
+        for file in files {
+            let path = shared.prefix.file(&file.name)?;
+            let meta = shared
+                .prefix
+                .store()
+                .head(&path)
+                .await
+                .map_err(|e| shared.prefix.failed("cannot read what was written to", &e))?;
+            if !is_same(file, &meta) {
+                return Err(Error::new(
+                    ErrorKind::Io,
+                    format!(
+                        "{}{} is not what was written there; nothing was published, run it again",
+                        shared.prefix.url(),
+                        file.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

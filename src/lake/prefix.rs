@@ -1,0 +1,157 @@
+//! A prefix of an object store that is, or becomes, the folder of a release.
+
+use super::names::{Layout, OWN, RUN, SUCCESS, inside};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{MANIFEST, Manifest, parse_manifest};
+use crate::store::{Stores, listing_url, read_small};
+use chrono::{DateTime, Utc};
+use datafusion::execution::SessionState;
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{ObjectStore, UpdateVersion};
+use std::fmt;
+use std::sync::Arc;
+
+/// The most bytes of a manifest; a larger object was not written by anonsql.
+const LARGEST: u64 = 64 << 20;
+/// The most names that an error lists.
+const TOLD: usize = 5;
+
+/// A prefix of an object store.
+#[derive(Clone)]
+pub(crate) struct Prefix {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    /// The URL, which ends in a slash.
+    url: String,
+}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)
+    }
+}
+
+/// The release that stands under a prefix.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    /// The manifest.
+    pub(crate) manifest: Manifest,
+    /// Whether the manifest is unchanged since it was written.
+    pub(crate) is_sealed: bool,
+    /// What tells the manifest from any other.
+    pub(super) version: UpdateVersion,
+    /// When it was put.
+    pub(super) since: DateTime<Utc>,
+}
+
+impl Prefix {
+    /// Opens the prefix that an expanded URL names.
+    pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
+        let url = format!("{}/", url.trim_end_matches('/'));
+        let place = listing_url(&url)?;
+        if place.get_glob().is_some() {
+            return Err(Error::usage(format!(
+                "{url:?}: in a URL *, ? and [ stand for other characters; name one folder"
+            )));
+        }
+        Ok(Self {
+            store: Stores::open(state, place.get_url())?,
+            path: place.prefix().clone(),
+            url,
+        })
+    }
+
+    /// Returns the URL, which ends in a slash.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the store.
+    pub(super) fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    /// Returns the path in the store.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path of the object with this name under the prefix.
+    pub(super) fn inside(&self, name: &str) -> Path {
+        inside(&self.path, name)
+    }
+
+    /// Returns the path of a file with this name relative to the prefix. Fails with `ErrorKind::Data` for a name that leads
+    /// out of it.
+    pub(super) fn file(&self, name: &str) -> Result<Path> {
+        let whole = match self.path.as_ref() {
+            "" => name.to_string(),
+            path => format!("{path}/{name}"),
+        };
+        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.url)))
+    }
+
+    /// Returns the name of an object relative to the prefix; `None` if it is not under it.
+    pub(super) fn name<'a>(&self, object: &'a Path) -> Option<&'a str> {
+        let rest = object.as_ref().strip_prefix(self.path.as_ref())?;
+        match self.path.as_ref() {
+            "" => Some(rest),
+            _ => rest.strip_prefix('/'),
+        }
+    }
+
+    /// Returns the error of a request to the store.
+    pub(super) fn failed(&self, doing: &str, error: &datafusion::object_store::Error) -> Error {
+        Error::of_store(format_args!("{doing} {}", self.url), error)
+    }
+
+    /// Reads the manifest of the prefix, if there is one.
+    pub(crate) async fn standing(&self) -> Result<Option<Standing>> {
+        let path = self.inside(MANIFEST);
+        let what = format!("cannot read {}{MANIFEST}", self.url);
+        let Some(found) = read_small(self.store.as_ref(), &path, LARGEST, &what).await? else {
+            return Ok(None);
+        };
+        let (manifest, is_sealed) = parse_manifest(&found.bytes, &format!("{}{MANIFEST}", self.url))?;
+        Ok(Some(Standing {
+            manifest,
+            is_sealed,
+            version: UpdateVersion {
+                e_tag: found.meta.e_tag,
+                version: found.meta.version,
+            },
+            since: found.meta.last_modified,
+        }))
+    }
+
+    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
+    /// wrote: readers that list folders would take them for the release. With layout `plain` these are all objects.
+    pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
+        let listed = self.store.list_with_delimiter(Some(&self.path)).await;
+        let listed = listed.map_err(|e| self.failed("cannot list", &e))?;
+        let objects = listed.objects.iter().filter_map(|meta| self.name(&meta.location));
+        let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
+        let is_run = |folder: &str| layout == Layout::Runs && folder.starts_with(RUN);
+        let is_own = |folder: &&str| *folder == OWN || is_run(folder);
+        let strange = objects.filter(|name| ![MANIFEST, SUCCESS].contains(name));
+        let strange = strange.chain(folders.filter(|folder| !is_own(folder)));
+        let strange: Vec<String> = strange.map(|name| format!("{name:?}")).collect();
+        if strange.is_empty() {
+            return Ok(());
+        }
+        let more = match strange.len() - strange.len().min(TOLD) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let told = &strange[..strange.len().min(TOLD)];
+        Err(Error::new(
+            ErrorKind::TargetExists,
+            format!(
+                "{} holds what no release of this kind has: {}{more}; choose another prefix, or, if a killed run left it, \
+                 VACUUM this one",
+                self.url,
+                told.join(", ")
+            ),
+        ))
+    }
+}

@@ -1,0 +1,89 @@
+//! One run for a prefix, from its lease to its end.
+
+use super::keeper::{Ending, keep};
+use super::lease::Lease;
+use super::names::{Layout, RUN, new_run};
+use super::outbox::Outbox;
+use super::prefix::Prefix;
+use super::shared::{Outcome, Shared};
+use super::vacuum;
+use crate::error::Result;
+use chrono::Utc;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// A run for a prefix. Dropping it ends it: what it wrote is deleted unless it was committed.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(super) shared: Arc<Shared>,
+    pub(super) lease: Arc<tokio::sync::Mutex<Lease>>,
+    end: Option<oneshot::Sender<Ending>>,
+    /// Dropping it stops the uploads.
+    stop: watch::Sender<()>,
+    busy: mpsc::Sender<()>,
+}
+
+impl Run {
+    /// Begins a run for a prefix: takes its lease, and deletes what killed runs left there long ago.
+    pub(crate) async fn begin(prefix: &Prefix, layout: Layout) -> Result<Self> {
+        let run = new_run(Utc::now());
+        let lease = Arc::new(tokio::sync::Mutex::new(Lease::take(prefix, &run).await?));
+        let shared = Arc::new(Shared {
+            prefix: prefix.clone(),
+            run,
+            layout,
+            written: Mutex::default(),
+            outcome: Mutex::new(Outcome::Open),
+        });
+        let (end, ended) = oneshot::channel();
+        let (busy, still_busy) = mpsc::channel(1);
+        tokio::spawn(keep(Arc::clone(&shared), Arc::clone(&lease), ended, still_busy));
+        let run = Self {
+            shared,
+            lease,
+            end: Some(end),
+            stop: watch::Sender::new(()),
+            busy,
+        };
+        // Whoever may write to a prefix may still not delete; the run itself needs nothing of this.
+        let _ = vacuum::sweep(prefix).await;
+        Ok(run)
+    }
+
+    /// Returns the way of files to the store.
+    pub(crate) fn outbox(&self) -> Outbox {
+        Outbox {
+            shared: Arc::clone(&self.shared),
+            stop: self.stop.subscribe(),
+            _busy: self.busy.clone(),
+        }
+    }
+
+    /// Returns the id of the run, if its files are in a folder of their own.
+    pub(crate) fn id(&self) -> Option<&str> {
+        (self.shared.layout == Layout::Runs).then_some(self.shared.run.as_str())
+    }
+
+    /// Returns the URL of a file by its name relative to the prefix.
+    pub(crate) fn url(&self, name: &str) -> String {
+        format!("{}{name}", self.shared.prefix.url())
+    }
+
+    /// Returns the URL of the folder with the files, which ends in a slash.
+    pub(crate) fn folder(&self) -> String {
+        match self.id() {
+            Some(run) => format!("{}{}{run}/", self.shared.prefix.url(), RUN),
+            None => self.shared.prefix.url().to_string(),
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            // Without a runtime there is no keeper, and the run is like one that was killed.
+            let _ = end.send(Ending::begin());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Uploading one staged file: whole if it is small, and else in parts. Parts that nobody completes cost money for ever, so
+//! an upload that fails or is stopped takes them back.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pool::blocking;
+use bytes::Bytes;
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, MultipartUpload, ObjectStore, ObjectStoreExt, PutResult};
+use futures::TryStreamExt;
+use futures::stream::FuturesUnordered;
+use parking_lot::Mutex;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// The least bytes of a part, and the most of an object that is put whole.
+const PART: u64 = 8 << 20;
+/// The most parts of an object; stores allow 10,000.
+const PARTS: u64 = 9_000;
+/// The parts that are on their way at once.
+const AT_ONCE: usize = 4;
+
+/// Tells an upload that nobody waits for it any more: its sender is gone.
+pub(super) type Stopped = watch::Receiver<()>;
+
+/// Waits until nobody waits for the run any more.
+pub(super) async fn stopped(stop: &mut Stopped) {
+    while stop.changed().await.is_ok() {}
+}
+
+/// Puts the whole content of `file`, which has so many bytes, at `path`. Errors begin with `what`.
+pub(super) async fn upload(
+    store: &Arc<dyn ObjectStore>,
+    path: &Path,
+    (file, bytes): (File, u64),
+    stop: &mut Stopped,
+    what: &str,
+) -> Result<PutResult> {
+    let failed = |e: object_store::Error| Error::of_store(what, &e);
+    let file = Arc::new(Mutex::new(file));
+    if bytes <= PART {
+        let content = read(&file, 0, bytes).await?;
+        return tokio::select! {
+            put = store.put(path, content.into()) => put.map_err(failed),
+            () = stopped(stop) => Err(interrupted()),
+        };
+    }
+    let mut parts = store.put_multipart(path).await.map_err(failed)?;
+    let sent = tokio::select! {
+        sent = send(parts.as_mut(), &file, bytes, failed) => sent,
+        () = stopped(stop) => Err(interrupted()),
+    };
+    if sent.is_err() {
+        // What this leaves is for a life-cycle rule of the bucket.
+        let _ = parts.abort().await;
+    }
+    sent
+}
+
+async fn send(
+    parts: &mut dyn MultipartUpload,
+    file: &Arc<Mutex<File>>,
+    bytes: u64,
+    failed: impl Fn(object_store::Error) -> Error + Copy,
+) -> Result<PutResult> {
+    let part = PART.max(bytes.div_ceil(PARTS));
+    let mut on_way = FuturesUnordered::new();
+    let mut from = 0;
+    while from < bytes {
+        let content = read(file, from, part.min(bytes - from)).await?;
+        from += content.len() as u64;
+        on_way.push(parts.put_part(content.into()));
+        while on_way.len() >= AT_ONCE {
+            on_way.try_next().await.map_err(failed)?;
+        }
+    }
+    while on_way.try_next().await.map_err(failed)?.is_some() {}
+    parts.complete().await.map_err(failed)
+}
+
+async fn read(file: &Arc<Mutex<File>>, from: u64, bytes: u64) -> Result<Bytes> {
+    let file = Arc::clone(file);
+    let read = move || {
+        let mut content = vec![];
+        let mut file = file.lock();
+        let failed = |e| Error::io("cannot read a staged file", e);
+        file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        (&mut *file).take(bytes).read_to_end(&mut content).map_err(failed)?;
+        match content.len() as u64 == bytes {
+            true => Ok(Bytes::from(content)),
+            false => Err(Error::internal("a staged file became shorter")),
+        }
+    };
+    blocking("reading a staged file", read).await
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Interrupted, "interrupted")
+}

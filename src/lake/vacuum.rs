@@ -1,0 +1,184 @@
+//! What runs left under a prefix and no manifest names: files of killed runs, and of releases that were replaced.
+
+use super::lease::{Lease, State};
+use super::names::{run_of, run_of_lease};
+use super::prefix::{Prefix, Standing};
+use crate::error::Result;
+use chrono::{DateTime, Utc};
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, ObjectMeta, ObjectStoreExt};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::time::Duration;
+
+/// How long what was left is kept if nobody says otherwise.
+pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
+/// A run that renewed its lease within this time is alive. It renews it several times as often.
+pub(crate) const ALIVE: Duration = Duration::from_secs(180);
+/// A run that sealed its lease may still commit within this time.
+const COMMITTING: Duration = Duration::from_secs(60 * 60);
+/// The objects that are deleted at once.
+const AT_ONCE: usize = 16;
+
+/// Why nothing needs the files of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The run ended without a release.
+    Orphan,
+    /// Another release stands in the place of the run's.
+    Replaced,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Orphan => "orphan",
+            Self::Replaced => "replaced",
+        })
+    }
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// The id of the run.
+    pub(crate) run: String,
+    /// Why nothing needs it.
+    pub(crate) why: Why,
+    /// The number of its files.
+    pub(crate) files: u64,
+    /// Their size.
+    pub(crate) bytes: u64,
+    objects: Vec<Path>,
+    lease: Option<Lease>,
+}
+
+/// The objects of a run.
+#[derive(Default)]
+struct Found {
+    files: Vec<ObjectMeta>,
+    has_lease: bool,
+}
+
+/// Finds what can be deleted: what nobody has needed for `retain`, of runs that have not renewed their lease for `alive`.
+pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
+    let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
+    let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
+    let mut runs: BTreeMap<String, Found> = BTreeMap::new();
+    for meta in listed {
+        let Some(name) = prefix.name(&meta.location) else {
+            continue;
+        };
+        if let Some(run) = run_of_lease(name) {
+            runs.entry(run.into()).or_default().has_lease = true;
+        } else if let Some(run) = run_of(name) {
+            runs.entry(run.into()).or_default().files.push(meta);
+        }
+    }
+    // Read after the list: a run that is in the list without a lease has committed by now, if it ever will.
+    let standing = prefix.standing().await?;
+    let named: HashSet<&str> = standing.iter().flat_map(named).collect();
+    let mut all = vec![];
+    for (run, found) in &runs {
+        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (retain, alive)).await? {
+            all.push(left);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the runs whose files a manifest names.
+fn named(standing: &Standing) -> impl Iterator<Item = &str> {
+    let manifest = &standing.manifest;
+    manifest
+        .output
+        .iter()
+        .filter_map(|file| run_of(&file.name))
+        .chain(manifest.run.as_deref())
+}
+
+async fn of_run(
+    prefix: &Prefix,
+    (run, found): (&String, &Found),
+    named: &HashSet<&str>,
+    standing: Option<&Standing>,
+    (retain, alive): (Duration, Duration),
+) -> Result<Option<Left>> {
+    let lease = match found.has_lease {
+        true => Lease::read(prefix, run).await?,
+        false => None,
+    };
+    let is_named = named.contains(run.as_str());
+    if found.has_lease && lease.is_none() || is_named && lease.is_none() {
+        // It ended just now, or it is the release that stands.
+        return Ok(None);
+    }
+    let newest = found.files.iter().map(|meta| meta.last_modified).max();
+    let (since, least, why) = match (&lease, standing) {
+        (Some(lease), _) if lease.state() == State::Open => (lease.changed(), retain.max(alive), Why::Orphan),
+        // Whether it committed may not have been known, and then it was replaced since.
+        (Some(lease), _) => {
+            let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
+            (since, retain.max(COMMITTING), Why::Orphan)
+        }
+        (None, Some(standing)) => (
+            newest.max(Some(standing.since)).unwrap_or(standing.since),
+            retain,
+            Why::Replaced,
+        ),
+        (None, None) => (newest.unwrap_or_else(Utc::now), retain, Why::Orphan),
+    };
+    if !is_past(since, least) {
+        return Ok(None);
+    }
+    // Of the release that stands, only a lease is left over.
+    let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
+    Ok(Some(Left {
+        run: run.clone(),
+        why,
+        files: files.len() as u64,
+        bytes: files.iter().map(|meta| meta.size).sum(),
+        objects: files.iter().map(|meta| meta.location.clone()).collect(),
+        lease,
+    }))
+}
+
+fn is_past(since: DateTime<Utc>, least: Duration) -> bool {
+    (Utc::now() - since).to_std().unwrap_or_default() >= least
+}
+
+/// Deletes what a run left. Returns false if the run turned out to be alive.
+pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
+    if let Some(lease) = &mut left.lease
+        && !lease.abandon().await?
+    {
+        return Ok(false);
+    }
+    // The lease says that there may be files, so it goes last.
+    for paths in [
+        left.objects,
+        left.lease.map(|lease| lease.path().clone()).into_iter().collect(),
+    ] {
+        let delete = |path: Path| async move {
+            match prefix.store().delete(&path).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(()),
+                deleted => deleted.map_err(|e| prefix.failed("cannot delete from", &e)),
+            }
+        };
+        stream::iter(paths)
+            .map(delete)
+            .buffer_unordered(AT_ONCE)
+            .try_collect::<Vec<()>>()
+            .await?;
+    }
+    Ok(true)
+}
+
+/// Deletes what was left long ago.
+pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
+    for left in left(prefix, RETAIN, ALIVE).await? {
+        remove(prefix, left).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Binds the levels of a batch that is added to a release.
+
+use crate::error::{Error, Result};
+use crate::job::{Choice, Job, rises_from_zero};
+
+/// Leaves a search no levels below those of the release that the rows are added to, and none whose labels are of another
+/// type. Fails as a usage error if LEVELS leaves none.
+pub(super) fn rise(job: &mut Job) -> Result<()> {
+    let (Some(standing), Choice::Search { .. }) = (job.grows(), &job.choice) else {
+        return Ok(());
+    };
+    let mut levels = vec![];
+    for q in &job.quasi_identifiers {
+        let height = q.hierarchy.height();
+        let (low, high) = q.levels.unwrap_or((0, height));
+        // The check of the request refuses a column without a level.
+        let own = standing.node.get(&q.column).copied().unwrap_or(low);
+        let high = match own == 0 && !rises_from_zero(job, &q.column) {
+            true => high.min(own),
+            false => high,
+        };
+        if own.max(low) > high {
+            return Err(Error::usage(format!(
+                "column {}: the release that stands has it at level {own}, and a batch is released at that level or at a higher \
+                 one of the same type; LEVELS leaves none",
+                q.column
+            )));
+        }
+        levels.push((own.max(low), high));
+    }
+    for (q, levels) in job.quasi_identifiers.iter_mut().zip(levels) {
+        q.levels = Some(levels);
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! Binds USING MANIFEST: the node of an earlier release, and what drifted in columns and hierarchies since then.
+
+use super::roles::level;
+use crate::catalogue::Call;
+use crate::drift::{Change, Drift, DriftKind, OnDrift, changes, refusal};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{MANIFEST, Manifest};
+use crate::job::{Choice, Constraint, Identifier, Job, QuasiIdentifier, Replay, SourceTable};
+use crate::location::expanded;
+use crate::pool::blocking;
+use crate::search;
+use crate::session::context::AnonContext;
+use crate::session::registry::Registry;
+use crate::session::statements::anonymize::spec::AnonymizeSpec;
+use std::sync::Arc;
+
+/// What is asked of the source beside the earlier release.
+pub(super) struct Asked<'a> {
+    pub(super) statement: &'a AnonymizeSpec,
+    pub(super) source: &'a SourceTable,
+    pub(super) quasi_identifiers: &'a [QuasiIdentifier],
+    pub(super) constraints: &'a [Constraint],
+    pub(super) strict: bool,
+}
+
+impl Asked<'_> {
+    /// Returns true if a release depends on the column: it is released, or something is counted by it.
+    fn uses(&self, column: &str) -> bool {
+        let asked = self.statement;
+        let hashed = asked.identifiers.iter().filter(|i| i.hash.is_some());
+        let limits = self.constraints.iter().filter_map(|c| c.model.limit_column());
+        let named = hashed
+            .map(|i| i.column.as_str())
+            .chain(asked.quasi_identifiers.iter().map(|q| q.column.as_str()))
+            .chain(asked.sensitive.iter().map(|s| s.column.as_str()))
+            .chain(asked.class.as_deref())
+            .chain(asked.keep.iter().map(String::as_str))
+            .chain(asked.entity.as_deref())
+            .chain(limits);
+        named.into_iter().any(|named| named == column)
+    }
+}
+
+/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Data` if columns of the source drifted
+/// and ON DRIFT does not allow that.
+pub(super) async fn replay(
+    context: &AnonContext,
+    registry: &Registry,
+    (path, on_drift): (&str, Option<OnDrift>),
+    asked: &Asked<'_>,
+) -> Result<Replay> {
+    let manifest = context.manifest_at(path).await?;
+    let path = expanded(path)?;
+    let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
+    let manifest = of_a_node(manifest, folder)?;
+    let on_drift = match on_drift.unwrap_or_default() {
+        // A strict statement releases nothing with a warning open.
+        OnDrift::Warn if asked.strict => OnDrift::Error,
+        on_drift => on_drift,
+    };
+    let changes = match &manifest.source[..] {
+        [] => vec![],
+        before => changes(before, &asked.source.typed_columns(), |column| asked.uses(column)),
+    };
+    let stops = |is_used: bool| match on_drift {
+        OnDrift::Error => true,
+        OnDrift::Warn => is_used,
+        OnDrift::Search => false,
+    };
+    let is_stopped = changes.iter().any(|(_, is_used, _)| stops(*is_used));
+    for (_, is_used, drift) in &changes {
+        context.observer.drifted(drift, stops(*is_used));
+    }
+    let of = |wanted: Change| {
+        let unused = changes.iter().filter(|(change, used, _)| *change == wanted && !used);
+        unused
+            .flat_map(|(_, _, drift)| drift.columns.clone())
+            .collect::<Vec<_>>()
+    };
+    let (come, gone) = (of(Change::Come), of(Change::Gone));
+    let mut drift: Vec<Drift> = changes.into_iter().map(|(_, _, drift)| drift).collect();
+    if is_stopped {
+        return Err(refusal(ErrorKind::Data, &drift));
+    }
+    let (schema_compared, sha256) = (!manifest.source.is_empty(), manifest.sha256.clone());
+    let suppressed_rows = manifest.rows_suppressed.map(|rows| rows > 0);
+    let (of_folder, quasi_identifiers) = (folder.to_string(), asked.quasi_identifiers.to_vec());
+    let applied = move || {
+        let unlike = unlike(&manifest, &quasi_identifiers)?;
+        Ok(match unlike.is_empty() {
+            true => Ok(levels(&manifest, &quasi_identifiers)?),
+            false => Err((unlike, refused(&of_folder, &manifest, &quasi_identifiers))),
+        })
+    };
+    let levels = match blocking("comparing hierarchies", applied).await? {
+        Ok(levels) => Some(levels),
+        Err((unlike, error)) => {
+            let stops = on_drift != OnDrift::Search;
+            unlike.iter().for_each(|drift| context.observer.drifted(drift, stops));
+            if stops {
+                return Err(error);
+            }
+            drift.extend(unlike);
+            None
+        }
+    };
+    let instead = match on_drift {
+        OnDrift::Search => match registry.search(&Call::bare(search::DEFAULT))? {
+            Choice::Search { call, search } => Some((call, search)),
+            _ => None,
+        },
+        _ => None,
+    };
+    Ok(Replay {
+        levels,
+        on_drift,
+        instead,
+        manifest: sha256,
+        suppressed_rows,
+        schema_compared,
+        drift,
+        come,
+        gone,
+    })
+}
+
+/// Fits a job to drift that stops nothing: columns that have come and have no role are dropped, those that are gone are not
+/// asked for, and with WARN rows with unknown values are suppressed.
+pub(super) fn fit(job: &mut Job) {
+    let Choice::Replay(replay) = &job.choice else { return };
+    let (come, gone, on_drift) = (replay.come.clone(), replay.gone.clone(), replay.on_drift);
+    job.identifiers
+        .retain(|i| i.secret.is_some() || !gone.contains(&i.column));
+    for column in come {
+        if !job.identifiers.iter().any(|i| i.column == column) {
+            job.identifiers.push(Identifier { column, secret: None });
+        }
+    }
+    if on_drift == OnDrift::Warn {
+        for q in &mut job.quasi_identifiers {
+            q.hierarchy = Arc::new(q.hierarchy.suppressing_unknown());
+        }
+    }
+}
+
+/// Returns the manifest if it is of a release that has a node.
+fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
+    let manifest = manifest.ok_or_else(|| {
+        Error::usage(format!(
+            "there is no {MANIFEST} in {folder}; USING MANIFEST takes the folder of a release, or its manifest"
+        ))
+    })?;
+    if manifest.partition.is_some() {
+        return Err(Error::usage(format!(
+            "the release in {folder} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
+             run the statement again, with SEARCH USING {}",
+            manifest.search.algorithm, manifest.search.algorithm
+        )));
+    }
+    Ok(manifest)
+}
+
+/// Returns why the levels of a release mean something else for these quasi-identifiers: other hierarchies, or other
+/// columns.
+fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<Drift>> {
+    let mut found = vec![];
+    for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {
+        let mut add = |kind, text| found.push(Drift::new(kind, vec![column.clone()], text));
+        if !manifest.node.contains_key(column) {
+            add(
+                DriftKind::Schema,
+                format!("{column} is a quasi-identifier now, and the release has no level of it"),
+            );
+        } else if !manifest.used(column, hierarchy)? {
+            let name = hierarchy.name();
+            add(
+                DriftKind::Hierarchy,
+                format!("hierarchy {name} of column {column} is not the one of the release"),
+            );
+        }
+    }
+    let named = |column: &String| quasi_identifiers.iter().any(|q| q.column == *column);
+    for column in manifest.node.keys().filter(|column| !named(column)) {
+        let text = format!("{column} was a quasi-identifier of the release, and is none now");
+        found.push(Drift::new(DriftKind::Schema, vec![column.clone()], text));
+    }
+    Ok(found)
+}
+
+/// Returns the error that the levels of a release cannot be applied to these quasi-identifiers.
+fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Error {
+    let of_both = quasi_identifiers
+        .iter()
+        .filter(|q| manifest.node.contains_key(&q.column));
+    for q in of_both {
+        if let Err(e) = manifest.require_hierarchy(&q.column, &q.hierarchy) {
+            return e.context(format!("USING MANIFEST {folder:?}"));
+        }
+    }
+    let known = || quasi_identifiers.iter().map(|q| q.column.as_str());
+    let missing = manifest
+        .node
+        .keys()
+        .find(|column| known().all(|known| known != *column));
+    match missing {
+        Some(column) => Error::unknown("quasi-identifier", column, known()),
+        None => {
+            let new = known().filter(|column| !manifest.node.contains_key(*column));
+            Error::usage(format!(
+                "the release in {folder} has no level of {}; say ON DRIFT SEARCH, which looks for a node of all columns",
+                new.collect::<Vec<_>>().join(", ")
+            ))
+        }
+    }
+}
+
+/// Returns the levels of a release in the order of these quasi-identifiers, all of which it has.
+fn levels(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<u8>> {
+    let one = |q: &QuasiIdentifier| match manifest.node.get(&q.column) {
+        Some(found) => level(u32::from(*found), &q.column),
+        None => Err(Error::internal("a quasi-identifier without a level in the manifest")),
+    };
+    quasi_identifiers.iter().map(one).collect()
+}

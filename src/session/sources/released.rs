@@ -1,0 +1,102 @@
+//! The release that a statement names: its manifest, and the columns that are names of folders.
+
+use super::format::Format;
+use super::partitions::partition_columns;
+use crate::audit::Place;
+use crate::error::{Error, Result};
+use crate::folder::{MANIFEST, Manifest};
+use crate::job::SourceTable;
+use crate::lake::Release;
+use crate::location::{expanded, is_url};
+use crate::pool::blocking;
+use crate::session::context::AnonContext;
+use crate::sql::clause::SourceClause;
+use datafusion::datasource::listing::ListingTable;
+use datafusion::datasource::source_as_provider;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use std::any::Any;
+use std::path::{Path, PathBuf};
+
+/// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
+pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
+    let is_web = url.starts_with("http://") || url.starts_with("https://");
+    if is_web || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
+        return Ok(None);
+    }
+    Release::of(state, url).await
+}
+
+impl AnonContext {
+    /// Returns where the rows of a source are if they are a folder of files and no others: the path itself, or the folder of
+    /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
+    pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
+        let folder = match (named, source.rows.logical_plan()) {
+            (SourceClause::Path(named), _) => {
+                let path = expanded(&named.path)?;
+                if is_url(&path) {
+                    let Some(release) = release_at(&self.session.state(), &path).await? else {
+                        return Ok(None);
+                    };
+                    let folders = release.folders();
+                    let is_in = |name: &str| folders.iter().any(|folder| name.starts_with(folder));
+                    if source.pins.objects().any(|(name, _)| !is_in(name)) {
+                        return Err(Error::data(format!(
+                            "the release under {} was replaced while it was opened; run the statement again",
+                            release.url()
+                        )));
+                    }
+                    return Ok(Some(Place::Store(Box::new(release))));
+                }
+                Some(PathBuf::from(path.as_ref()))
+            }
+            (SourceClause::Table(_), LogicalPlan::TableScan(scan))
+                if scan.filters.is_empty() && scan.fetch.is_none() =>
+            {
+                let provider = source_as_provider(&scan.source)?;
+                let listing = (provider.as_ref() as &dyn Any).downcast_ref::<ListingTable>();
+                listing.and_then(|listing| match listing.table_paths().as_slice() {
+                    [url] if url.scheme() == "file" => url.get_url().to_file_path().ok(),
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        Ok(folder.map(Place::Folder))
+    }
+
+    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Returns `None` if
+    /// there is none.
+    pub(in crate::session) async fn manifest_at(&self, path: &str) -> Result<Option<Manifest>> {
+        let path = expanded(path)?.into_owned();
+        if is_url(&path) {
+            let prefix = path.strip_suffix(MANIFEST).unwrap_or(&path);
+            let release = release_at(&self.session.state(), prefix).await?;
+            return Ok(release.map(|release| release.manifest().clone()));
+        }
+        let read = move || {
+            let path = Path::new(&path);
+            Manifest::read(match path.file_name() {
+                Some(name) if name == MANIFEST => path.parent().unwrap_or(Path::new("")),
+                _ => path,
+            })
+        };
+        blocking("reading a manifest", read).await
+    }
+}
+
+/// Returns the columns of a release that are names of folders, outermost first. Reads a local folder.
+pub(in crate::session) fn folders(place: &Place) -> Vec<String> {
+    match place {
+        Place::Folder(folder) => partition_columns(folder),
+        Place::Store(release) => release.manifest().partitioned_by.clone(),
+    }
+}
+
+/// Reads the manifest of a release, if there is one.
+pub(in crate::session) fn manifest_of(place: &Place) -> Result<Option<Manifest>> {
+    match place {
+        Place::Folder(folder) => Manifest::read(folder),
+        Place::Store(release) => Ok(Some(release.manifest().clone())),
+    }
+}

@@ -1,0 +1,35 @@
+//! Small objects: manifests, hierarchies and leases are read whole.
+
+use crate::error::{Error, Result};
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::TryStreamExt;
+
+/// A small object with what tells it from another of its name.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// The whole content.
+    pub(crate) bytes: Vec<u8>,
+    /// Size, e_tag and version.
+    pub(crate) meta: ObjectMeta,
+}
+
+/// Reads a whole object; `None` if there is none. Fails with `ErrorKind::Data` if it has more bytes than `most`. Errors
+/// begin with `what`.
+pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, what: &str) -> Result<Option<Found>> {
+    let failed = |e: object_store::Error| Error::of_store(what, &e);
+    let got = match store.get(path).await {
+        Err(object_store::Error::NotFound { .. }) => return Ok(None),
+        got => got.map_err(failed)?,
+    };
+    let meta = got.meta.clone();
+    let mut chunks = got.into_stream();
+    let mut bytes = vec![];
+    while let Some(chunk) = chunks.try_next().await.map_err(failed)? {
+        if (bytes.len() + chunk.len()) as u64 > most {
+            return Err(Error::data(format!("{what}: it has more than {} MB", most >> 20)));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Some(Found { bytes, meta }))
+}

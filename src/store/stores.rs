@@ -1,0 +1,137 @@
+//! The stores that a session opened by itself.
+
+use super::builders::{build, is_of_s3};
+use super::traffic::Traffic;
+use crate::error::{Error, Result};
+use crate::settings::{S3, Settings};
+use datafusion::execution::SessionState;
+use datafusion::object_store::ObjectStore;
+use datafusion::prelude::SessionConfig;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The stores that a session opened by itself, kept in its configuration. Stores of the caller are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Stores {
+    state: Mutex<State>,
+    traffic: Arc<Traffic>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    s3: S3,
+    /// What each store was opened with, by scheme and host.
+    opened: HashMap<String, Opened>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Opened {
+    /// What stands between the scheme and the path: the container of Azure is part of it.
+    authority: String,
+    s3: Option<S3>,
+}
+
+impl Stores {
+    /// Gives a session its stores, unless it has them.
+    pub(crate) fn set(config: &mut SessionConfig) {
+        if config.get_extension::<Self>().is_none() {
+            config.set_extension(Arc::new(Self::default()));
+        }
+    }
+
+    /// Returns the counters of what the stores of a session move.
+    pub(crate) fn traffic(config: &SessionConfig) -> Arc<Traffic> {
+        let stores = config.get_extension::<Self>();
+        stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
+    }
+
+    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, and not the settings.
+    pub(crate) fn follow(config: &SessionConfig) {
+        if let Some(stores) = config.get_extension::<Self>() {
+            stores.state.lock().s3 = Settings::of(config.options()).s3;
+        }
+    }
+
+    /// Returns the store of a URL: that of the caller, or one that is opened with the settings of now. Fails with
+    /// `ErrorKind::Usage` for a scheme that nothing reads.
+    pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let environment = state.runtime_env();
+        let known = environment.object_store_registry.get_store(url);
+        let Some(stores) = state.config().get_extension::<Self>() else {
+            return Ok(known?);
+        };
+        let traffic = Arc::clone(&stores.traffic);
+        let mut stores = stores.state.lock();
+        let key = format!(
+            "{}://{}",
+            url.scheme(),
+            &url[url::Position::BeforeHost..url::Position::AfterPort]
+        );
+        let needed = Opened {
+            authority: url.authority().to_string(),
+            s3: is_of_s3(url).then(|| stores.s3.clone()),
+        };
+        if let Ok(known) = known
+            && stores.opened.get(&key).is_none_or(|opened| *opened == needed)
+        {
+            return Ok(known);
+        }
+        if let Some(opened) = stores
+            .opened
+            .get(&key)
+            .filter(|opened| opened.authority != needed.authority)
+        {
+            // DataFusion looks stores up without what stands before the `@`.
+            return Err(Error::usage(format!(
+                "this session reads {}://{} already, and of one account only one container can be open by such a URL; write \
+                 az://container/ for each, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
+                url.scheme(),
+                opened.authority
+            )));
+        }
+        let store = build(url, &stores.s3, &traffic)?;
+        environment.register_object_store(url, Arc::clone(&store));
+        stores.opened.insert(key, needed);
+        Ok(store)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::object_store::memory::InMemory;
+    use datafusion::prelude::SessionContext;
+
+    fn open(session: &SessionContext, url: &str) -> Result<Arc<dyn ObjectStore>> {
+        Stores::follow(&session.copied_config());
+        Stores::open(&session.state(), &Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn a_store_is_opened_once_and_again_after_a_set() {
+        let session = SessionContext::new();
+        Settings::extend(session.state_ref().write().config_mut().options_mut());
+        Stores::set(session.state_ref().write().config_mut());
+        let first = open(&session, "s3://lake/a").unwrap();
+        assert!(Arc::ptr_eq(&first, &open(&session, "s3://lake/b").unwrap()));
+        let set = |value| {
+            let state = session.state_ref();
+            let mut state = state.write();
+            let options = state.config_mut().options_mut();
+            options.set("anonsql.s3.region", value).unwrap();
+        };
+        set("eu-central-1");
+        assert!(!Arc::ptr_eq(&first, &open(&session, "s3://lake/a").unwrap()));
+        let own: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        session.register_object_store(&Url::parse("s3://own").unwrap(), Arc::clone(&own));
+        set("us-west-2");
+        assert!(
+            Arc::ptr_eq(&own, &open(&session, "s3://own/a").unwrap()),
+            "it is the caller's"
+        );
+        assert!(open(&session, "https://example.org/a.csv").is_ok());
+        assert!(open(&session, "ftp://example.org/a.csv").is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! Releases that grow in object stores.
+
+use crate::common::{collect, context, number};
+use anonsql::AnonContext;
+use anonsql::error::ErrorKind;
+use anonsql::manifest::Manifest;
+use arrow::array::{AsArray, RecordBatch};
+use datafusion::object_store::ObjectStoreExt;
+use datafusion::object_store::memory::InMemory;
+use datafusion::object_store::path::Path;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use url::Url;
+
+const REQUEST: &str =
+    "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(2) SUPPRESSING AT MOST 50 PERCENT";
+
+async fn session(store: &Arc<InMemory>) -> AnonContext {
+    let context = context(2);
+    let url = Url::parse("s3://lake").unwrap();
+    context.session().register_object_store(&url, Arc::clone(store) as _);
+    let people = "(31, 'f'), (32, 'f'), (33, 'm'), (41, 'm'), (42, 'm'), (55, 'm')";
+    collect(
+        &context,
+        &format!("CREATE HIERARCHY age AS INTERVALS (10); CREATE TABLE p AS SELECT column1 AS age, column2 AS sex FROM (VALUES {people})"),
+    )
+    .await;
+    context
+}
+
+async fn manifest(store: &InMemory, prefix: &str) -> Manifest {
+    let path = Path::parse(format!("{prefix}/_manifest.json")).unwrap();
+    serde_json::from_slice(&store.get(&path).await.unwrap().bytes().await.unwrap()).unwrap()
+}
+
+fn holds(batches: &[RecordBatch]) -> bool {
+    let ok = |batch: &RecordBatch| {
+        batch
+            .column_by_name("ok")
+            .unwrap()
+            .as_boolean()
+            .iter()
+            .all(|ok| ok != Some(false))
+    };
+    !batches.is_empty() && batches.iter().all(ok)
+}
+
+/// The manifest of the prefix names the files of several runs; readers read all of them, and VACUUM leaves them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_release_has_the_files_of_several_runs() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    for (name, how) in [("flat", ""), ("parts", "PARTITIONED BY (sex)")] {
+        let url = format!("s3://lake/{name}");
+        for night in 1..=3u64 {
+            let found = collect(&context, &format!("ANONYMIZE p TO '{url}' APPEND {how} {REQUEST}")).await;
+            let batch = &found[0];
+            let of = |column: &str| {
+                let column = batch.column_by_name(column).unwrap();
+                column.as_primitive::<arrow::datatypes::UInt64Type>().value(0)
+            };
+            assert_eq!(
+                (of("waiting"), of("rows_of_all"), of("k_of_all"), of("batches")),
+                (1, 5 * night, 2 * night, night)
+            );
+            let released = manifest(&store, name).await;
+            let runs: BTreeSet<&str> = released
+                .output
+                .iter()
+                .map(|f| f.name.split('/').next().unwrap())
+                .collect();
+            assert_eq!(runs.len() as u64, night);
+            let verify = format!("VERIFY '{url}' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(2)");
+            assert!(holds(&collect(&context, &verify).await));
+            collect(&context, &format!("RISK OF '{url}' QUASI IDENTIFIERS (age)")).await;
+            let read = format!("ANONYMIZE '{url}' QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(2)");
+            let rows: usize = collect(&context, &read).await.iter().map(RecordBatch::num_rows).sum();
+            assert_eq!(rows as u64, 5 * night);
+            collect(&context, &format!("VACUUM '{url}' RETAIN '0s'")).await;
+        }
+    }
+    let e = context
+        .sql(&format!(
+            "ANONYMIZE p TO 's3://lake/plain' APPEND OPTIONS (layout 'plain') {REQUEST}"
+        ))
+        .await
+        .unwrap_err();
+    assert!(
+        e.kind() == ErrorKind::Usage && e.to_string().contains("layout 'runs'"),
+        "{e}"
+    );
+    let table = "CREATE EXTERNAL TABLE e STORED AS PARQUET LOCATION 's3://lake/flat/'; SELECT count(*) FROM e";
+    assert_eq!(number(&collect(&context, table).await), 15.0);
+    // OVERWRITE replaces all runs, and VACUUM then deletes them.
+    collect(
+        &context,
+        &format!("ANONYMIZE p TO 's3://lake/flat' OVERWRITE {REQUEST}"),
+    )
+    .await;
+    collect(&context, "VACUUM 's3://lake/flat' RETAIN '0s'").await;
+    assert_eq!(manifest(&store, "flat").await.rows_out, 5);
+}
+
+/// Of several runs at once each adds its batch, or ends with exit code 5.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_at_once_add_their_batch_or_lose() {
+    let store = Arc::new(InMemory::new());
+    let context = Arc::new(session(&store).await);
+    let mut added = 0;
+    for _ in 0..3 {
+        let runs: Vec<_> = (0..4)
+            .map(|_| {
+                let context = Arc::clone(&context);
+                tokio::spawn(async move {
+                    let sql = format!("ANONYMIZE p TO 's3://lake/out' APPEND {REQUEST}");
+                    context.sql(&sql).await.map(|_| ())
+                })
+            })
+            .collect();
+        for run in runs {
+            match run.await.unwrap() {
+                Ok(()) => added += 1,
+                Err(e) => assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}"),
+            }
+        }
+        let released = manifest(&store, "out").await;
+        assert_eq!(released.rows_out, added * 5);
+    }
+    assert!(added >= 3);
+}

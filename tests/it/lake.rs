@@ -1,0 +1,460 @@
+//! Releases in object stores: the same bytes as in folders, one winner, and nothing left.
+
+use crate::common::{collect, context, number};
+use crate::moto::{BUCKET, Moto, SECRET};
+use crate::sources::Watches;
+use anonsql::AnonContext;
+use anonsql::error::ErrorKind;
+use anonsql::internal::engine::Phase;
+use anonsql::manifest::Manifest;
+use arrow::array::{AsArray, RecordBatch};
+use datafusion::object_store::memory::InMemory;
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::TryStreamExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use url::Url;
+
+const REQUEST: &str = "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(3)";
+const TABLE: &str = "CREATE TABLE people AS VALUES (31, 'f'), (32, 'f'), (33, 'f'), (41, 'm'), (42, 'm'), (43, 'm')";
+
+async fn session(store: &Arc<InMemory>) -> AnonContext {
+    let context = context(2);
+    let url = Url::parse("s3://lake").unwrap();
+    context.session().register_object_store(&url, Arc::clone(store) as _);
+    collect(&context, "CREATE HIERARCHY age AS INTERVALS (10)").await;
+    collect(
+        &context,
+        &format!("{TABLE}; CREATE VIEW p AS SELECT column1 AS age, column2 AS sex FROM people"),
+    )
+    .await;
+    context
+}
+
+async fn names(store: &dyn ObjectStore) -> Vec<String> {
+    let listed = store.list(None).try_collect::<Vec<ObjectMeta>>().await.unwrap();
+    let mut names: Vec<String> = listed.iter().map(|meta| meta.location.to_string()).collect();
+    names.sort();
+    names
+}
+
+async fn bytes(store: &dyn ObjectStore, path: &str) -> Vec<u8> {
+    let path = Path::parse(path).unwrap();
+    store.get(&path).await.unwrap().bytes().await.unwrap().to_vec()
+}
+
+async fn manifest(store: &dyn ObjectStore, prefix: &str) -> Manifest {
+    let text = bytes(store, &format!("{prefix}/_manifest.json")).await;
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn rows(batches: &[RecordBatch]) -> usize {
+    batches.iter().map(RecordBatch::num_rows).sum()
+}
+
+/// True if no check of an answer of VERIFY failed.
+fn holds(batches: &[RecordBatch]) -> bool {
+    let ok = |batch: &RecordBatch| {
+        !batch
+            .column_by_name("ok")
+            .unwrap()
+            .as_boolean()
+            .iter()
+            .any(|ok| ok == Some(false))
+    };
+    rows(batches) > 0 && batches.iter().all(ok)
+}
+
+/// A release in a store has the bytes of one in a folder, for each format and with partitions; everything that reads a
+/// release reads it there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let scratch = tempfile::tempdir().unwrap();
+    for (name, how) in [
+        ("parquet", ""),
+        ("csv", "STORED AS CSV"),
+        ("parts", "PARTITIONED BY (sex)"),
+        ("csv-parts", "STORED AS CSV PARTITIONED BY (sex)"),
+        ("files", "OPTIONS (rows_per_file 2)"),
+    ] {
+        let folder = scratch.path().join(name);
+        collect(
+            &context,
+            &format!("ANONYMIZE p TO '{}' {how} {REQUEST}", folder.display()),
+        )
+        .await;
+        let url = format!("s3://lake/{name}");
+        collect(&context, &format!("ANONYMIZE p TO '{url}' {how} {REQUEST}")).await;
+        let local = Manifest::read(&folder).unwrap().unwrap();
+        let stored = manifest(store.as_ref(), name).await;
+        assert_eq!(local.output.len(), stored.output.len(), "{name}");
+        let run = stored.run.clone().unwrap();
+        for (local, stored) in local.output.iter().zip(&stored.output) {
+            assert_eq!(
+                (&local.sha256, local.bytes, local.rows),
+                (&stored.sha256, stored.bytes, stored.rows)
+            );
+            assert!(stored.name.starts_with(&format!("run={run}/")) && stored.name.contains(&local.sha256[..12]));
+            assert!(stored.e_tag.is_some());
+            let written = std::fs::read(folder.join(&local.name)).unwrap();
+            assert_eq!(bytes(store.as_ref(), &format!("{name}/{}", stored.name)).await, written);
+        }
+        let of_run = bytes(store.as_ref(), &format!("{name}/run={run}/_manifest.json")).await;
+        assert_eq!(of_run, bytes(store.as_ref(), &format!("{name}/_manifest.json")).await);
+        for place in [format!("'{url}'"), format!("'{url}/'")] {
+            let verify = format!("VERIFY {place} {} AGAINST p", REQUEST.replace(" KEEP (sex)", ""));
+            let checks = collect(&context, &verify).await;
+            assert!(holds(&checks), "{place}: {checks:?}");
+            collect(&context, &format!("RISK OF {place} QUASI IDENTIFIERS (age)")).await;
+            let read = format!("ANONYMIZE {place} QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(3)");
+            assert_eq!(rows(&collect(&context, &read).await), 6);
+            let again = format!("ANONYMIZE p {REQUEST} USING MANIFEST {place}");
+            assert_eq!(rows(&collect(&context, &again).await), 6);
+        }
+    }
+    assert!(!names(store.as_ref()).await.iter().any(|name| name.contains("lease")));
+    collect(
+        &context,
+        &format!("COPY (ANONYMIZE p {REQUEST}) TO 's3://lake/copy.parquet'"),
+    )
+    .await;
+    let read = "ANONYMIZE 's3://lake/copy.parquet' QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(3)";
+    assert_eq!(rows(&collect(&context, read).await), 6);
+}
+
+/// What stands is replaced only on demand, kept on demand, and refused otherwise; old runs stay until they are vacuumed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_is_replaced_only_on_demand() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let release = |how: &str| format!("ANONYMIZE p TO 's3://lake/out/' {how} {REQUEST}");
+    collect(&context, &release("")).await;
+    let first = manifest(store.as_ref(), "out").await;
+    let e = context.sql(&release("")).await.unwrap_err();
+    assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
+    collect(&context, &release("IF NOT EXISTS")).await;
+    assert_eq!(manifest(store.as_ref(), "out").await, first);
+    collect(&context, &release("OVERWRITE")).await;
+    let second = manifest(store.as_ref(), "out").await;
+    assert_ne!(first.run, second.run);
+    let table = "CREATE EXTERNAL TABLE e STORED AS PARQUET LOCATION 's3://lake/out/'; SELECT count(*) FROM e";
+    assert_eq!(
+        number(&collect(&context, table).await),
+        6.0,
+        "of the release that stands"
+    );
+    assert_eq!(
+        rows(&collect(&context, "VACUUM 's3://lake/out'").await),
+        0,
+        "it was replaced just now"
+    );
+    let before = names(store.as_ref()).await;
+    let told = collect(&context, "VACUUM 's3://lake/out' RETAIN '0s' DRY RUN").await;
+    assert_eq!((rows(&told), &names(store.as_ref()).await), (1, &before));
+    collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await;
+    let run = second.run.clone().unwrap();
+    assert_eq!(
+        names(store.as_ref()).await,
+        [
+            "out/_manifest.json".to_string(),
+            format!("out/run={run}/_manifest.json"),
+            format!("out/{}", second.output[0].name)
+        ]
+    );
+    for (sql, said) in [
+        ("VACUUM '/tmp/x'", "this is a local folder"),
+        ("VACUUM 's3://lake/out' RETAIN 'long'", "is no time"),
+        (
+            "ANONYMIZE p TO 'https://example.org/out' QUASI IDENTIFIERS (age, sex) SATISFYING k_anonymity(1)",
+            "web server",
+        ),
+    ] {
+        let e = context.sql(sql).await.unwrap_err();
+        assert!(e.to_string().contains(said), "{e}");
+    }
+    let e = context
+        .sql(&release("").replace(" p ", " 's3://lake/out' ").replace("USING age", ""))
+        .await
+        .unwrap_err();
+    assert!(e.to_string().contains("holds the source"), "{e}");
+}
+
+/// A run that finds another release at its commit than at its start fails with exit code 5, and leaves nothing; so does one
+/// whose source changes, without a release.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_cannot_commit_leaves_nothing() {
+    let store = Arc::new(InMemory::new());
+    for (how, round) in [("", 0), ("OVERWRITE", 1), ("OVERWRITE", 2)] {
+        let other = session(&store).await;
+        let slow = session(&store).await;
+        let release = format!("ANONYMIZE p TO 's3://lake/out' {how} {REQUEST}");
+        let handle = tokio::runtime::Handle::current();
+        let other_release = release.clone();
+        let observer = Watches::new(Phase::Verify, move || {
+            let run = std::thread::spawn(move || handle.block_on(async move { collect(&other, &other_release).await }));
+            run.join().unwrap();
+        });
+        let slow = slow.with_observer(Arc::new(observer));
+        let e = slow.sql(&release).await.unwrap_err();
+        assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
+        assert!(e.to_string().contains("another run released"), "{e}");
+        collect(&session(&store).await, "VACUUM 's3://lake/out' RETAIN '0s'").await;
+        assert_eq!(names(store.as_ref()).await.len(), 3, "round {round}");
+    }
+    let before = names(store.as_ref()).await;
+    store
+        .put(&Path::from("in/a.csv"), "age,sex\n31,f\n32,f\n33,f\n".into())
+        .await
+        .unwrap();
+    let own = Arc::clone(&store);
+    let observer = Watches::new(Phase::Write, move || {
+        let path = Path::from("in/b.csv");
+        futures::executor::block_on(own.put(&path, "age,sex\n31,f\n".into())).unwrap();
+    });
+    let changed = session(&store).await.with_observer(Arc::new(observer));
+    let sql = format!("ANONYMIZE 's3://lake/in/' TO 's3://lake/out' OVERWRITE {REQUEST}");
+    let e = changed.sql(&sql).await.unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Data, "{e}");
+    let after: Vec<String> = names(store.as_ref())
+        .await
+        .into_iter()
+        .filter(|name| !name.starts_with("in/"))
+        .collect();
+    assert_eq!(after, before);
+}
+
+/// With layout plain the files lie where readers of folders look, and nothing is replaced.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_layout_is_written_once() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let release = |how: &str| format!("ANONYMIZE p TO 's3://lake/out' {how} OPTIONS (layout 'plain') {REQUEST}");
+    collect(&context, &release("PARTITIONED BY (sex)")).await;
+    let found = names(store.as_ref()).await;
+    assert_eq!(&found[..2], ["out/_SUCCESS", "out/_manifest.json"]);
+    assert!(
+        found[2..].iter().all(|name| name.starts_with("out/sex=")) && found.len() == 4,
+        "{found:?}"
+    );
+    let verify = format!("VERIFY 's3://lake/out' {}", REQUEST.replace(" KEEP (sex)", ""));
+    assert!(holds(&collect(&context, &verify).await));
+    for (how, kind) in [("", ErrorKind::TargetExists), ("OVERWRITE", ErrorKind::Usage)] {
+        assert_eq!(context.sql(&release(how)).await.unwrap_err().kind(), kind);
+    }
+    let runs = format!("ANONYMIZE p TO 's3://lake/out' OVERWRITE {REQUEST}");
+    assert!(context.sql(&runs).await.is_err());
+    assert_eq!(names(store.as_ref()).await, found);
+    store.put(&Path::from("other/notes.txt"), "mine".into()).await.unwrap();
+    let e = context
+        .sql(&release("").replace("lake/out", "lake/other"))
+        .await
+        .unwrap_err();
+    assert!(
+        e.kind() == ErrorKind::TargetExists && e.to_string().contains("notes.txt"),
+        "{e}"
+    );
+}
+
+/// A release whose files were changed, taken away or added to is not read as if it were whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_go_by_the_manifest() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    collect(&context, &format!("ANONYMIZE p TO 's3://lake/out' {REQUEST}")).await;
+    let released = manifest(store.as_ref(), "out").await;
+    let file = Path::parse(format!("out/{}", released.output[0].name)).unwrap();
+    let content = bytes(store.as_ref(), file.as_ref()).await;
+    let read = "ANONYMIZE 's3://lake/out' QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(3)";
+    let run = released.run.unwrap();
+    let stranger = Path::from(format!("out/run={run}/other.parquet"));
+    store.put(&stranger, content.clone().into()).await.unwrap();
+    let e = context.sql(read).await.unwrap_err();
+    assert!(e.to_string().contains("does not name it"), "{e}");
+    store.delete(&stranger).await.unwrap();
+    // Another run's files are none of the release's.
+    let killed = Path::from("out/run=20260101T000000Z00000000/part-00000-000000000000.parquet");
+    store.put(&killed, content.clone().into()).await.unwrap();
+    assert_eq!(rows(&collect(&context, read).await), 6);
+    store
+        .put(&file, content[..content.len() - 1].to_vec().into())
+        .await
+        .unwrap();
+    let e = context.sql(read).await.unwrap_err();
+    assert!(e.to_string().contains("another file than the manifest names"), "{e}");
+    store.delete(&Path::from("out/_manifest.json")).await.unwrap();
+    let e = context.sql(read).await.unwrap_err();
+    assert!(e.to_string().contains("no manifest that says which"), "{e}");
+}
+
+/// Files end where they are about as large as was asked for, and at the same rows for any number of threads and any place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_of_a_size() {
+    let store = Arc::new(InMemory::new());
+    let scratch = tempfile::tempdir().unwrap();
+    let mut all = vec![];
+    for (threads, target) in [(1, "s3://lake/one"), (3, "s3://lake/three"), (2, "folder")] {
+        let context = context(threads);
+        let url = Url::parse("s3://lake").unwrap();
+        context.session().register_object_store(&url, Arc::clone(&store) as _);
+        let target = match target {
+            "folder" => scratch.path().join(target).display().to_string(),
+            url => url.to_string(),
+        };
+        let rows = "SELECT value % 7 AS age, value * 7919 % 1000003 AS x FROM range(0, 600000)";
+        let sql = format!(
+            "ANONYMIZE ({rows}) TO '{target}' OPTIONS (file_size '1MB') QUASI IDENTIFIERS (age) KEEP (x) SATISFYING k_anonymity(2)"
+        );
+        collect(&context, &sql).await;
+        let manifest = match target.strip_prefix("s3://lake/") {
+            Some(prefix) => manifest(store.as_ref(), prefix).await,
+            None => Manifest::read(target.as_ref()).unwrap().unwrap(),
+        };
+        let files = manifest
+            .output
+            .iter()
+            .map(|file| (file.sha256.clone(), file.bytes, file.rows));
+        all.push(files.collect::<Vec<_>>());
+    }
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[0], all[2]);
+    assert!(all[0].len() > 1, "{:?}", all[0]);
+    assert_eq!(all[0].iter().filter_map(|(.., rows)| *rows).sum::<u64>(), 600_000);
+}
+
+/// The command with this script and the environment of a server.
+fn command(folder: &std::path::Path, moto: &Moto, sql: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+    command
+        .current_dir(folder)
+        .env("ANONSQL_HISTORY", "")
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .envs(moto.environment())
+        .args(["--threads", "1", "--log", "json", "-c", sql])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn release(how: &str, k: usize) -> String {
+    format!(
+        "CREATE HIERARCHY age AS INTERVALS (10); {TABLE}; ANONYMIZE (SELECT column1 AS age, column2 AS sex FROM people) \
+         TO 's3://{BUCKET}/out' {how} QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity({k})"
+    )
+}
+
+/// On a server of S3: the release is verified there, one of several processes at once wins, the others end with 5, and
+/// nothing is left of them.
+#[test]
+#[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
+fn one_of_several_processes_wins() {
+    let moto = Moto::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    for (how, n) in [("", 2), ("OVERWRITE", 4), ("OVERWRITE", 8)] {
+        let start = |_| command(scratch.path(), &moto, &release(how, 3)).spawn().unwrap();
+        let runs: Vec<Child> = (0..n).map(start).collect();
+        let ended: Vec<_> = runs.into_iter().map(|run| run.wait_with_output().unwrap()).collect();
+        let said = |i: usize| String::from_utf8_lossy(&ended[i].stderr).into_owned();
+        let mut winners = 0;
+        for (i, output) in ended.iter().enumerate() {
+            match output.status.code() {
+                Some(0) => winners += 1,
+                Some(5) => {}
+                other => panic!("{other:?}: {}", said(i)),
+            }
+            assert!(!said(i).contains(SECRET));
+        }
+        // A run that began after another had ended replaces what that one released.
+        assert!(
+            winners >= 1 && (how == "OVERWRITE" || winners == 1),
+            "{winners} of {n} won"
+        );
+        let sql = format!(
+            "VACUUM 's3://{BUCKET}/out' RETAIN '0s'; VERIFY 's3://{BUCKET}/out' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(3)"
+        );
+        let output = command(scratch.path(), &moto, &sql).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let left = runtime.block_on(moto.names("out"));
+        assert_eq!(left.len(), 3, "{left:?}");
+        let released = runtime.block_on(manifest(&moto.store(), "out"));
+        assert!(runtime.block_on(async {
+            let text = bytes(&moto.store(), "out/_manifest.json").await;
+            !String::from_utf8_lossy(&text).contains(SECRET)
+        }));
+        assert_eq!(released.rows_out, 6);
+    }
+}
+
+/// Processes that are killed at any moment leave the release that stood, or the new one, and each is whole.
+#[test]
+#[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
+fn a_killed_run_leaves_a_whole_release() {
+    let moto = Moto::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    let output = command(scratch.path(), &moto, &release("", 2)).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let usual = begun.elapsed();
+    let context = moto.context();
+    let kills: u32 = if std::env::var("CI").is_ok() { 20 } else { 8 };
+    for kill in 0..kills {
+        let mut run = command(scratch.path(), &moto, &release("OVERWRITE", 2))
+            .spawn()
+            .unwrap();
+        // From before the lease to after the commit.
+        std::thread::sleep(
+            usual
+                .mul_f64(f64::from(kill + 1) / f64::from(kills))
+                .max(Duration::from_millis(1)),
+        );
+        let _ = run.kill();
+        run.wait().unwrap();
+        let verify = format!("VERIFY 's3://{BUCKET}/out' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)");
+        let checks = runtime.block_on(collect(&context, &verify));
+        assert!(holds(&checks), "{checks:?}");
+    }
+    let output = command(scratch.path(), &moto, &release("OVERWRITE", 2))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The command writes the same bytes to a bucket as to a folder, and an interrupted one leaves nothing.
+#[test]
+#[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
+fn an_interrupted_command_leaves_nothing() {
+    let moto = Moto::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let slow = format!(
+        "CREATE HIERARCHY age AS INTERVALS (10); ANONYMIZE (SELECT value % 90 AS age, value AS x FROM range(0, 3000000)) \
+         TO 's3://{BUCKET}/slow' OPTIONS (file_size '1MB') QUASI IDENTIFIERS (age USING age) KEEP (x) SATISFYING k_anonymity(2)"
+    );
+    let run = command(scratch.path(), &moto, &slow).spawn().unwrap();
+    let begun = Instant::now();
+    let has_files = || {
+        runtime
+            .block_on(moto.names("slow"))
+            .iter()
+            .any(|name| name.ends_with(".parquet"))
+    };
+    while !has_files() {
+        assert!(begun.elapsed() < Duration::from_secs(300), "no file was written");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let pid = run.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_ne!(output.status.code(), Some(0));
+    assert!(
+        runtime.block_on(moto.names("slow")).is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
