@@ -458,3 +458,64 @@ fn an_interrupted_command_leaves_nothing() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// A report is one object: of a release in a folder, in a store and in no place, and of UTILITY OF. It has the text of a
+/// local one, and stands beside the prefix.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_is_an_object_beside_the_prefix() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let scratch = tempfile::tempdir().unwrap();
+    let local = |name: &str| scratch.path().join(name).display().to_string();
+    let reported = |to: &str, report: &str| format!("ANONYMIZE p {to} {REQUEST} REPORT TO '{report}'");
+    let read = async |name: &str| {
+        let text = String::from_utf8(bytes(store.as_ref(), name).await).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    collect(&context, &reported("", &local("r.json"))).await;
+    let expected = std::fs::read(scratch.path().join("r.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
+    for (i, to) in [
+        "",
+        &format!("TO '{}'", local("out")),
+        "TO 's3://lake/out'",
+        "TO 's3://lake/out' OVERWRITE",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        collect(&context, &reported(to, &format!("s3://lake/reports/{}.json", i.min(2)))).await;
+        let report = read(&format!("reports/{}.json", i.min(2))).await;
+        assert_eq!(report["classes"], expected["classes"], "{to}");
+        let said = report["manifest_sha256"].as_str();
+        assert_eq!(said.is_some(), !to.is_empty(), "{report}");
+    }
+    assert!(holds(
+        &collect(
+            &context,
+            "VERIFY 's3://lake/out' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3)"
+        )
+        .await
+    ));
+    collect(
+        &context,
+        "UTILITY OF 's3://lake/out' AGAINST p REPORT TO 's3://lake/reports/u.html'",
+    )
+    .await;
+    let page = String::from_utf8(bytes(store.as_ref(), "reports/u.html").await).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>"));
+
+    let before = names(store.as_ref()).await;
+    let inside = reported("TO 's3://lake/out' OVERWRITE", "s3://lake/out/r.html");
+    let e = context.sql(&inside).await.unwrap_err();
+    assert!(e.to_string().contains("beside that prefix"), "{e}");
+    for dry in ["", "TO 's3://lake/other'"] {
+        collect(&context, "SET anonsql.dry_run = true").await;
+        collect(&context, &reported(dry, "s3://lake/reports/dry.html")).await;
+        collect(&context, "SET anonsql.dry_run = false").await;
+    }
+    // A run that fails leaves no report.
+    let failing = reported("TO 's3://lake/more'", "s3://lake/reports/f.html").replace("(3)", "(7)");
+    assert_eq!(context.sql(&failing).await.unwrap_err().exit_code(), 3);
+    assert_eq!(names(store.as_ref()).await, before);
+}

@@ -96,7 +96,8 @@ pub(in crate::engine) async fn publish(
         // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
         // the target.
         forget_files(state.runtime_env());
-        report.map_or(Ok(()), StagedReport::publish)
+        let published = report.map_or(Ok(()), StagedReport::publish);
+        published.map_err(|e| e.context("the release is in place, but not its report"))
     };
     stage.publish(target, text, then).await?;
     observer.released(&published.release, Some(&target.path));

@@ -8,8 +8,23 @@ use std::path::Path;
 /// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
+    if report.object().is_some() {
+        return check_object(job, report);
+    }
     let folder = job.target.as_ref().filter(|t| t.stored.is_none());
     check_report(report, folder.map(|t| t.path.as_path()), &read)
+}
+
+/// Refuses an object under the prefix of the release: its readers would find what the manifest does not name.
+fn check_object(job: &Job, report: &ReportFile) -> Result<()> {
+    let stored = job.target.as_ref().and_then(|target| target.stored.as_ref());
+    let url = report.path().display().to_string();
+    match stored.is_some_and(|stored| url.starts_with(stored.prefix.url())) {
+        true => Err(Error::usage(format!(
+            "REPORT TO {url:?}: the release has its prefix there; write the report beside that prefix"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is the folder
@@ -21,6 +36,9 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Path>, read: &[&
             report.path().display().to_string()
         )))
     };
+    if report.object().is_some() {
+        return Ok(());
+    }
     if report.path().is_dir() {
         return refused("this is a folder; name a file in it".into());
     }

@@ -1,0 +1,54 @@
+//! One object that a statement writes whole, such as a report.
+
+use super::{Stores, listing_url};
+use crate::error::{Error, Result};
+use datafusion::execution::SessionState;
+use datafusion::object_store::path::Path;
+use datafusion::object_store::{ObjectStore, ObjectStoreExt};
+use std::fmt;
+use std::sync::Arc;
+
+/// An object that a statement writes whole.
+#[derive(Clone)]
+pub(crate) struct SingleObject {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    url: String,
+}
+
+impl fmt::Debug for SingleObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)
+    }
+}
+
+impl SingleObject {
+    /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a pattern, and for a web
+    /// server, which nothing is written to.
+    pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
+        let place = listing_url(url)?;
+        if place.get_glob().is_some() {
+            return Err(Error::usage(format!(
+                "{url:?}: in a URL *, ? and [ stand for other characters; name one object"
+            )));
+        }
+        if matches!(place.scheme(), "http" | "https") {
+            return Err(Error::usage(format!(
+                "{url:?}: a web server is read and not written to; name an object of s3://, gs://, az:// or abfss://, or a local \
+                 file"
+            )));
+        }
+        Ok(Self {
+            store: Stores::open(state, place.get_url())?,
+            path: place.prefix().clone(),
+            url: url.into(),
+        })
+    }
+
+    /// Writes the object, and replaces one that is there.
+    pub(crate) async fn put(&self, text: String) -> Result<()> {
+        let put = self.store.put(&self.path, text.into()).await;
+        put.map(drop)
+            .map_err(|e| Error::of_store(format_args!("cannot write {}", self.url), &e))
+    }
+}
