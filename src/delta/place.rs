@@ -61,6 +61,14 @@ impl Place {
         is_local.then(|| PathBuf::from(format!("/{}", self.path)))
     }
 
+    /// Returns the path of the local folder, or the URL in an object store. It ends in a slash.
+    pub(crate) fn name(&self) -> String {
+        match self.local() {
+            Some(folder) => format!("{}/", folder.display()),
+            None => self.url.clone(),
+        }
+    }
+
     /// Returns the path of the file with this name relative to the table. Fails with `ErrorKind::Data` for a name that
     /// leads out of it.
     #[cfg(feature = "delta")]

@@ -1,5 +1,6 @@
 //! Delta tables as sources and targets: one version is read, one commit releases, and other tools read the same rows.
 
+mod beside;
 mod outside;
 
 use crate::common::{collect, context, number, text};
