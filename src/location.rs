@@ -61,6 +61,18 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     Ok(Cow::Borrowed(path))
 }
 
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
+/// path.
+pub(crate) fn folder_url(folder: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let spelled = bytes.map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file://{}/", spelled.collect::<String>())
+}
+
 /// Returns a file name without the ending of its compression, and the compression.
 pub(crate) fn without_compression(name: &str) -> (&str, FileCompressionType) {
     let lower = name.to_ascii_lowercase();
@@ -118,18 +130,6 @@ fn whole(mut content: impl Read, compression: FileCompressionType, what: &str) -
         Err(_) if compression.is_compressed() => Err(not_decompressed(compression).context(what)),
         Err(e) => Err(Error::io(what, e)),
     }
-}
-
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
-/// path.
-pub(crate) fn folder_url(folder: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-    let bytes = folder.as_os_str().as_encoded_bytes().iter();
-    let spelled = bytes.map(|byte| match plain(*byte) {
-        true => char::from(*byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    format!("file://{}/", spelled.collect::<String>())
 }
 
 #[cfg(test)]

@@ -88,11 +88,17 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the files that a job reads, as far as they are known.
+/// Returns the paths and URLs of the Delta tables and of the files that a job reads, as far as they are known. The files of a
+/// table are left out.
 fn sources(job: &Job) -> Vec<String> {
+    let pins = &job.source.pins;
+    let tables: Vec<String> = pins.versions().map(|version| version.place().name()).collect();
     let files = job.source.files.iter().map(|path| path.display().to_string());
-    let objects = job.source.pins.objects().map(|(name, _)| name.to_string());
-    files.chain(objects).collect()
+    let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
+    let files: Vec<String> = files
+        .filter(|file| !tables.iter().any(|table| file.starts_with(table)))
+        .collect();
+    [tables, files].concat()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

@@ -47,9 +47,9 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
-pub(crate) use names::{Layout, folder_of_run};
+pub(crate) use names::{Layout, folder_of_run, manifest_of};
 pub(crate) use outbox::{OnWay, Outbox};
-pub(crate) use prefix::{Prefix, Standing};
+pub(crate) use prefix::{NAMES_MANIFEST, Prefix, Standing};
 pub(crate) use release::{Release, is_folder_of_run};
 pub(crate) use run::Run;
 

@@ -1,5 +1,6 @@
 //! The names of objects under a prefix.
 
+use crate::folder::MANIFEST;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 
@@ -11,6 +12,8 @@ pub enum Layout {
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
+    /// In a folder of each run, as files of a Delta table, whose log says which are its content.
+    Delta,
 }
 
 /// The folder of everything that is no data.
@@ -32,6 +35,11 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
+/// Returns the name of the manifest in the folder of a run.
+pub(crate) fn manifest_of(run: &str) -> String {
+    format!("{RUN}{run}/{MANIFEST}")
+}
+
 /// Returns true for the id of a run.
 pub(super) fn is_run(id: &str) -> bool {
     let Some((time, random)) = id.split_at_checked(TIME_LENGTH) else {
@@ -46,7 +54,7 @@ impl Layout {
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
-            Self::Runs => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
+            Self::Runs | Self::Delta => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
             // Two runs may write the same bytes, and each deletes its own.
             Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
         }

@@ -1,6 +1,7 @@
 //! A prefix of an object store that is, or becomes, the folder of a release.
 
 use super::names::{Layout, OWN, RUN, SUCCESS, inside};
+use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
 use crate::store::{Stores, listing_url, read_small};
@@ -38,11 +39,50 @@ pub(crate) struct Standing {
     pub(crate) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     pub(crate) is_sealed: bool,
-    /// What tells the manifest from any other.
-    pub(super) version: UpdateVersion,
+    /// What makes it the release that stands.
+    pub(super) version: Version,
     /// When it was put.
     pub(super) since: DateTime<Utc>,
 }
+
+/// What makes a release the one that stands.
+#[derive(Debug, Clone)]
+pub(super) enum Version {
+    /// Its manifest is the one of the prefix; this tells it from any other.
+    Object(UpdateVersion),
+    /// This version of a Delta table has its files.
+    Table(Box<Table>),
+}
+
+impl Standing {
+    /// Returns the version of the Delta table that the release is the content of.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match &self.version {
+            Version::Object(_) => None,
+            Version::Table(table) => Some(table),
+        }
+    }
+}
+
+/// Fails with `ErrorKind::Data` if a version of a Delta table has not exactly the files that the manifest names.
+fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
+    let mut named: Vec<(&str, u64)> = vec![];
+    named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
+    named.sort_unstable();
+    let has = table.data_files().iter().map(|(name, bytes)| (name.as_str(), *bytes));
+    if has.eq(named) && !table.deletes_rows() {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "version {} of the Delta table {} is not the release that its properties name: another tool changed its rows or \
+         files since. Release again into another table",
+        table.version(),
+        table.place().url
+    )))
+}
+
+/// The property of a Delta table that names the manifest of its release, relative to the table.
+pub(crate) const NAMES_MANIFEST: &str = "anonsql.manifest";
 
 impl Prefix {
     /// Opens the prefix that an expanded URL names.
@@ -59,6 +99,29 @@ impl Prefix {
             path: place.prefix().clone(),
             url,
         })
+    }
+
+    /// Returns the prefix at the place of a Delta table.
+    pub(crate) fn at(place: &Place) -> Self {
+        Self {
+            store: Arc::clone(&place.store),
+            path: place.path.clone(),
+            url: place.url.clone(),
+        }
+    }
+
+    /// Returns the place of a Delta table at the prefix.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            store: Arc::clone(&self.store),
+            path: self.path.clone(),
+            url: self.url.clone(),
+        }
+    }
+
+    /// Returns true if it is a folder of this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.url.starts_with("file:")
     }
 
     /// Returns the URL, which ends in a slash.
@@ -116,12 +179,44 @@ impl Prefix {
         Ok(Some(Standing {
             manifest,
             is_sealed,
-            version: UpdateVersion {
+            version: Version::Object(UpdateVersion {
                 e_tag: found.meta.e_tag,
                 version: found.meta.version,
-            },
+            }),
             since: found.meta.last_modified,
         }))
+    }
+
+    /// Reads the manifest of the release that is a version of the Delta table at the prefix. Returns the version alone if
+    /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Data` if the table was changed
+    /// since the release.
+    pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Table>)> {
+        let Some(table) = Table::find(&self.place(), at).await? else {
+            return Ok((None, None));
+        };
+        let Some(name) = table.properties().get(NAMES_MANIFEST).cloned() else {
+            return Ok((None, Some(table)));
+        };
+        let called = format!("{}{name}", self.url);
+        let what = format!("cannot read {called}");
+        let found = read_small(self.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
+        let found = found.ok_or_else(|| {
+            Error::data(format!(
+                "{called} is gone, the manifest that the Delta table {} names; release again into another table",
+                self.url
+            ))
+        })?;
+        let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
+        check_files(&manifest, &table)?;
+        Ok((
+            Some(Standing {
+                manifest,
+                is_sealed,
+                version: Version::Table(Box::new(table.clone())),
+                since: found.meta.last_modified,
+            }),
+            Some(table),
+        ))
     }
 
     /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
@@ -131,9 +226,10 @@ impl Prefix {
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;
         let objects = listed.objects.iter().filter_map(|meta| self.name(&meta.location));
         let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
-        let is_run = |folder: &str| layout == Layout::Runs && folder.starts_with(RUN);
-        let is_own = |folder: &&str| *folder == OWN || is_run(folder);
-        let strange = objects.filter(|name| ![MANIFEST, SUCCESS].contains(name));
+        let in_log = layout == Layout::Delta;
+        let is_run = |folder: &str| layout != Layout::Plain && folder.starts_with(RUN);
+        let is_own = |folder: &&str| *folder == OWN || in_log && *folder == LOG || is_run(folder);
+        let strange = objects.filter(|name| in_log || ![MANIFEST, SUCCESS].contains(name));
         let strange = strange.chain(folders.filter(|folder| !is_own(folder)));
         let strange: Vec<String> = strange.map(|name| format!("{name:?}")).collect();
         if strange.is_empty() {

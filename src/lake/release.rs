@@ -2,6 +2,7 @@
 
 use super::names::{OWN, RUN, SUCCESS, folder_of_run, is_run};
 use super::prefix::{Prefix, Standing};
+use crate::delta::{At, Place};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::pool::blocking;
@@ -24,6 +25,14 @@ impl Release {
     pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
         let prefix = Prefix::open(state, url)?;
         let standing = prefix.standing().await?;
+        Ok(standing.map(|standing| Self { prefix, standing }))
+    }
+
+    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if anonsql did not write it,
+    /// or if there is no table.
+    pub(crate) async fn in_table(place: &Place, at: &At) -> Result<Option<Self>> {
+        let prefix = Prefix::at(place);
+        let (standing, _) = prefix.in_table(at).await?;
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 

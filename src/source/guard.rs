@@ -138,7 +138,7 @@ impl Files {
     }
 }
 
-fn damaged(what: &str) -> Error {
+pub(super) fn damaged(what: &str) -> Error {
     Error::new(
         ErrorKind::Data,
         format!("cannot read {what}: a file is damaged, its reader stopped in the middle"),

@@ -4,6 +4,7 @@ mod arrow_file;
 mod bounds;
 mod columns;
 pub(crate) mod csv;
+mod delta;
 mod digits;
 mod guard;
 pub(crate) mod json;
@@ -14,6 +15,7 @@ mod text;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
+pub(crate) use delta::DeltaRows;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;

@@ -4,7 +4,9 @@
 //! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
 //! table in memory.
 
+use super::delta::DeltaRows;
 use super::null_folders::files_of;
+use crate::delta::Table as Version;
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::record_batch::RecordBatch;
@@ -30,6 +32,7 @@ const STAGED: &str = ".anonsql-staging-";
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     folders: Vec<Folder>,
+    versions: Vec<Arc<Version>>,
     files: BTreeMap<String, File>,
     tables: Vec<Table>,
 }
@@ -86,6 +89,9 @@ impl Pins {
                     });
                 }
             }
+            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {
+                pins.versions.push(Arc::clone(rows.version()));
+            }
             if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<MemTable>() {
                 pins.tables.push(Table {
                     name: scan.table_name.to_string(),
@@ -109,6 +115,12 @@ impl Pins {
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
+    }
+
+    /// Returns the versions of Delta tables, each of whose files is among those of [`Self::local_files`] or
+    /// [`Self::objects`].
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.versions.iter().map(Arc::as_ref)
     }
 
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
@@ -142,6 +154,11 @@ impl Pins {
                     Some(path) => path.display().to_string(),
                     None => format!("{}{}", folder.url.object_store(), meta.location),
                 };
+                listed.push((name, meta, path));
+            }
+        }
+        for version in &self.versions {
+            for (name, path, meta) in version.listed().await? {
                 listed.push((name, meta, path));
             }
         }

@@ -18,6 +18,7 @@ pub(crate) mod name;
 mod redact;
 mod script;
 pub(crate) mod variable;
+mod versioned;
 pub(crate) mod words;
 
 pub use depth::ROOM;
@@ -27,6 +28,7 @@ pub use name::TableName;
 
 pub(crate) use hidden::Hidden;
 pub(crate) use script::Script;
+pub(crate) use versioned::with_versions;
 
 use crate::error::Result;
 use binding::Binding;

@@ -12,6 +12,8 @@ mod closeness;
 mod common;
 mod cover;
 mod damaged;
+#[cfg(feature = "delta")]
+mod delta;
 mod depth;
 mod differential_privacy;
 mod examples;
@@ -30,6 +32,8 @@ mod local_adult;
 mod mistakes;
 mod moto;
 mod nights;
+#[cfg(not(feature = "delta"))]
+mod no_delta;
 mod nodes;
 mod partitions;
 mod planted;

@@ -14,6 +14,7 @@ mod staging;
 mod written;
 
 pub use alike::Alike;
+pub(in crate::engine) use files::stored;
 pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;

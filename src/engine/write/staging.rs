@@ -2,6 +2,7 @@
 
 use super::shelf::{Shelf, WrittenFile};
 use super::stage::Stage;
+use crate::delta::Change;
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
@@ -143,11 +144,11 @@ impl Staging {
     }
 
     /// Makes what was staged the release of the target, and then does what is left to do. `manifest` is the text of its
-    /// manifest.
+    /// manifest, and `change` what the log of a Delta table is to say of it.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
-        manifest: String,
+        (manifest, change): (String, Option<Change>),
         then: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
         const PUBLISHING: &str = "putting the release in its place";
@@ -165,7 +166,10 @@ impl Staging {
             }
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
-                run.commit(&manifest, standing).await?;
+                match change {
+                    Some(change) => run.commit_to_log(&manifest, standing, change).await?,
+                    None => run.commit(&manifest, standing).await?,
+                }
                 blocking(PUBLISHING, then).await
             }
         }

@@ -1,6 +1,7 @@
 //! Opens the rows that a statement names.
 
 mod csv;
+pub(super) mod delta;
 mod format;
 mod json;
 mod listing;

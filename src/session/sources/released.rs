@@ -1,8 +1,10 @@
 //! The release that a statement names: its manifest, and the columns that are names of folders.
 
+use super::delta::release_in_table;
 use super::format::Format;
 use super::partitions::partition_columns;
 use crate::audit::Place;
+use crate::delta::{At, Table};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::SourceTable;
@@ -34,6 +36,9 @@ impl AnonContext {
         let folder = match (named, source.rows.logical_plan()) {
             (SourceClause::Path(named), _) => {
                 let path = expanded(&named.path)?;
+                if let Some(version) = source.pins.versions().next() {
+                    return self.place_in_table(&path, version).await;
+                }
                 if is_url(&path) {
                     let Some(release) = release_at(&self.session.state(), &path).await? else {
                         return Ok(None);
@@ -65,14 +70,29 @@ impl AnonContext {
         Ok(folder.map(Place::Folder))
     }
 
-    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Returns `None` if
-    /// there is none.
-    pub(in crate::session) async fn manifest_at(&self, path: &str) -> Result<Option<Manifest>> {
+    /// Returns the release that is this version of a Delta table; `None` if anonsql did not write it.
+    async fn place_in_table(&self, path: &str, version: &Table) -> Result<Option<Place>> {
+        let at = At::Version(version.version());
+        let release = release_in_table(&self.session.state(), path, &at).await?;
+        Ok(release.map(|release| Place::Store(Box::new(release))))
+    }
+
+    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Of a Delta
+    /// table it is that of the version. Returns `None` if there is none.
+    pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
+        let state = self.session.state();
         if is_url(&path) {
             let prefix = path.strip_suffix(MANIFEST).unwrap_or(&path);
-            let release = release_at(&self.session.state(), prefix).await?;
-            return Ok(release.map(|release| release.manifest().clone()));
+            if let Some(release) = release_at(&state, prefix).await? {
+                return Ok(Some(release.manifest().clone()));
+            }
+        }
+        if let Some(release) = release_in_table(&state, &path, at).await? {
+            return Ok(Some(release.manifest().clone()));
+        }
+        if is_url(&path) {
+            return Ok(None);
         }
         let read = move || {
             let path = Path::new(&path);

@@ -1,13 +1,18 @@
-//! `table | 'path' [OPTIONS (...)] | ( query )`: the source of the rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ( query )`: the source of the
+//! rows of a statement.
 
 use super::options;
 use crate::catalogue::Value;
+use crate::delta::At;
 use crate::error::Result;
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
 use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
+
+/// What stands before the path of a Delta table.
+const DELTA: &str = "DELTA";
 
 /// The source of the rows of a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +32,8 @@ pub struct PathClause {
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
+    /// The version of the Delta table that is there, if the statement says that it is one.
+    pub delta: Option<At>,
 }
 
 impl SourceClause {
@@ -35,16 +42,24 @@ impl SourceClause {
         Self::Path(PathClause {
             path: path.into(),
             options: vec![],
+            delta: None,
         })
     }
 }
 
-/// Parses `table | 'path' [OPTIONS (key value, ...)] | ( query )`.
+/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         let path = c.string("a path")?;
         let options = if c.take("OPTIONS") { options::read(c)? } else { vec![] };
-        return Ok(SourceClause::Path(PathClause { path, options }));
+        return Ok(SourceClause::Path(PathClause {
+            path,
+            options,
+            delta: None,
+        }));
+    }
+    if let Some(table) = delta(c)? {
+        return Ok(SourceClause::Path(table));
     }
     if c.looks_at_token(&Token::LParen) {
         return c.query_in_parens().map(SourceClause::Query);
@@ -65,6 +80,32 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
         Some(advice) => before.expected_so(what, Some(advice)),
         None => before.expected(what, []),
     })
+}
+
+/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`; `None` for the name of another table.
+fn delta(c: &mut Cursor) -> Result<Option<PathClause>> {
+    if c.word_at(0).as_deref() != Some(DELTA) {
+        return Ok(None);
+    }
+    let mut after = c.clone();
+    after.name("a table")?;
+    if !(after.take_token(&Token::Period) && after.looks_at_string()) {
+        return Ok(None);
+    }
+    let path = after.string("a path")?;
+    let at = if after.take("VERSION AS OF") {
+        At::Version(after.whole("the number of a version")?)
+    } else if after.take("TIMESTAMP AS OF") {
+        At::Timestamp(after.string("a time in quotes")?)
+    } else {
+        At::Newest
+    };
+    *c = after;
+    Ok(Some(PathClause {
+        path,
+        options: vec![],
+        delta: Some(at),
+    }))
 }
 
 /// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE before a name. Tables may
@@ -90,6 +131,9 @@ impl Display for SourceClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceClause::Table(name) => name.fmt(f),
+            SourceClause::Path(PathClause {
+                path, delta: Some(at), ..
+            }) => write!(f, "delta.{}{at}", literal(path)),
             SourceClause::Path(named) => write!(f, "{}{}", literal(&named.path), options::written(&named.options, " ")),
             SourceClause::Query(query) => write!(f, "({query})"),
         }

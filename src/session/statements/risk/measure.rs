@@ -329,7 +329,11 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
     match &statement.source {
-        SourceClause::Path(named) => context.manifest_at(&named.path).await,
+        SourceClause::Path(named) => {
+            context
+                .manifest_at(&named.path, &named.delta.clone().unwrap_or_default())
+                .await
+        }
         _ => Ok(None),
     }
 }
