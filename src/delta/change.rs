@@ -17,9 +17,11 @@ pub(crate) struct Addition {
     pub(crate) statistics: String,
 }
 
-/// A whole new content of a table: everything that stood there is removed.
+/// What the next version of a table has that the one before does not.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
+    /// Whether the files of the version before stay. Otherwise all of them are removed, and the columns may be others.
+    pub(crate) adds: bool,
     /// The data files.
     pub(crate) additions: Vec<Addition>,
     /// The columns, including those of partitions, in types that a table can hold ([`super::stored`]).

@@ -22,10 +22,10 @@ const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 /// The start of the names of our properties.
 const OWN: &str = "anonsql.";
 
-/// Makes a change the next version of the table at a place: the first one, or the one after `replaced`.
-pub(crate) async fn commit(place: &Place, replaced: Option<&Table>, change: Change) -> Verdict {
+/// Makes a change the next version of the table at a place: the first one, or the one after `before`.
+pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
     let doing = format!("cannot commit to the Delta table {}", place.url);
-    let parts = log(place).and_then(|log| Ok((log, actions(replaced, &change, &doing)?)));
+    let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
     let (log, actions) = match parts {
         Ok(parts) => parts,
         Err(e) => return Verdict::Failed(e),
@@ -33,20 +33,21 @@ pub(crate) async fn commit(place: &Place, replaced: Option<&Table>, change: Chan
     let information = change.properties.iter();
     let information: HashMap<String, Value> = information.map(|(name, text)| (name.clone(), json!(text))).collect();
     let operation = DeltaOperation::Write {
-        mode: match replaced {
-            Some(_) => SaveMode::Overwrite,
-            None => SaveMode::ErrorIfExists,
+        mode: match (before, change.adds) {
+            (Some(_), true) => SaveMode::Append,
+            (Some(_), false) => SaveMode::Overwrite,
+            (None, _) => SaveMode::ErrorIfExists,
         },
         partition_by: (!change.partitioned_by.is_empty()).then(|| change.partitioned_by.clone()),
         predicate: None,
     };
-    let before = replaced.map(|table| table.snapshot.as_ref() as &dyn TableReference);
+    let snapshot = before.map(|table| table.snapshot.as_ref() as &dyn TableReference);
     let prepared = CommitBuilder::default()
         .with_actions(actions)
         .with_app_metadata(information)
         // Another commit may have released something else.
         .with_max_retries(0)
-        .build(before, log.clone(), operation)
+        .build(snapshot, log.clone(), operation)
         .into_prepared_commit_future()
         .await;
     let prepared = match prepared {
@@ -57,7 +58,7 @@ pub(crate) async fn commit(place: &Place, replaced: Option<&Table>, change: Chan
     match prepared.await {
         Ok(_) => Verdict::Committed,
         Err(e) => {
-            let next = replaced.map_or(0, |table| table.version() + 1);
+            let next = before.map_or(0, |table| table.version() + 1);
             found_out(&log, next, &change, &e, &doing).await
         }
     }
@@ -94,18 +95,19 @@ fn is_own(entry: &[u8], change: &Change) -> bool {
     told.next().is_some_and(is_own)
 }
 
-fn actions(replaced: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<Action>> {
+fn actions(before: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<Action>> {
     let schema: StructType = change
         .schema
         .as_ref()
         .try_into_kernel()
         .map_err(|e| Error::usage(format!("{doing}: {e}")))?;
     let is_without_zone = serde_json::to_string(&schema).is_ok_and(|text| text.contains("\"timestamp_ntz\""));
-    let mut actions: Vec<Action> = protocol(replaced, is_without_zone, doing)?
+    let mut actions: Vec<Action> = protocol(before, is_without_zone, doing)?
         .map(Action::Protocol)
         .into_iter()
         .collect();
-    actions.push(Action::Metadata(metadata(replaced, change, &schema, doing)?));
+    actions.push(Action::Metadata(metadata(before, change, &schema, doing)?));
+    let replaced = before.filter(|_| !change.adds);
     actions.extend(replaced.into_iter().flat_map(Table::removals).map(Action::Remove));
     let now = Utc::now().timestamp_millis();
     let additions = change.additions.iter();
@@ -125,9 +127,9 @@ fn added(addition: &Addition, now: i64) -> Add {
     }
 }
 
-fn metadata(replaced: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
+fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
     // What others set of the table stays: how long its log is kept, for example.
-    let kept = replaced.map(Table::properties).into_iter().flatten();
+    let kept = before.map(Table::properties).into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
     let configuration: HashMap<&String, &String> = kept.chain(&change.properties).collect();
     if let Some(name) = configuration.keys().find(|name| is_binding(name)) {
@@ -136,7 +138,7 @@ fn metadata(replaced: Option<&Table>, change: &Change, schema: &StructType, doin
         )));
     }
     let metadata = new_metadata(schema, &change.partitioned_by, configuration);
-    let metadata = metadata.and_then(|metadata| match replaced {
+    let metadata = metadata.and_then(|metadata| match before {
         Some(table) => metadata.with_table_id(table.snapshot.metadata().id().to_string()),
         None => Ok(metadata),
     });
@@ -149,10 +151,10 @@ fn is_binding(name: &str) -> bool {
 }
 
 /// Returns the protocol that the table needs and does not have yet.
-fn protocol(replaced: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
+fn protocol(before: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
     let broken = |e: serde_json::Error| Error::internal(format!("a protocol cannot be written as JSON: {e}"));
     let made = |value: Value| serde_json::from_value(value).map(Some).map_err(broken);
-    let Some(table) = replaced else {
+    let Some(table) = before else {
         return match is_without_zone {
             true => made(with_features(&[], &ALWAYS)),
             false => made(json!({"minReaderVersion": 1, "minWriterVersion": 2})),

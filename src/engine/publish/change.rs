@@ -4,25 +4,28 @@ use crate::delta::{Addition, Change};
 use crate::engine::write::{Written, WrittenFile, stored};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
-use crate::job::{Job, Target};
+use crate::job::{Existing, Job, Target};
 use crate::lake::{NAMES_MANIFEST, manifest_of};
 use arrow::datatypes::{Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the change that makes a release the content of its table. `text` is the text of its manifest.
+/// Returns the change that makes a release the content of its table, or with APPEND adds the written files to it. `text` is the text of its manifest.
 pub(super) fn change(
     (job, target): (&Job, &Target),
     written: &Written,
     (manifest, text): (&Manifest, &str),
 ) -> Result<Change> {
-    let files = manifest.output.iter().zip(&written.files);
+    // A release that grew names the files of earlier batches first.
+    let earlier = manifest.output.len().saturating_sub(written.files.len());
+    let files = manifest.output.iter().skip(earlier).zip(&written.files);
     let columns = manifest.columns.iter().map(|column| {
         let field = written.schema.field_with_name(&column.name)?;
         // A reader takes NOT NULL for a promise about later versions, too.
         Ok(Field::new(&column.name, stored(field.data_type(), target.format), true))
     });
     Ok(Change {
+        adds: target.existing == Existing::Append,
         additions: files.map(|(file, own)| addition(file, own)).collect::<Result<_>>()?,
         schema: Arc::new(Schema::new(columns.collect::<Result<Vec<Field>>>()?)),
         partitioned_by: target.partitioned_by.clone(),

@@ -58,10 +58,6 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
             "each batch would be counted in the whole POPULATION; release all rows anew, with OVERWRITE"
         }
         () if target.format == Format::Csv => "the values of CSV files have no types to compare; use STORED AS PARQUET",
-        () if target.format == Format::Delta => {
-            "rows are not added to a release in a Delta table yet; release all rows anew, with OVERWRITE, or add them to a release \
-             STORED AS PARQUET"
-        }
         () if job.report.is_some() => {
             "a report is about the rows of one run; leave REPORT TO out, and ask RISK OF and UTILITY OF about the release"
         }

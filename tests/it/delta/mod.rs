@@ -2,6 +2,7 @@
 
 mod beside;
 mod outside;
+mod pipeline;
 
 use crate::common::{collect, context, number, text};
 use crate::sources::Watches;

@@ -96,7 +96,14 @@ async fn other_readers_read_the_rows_of_the_manifest() {
         collect(&context, &sql).await;
         assert_eq!(manifest(&table, version).rows_out, u64::from(n));
     }
-    for (version, n) in [("0", 1000u64), ("1", 700)] {
+    // APPEND: the rows of the version before, and as many again.
+    let add = format!(
+        "ANONYMIZE {} TO '{to}' STORED AS DELTA PARTITIONED BY (part) APPEND OPTIONS (rows_per_file 100) {keep}",
+        source(1000).replace("range(0, 1000)", "range(700, 1000)")
+    );
+    collect(&context, &add).await;
+    assert_eq!(manifest(&table, 2).rows_out, 1000);
+    for (version, n) in [("0", 1000u64), ("1", 700), ("2", 1000)] {
         let read = python(READ, &[&to, version]);
         assert_eq!((&read["rows"], &read["duckdb"]), (&json!(n), &json!(n)));
         assert_eq!(read["sum"], json!((n * (n - 1) / 2).to_string()));
