@@ -291,7 +291,7 @@ async fn what_other_tools_commit_is_no_release() {
     let mut metadata = action(&entry(&table, 0), "metaData").clone();
     let others = table.clone();
     let same = json!({"metaData": metadata});
-    let observer = Watches::new(Phase::Verify, move || commit(&others, 1, &[same.clone()]));
+    let observer = Watches::new(Phase::Verify, move || commit(&others, 1, std::slice::from_ref(&same)));
     let watched = session().await.with_observer(Arc::new(observer));
     let e = watched.sql(&release("APPEND")).await.unwrap_err();
     assert!(
