@@ -22,7 +22,7 @@ const AT: char = '@';
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
 
 impl At {
-    /// Splits the name of a table of the schema `delta` into its path and its version.
+    /// Splits the name of a table of the schema `delta` or `ducklake` into its path and its version.
     pub(crate) fn of_name(name: &str) -> (&str, Self) {
         let Some((path, at)) = name.rsplit_once(AT) else {
             return (name, Self::Newest);
@@ -36,7 +36,7 @@ impl At {
 }
 
 /// Returns the time that a text names. Fails with `ErrorKind::Usage` if it names none.
-pub(super) fn time(text: &str) -> Result<DateTime<Utc>> {
+pub(crate) fn time(text: &str) -> Result<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
     }

@@ -28,6 +28,8 @@ mod table;
 #[cfg(not(feature = "delta"))]
 pub(crate) use absent::{Table, check_built, commit, statistics};
 pub(crate) use at::At;
+#[cfg(feature = "ducklake")]
+pub(crate) use at::time;
 pub(crate) use change::{Addition, Change, Verdict};
 #[cfg(feature = "delta")]
 pub(crate) use commit::commit;

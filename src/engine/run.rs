@@ -10,6 +10,7 @@ use super::recount::{recount, recount_union};
 use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
 use super::write::{Staging, keep_rows, or_removed, removed, write_files};
+use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::metric::Metric;
@@ -88,8 +89,8 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the Delta tables and of the files that a job reads, as far as they are known. The files of a
-/// table are left out.
+/// Returns the paths and URLs of the tables of lakes and of the files that a job reads, as far as they are known. The files of
+/// a table are left out.
 fn sources(job: &Job) -> Vec<String> {
     let pins = &job.source.pins;
     let tables: Vec<String> = pins.versions().map(|version| version.place().name()).collect();
@@ -97,8 +98,10 @@ fn sources(job: &Job) -> Vec<String> {
     let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
     let files: Vec<String> = files
         .filter(|file| !tables.iter().any(|table| file.starts_with(table)))
+        .filter(|file| !pins.snapshots().any(|snapshot| snapshot.has_file(file)))
         .collect();
-    [tables, files].concat()
+    let snapshots: Vec<String> = pins.snapshots().map(Snapshot::name).collect();
+    [tables, snapshots, files].concat()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

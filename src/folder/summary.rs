@@ -1,6 +1,7 @@
 //! The parts of a manifest: columns, hierarchies, checks, the search, and files.
 
 use crate::delta::Table;
+use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::pool::check_cancelled;
@@ -376,10 +377,10 @@ impl fmt::Display for Tried {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FileSummary {
-    /// The name of an input file, the URL of an input object or of a Delta table, or the path of an output file relative to
-    /// the target folder.
+    /// The name of an input file, the URL of an input object or of a Delta table, the catalog and name of a DuckLake table, or
+    /// the path of an output file relative to the target folder.
     pub name: String,
-    /// The size of the file, or of all files of a Delta table, in bytes.
+    /// The size of the file, or of all files of a Delta or DuckLake table, in bytes.
     pub bytes: u64,
     /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and version identify.
     #[serde(skip_serializing_if = "String::is_empty", default)]
@@ -387,7 +388,7 @@ pub struct FileSummary {
     /// What the store of an object calls its content: it changes when the content does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub e_tag: Option<String>,
-    /// The version of an object in a store that keeps versions, or of a Delta table.
+    /// The version of an object in a store that keeps versions, or of a Delta table, or the snapshot of a DuckLake table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
     /// The number of rows of an output file.
@@ -421,6 +422,18 @@ impl FileSummary {
         Self {
             name: table.place().url.clone(),
             bytes: table.data_files().iter().map(|(_, bytes)| bytes).sum(),
+            sha256: String::new(),
+            e_tag: None,
+            version: Some(table.version().to_string()),
+            rows: None,
+        }
+    }
+
+    /// Returns the summary of a snapshot of a DuckLake table. Its files have summaries of their own.
+    pub(crate) fn of_snapshot(table: &Snapshot) -> Self {
+        Self {
+            name: table.name(),
+            bytes: table.bytes(),
             sha256: String::new(),
             e_tag: None,
             version: Some(table.version().to_string()),

@@ -1,23 +1,18 @@
 //! The rows of one version of a Delta table.
 
 use super::bounds::without_bounds_of_floats;
-use super::guard::{damaged, reading};
+use super::closed::Closed;
+use super::guard::reading;
 use crate::delta::Table;
 use crate::error::Result;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result as DfResult;
-use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::MetricsSet;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::StreamExt;
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
 /// A table of the rows of one version. The files of a version are never changed, so it reads the same each time.
@@ -66,63 +61,10 @@ impl TableProvider for DeltaRows {
         let config = session.config();
         let parallel = plan.repartitioned(config.target_partitions(), config.options())?;
         let reader = parallel.unwrap_or(plan);
-        Ok(Arc::new(Closed { reader, called }))
+        Ok(Arc::new(Closed::new(reader, called)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         self.rows.supports_filters_pushdown(filters)
-    }
-}
-
-/// The plan that reads a version, as one reader: the crate relies on what is below its own operator, so no rule of the
-/// optimizer may change it. Panics become errors.
-#[derive(Debug)]
-struct Closed {
-    reader: Arc<dyn ExecutionPlan>,
-    called: String,
-}
-
-impl DisplayAs for Closed {
-    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        self.reader.fmt_as(t, f)
-    }
-}
-
-impl ExecutionPlan for Closed {
-    fn name(&self) -> &str {
-        self.reader.name()
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.reader.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![]
-    }
-
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn apply_expressions(
-        &self,
-        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        self.reader.apply_expressions(f)
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        self.reader.metrics()
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let called = self.called.clone();
-        let open = || self.reader.execute(partition, context);
-        let rows = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(damaged(&called).into()))?;
-        let schema = rows.schema();
-        let rows = AssertUnwindSafe(rows).catch_unwind();
-        let rows = rows.map(move |batch| batch.unwrap_or_else(|_| Err(damaged(&called).into())));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 }

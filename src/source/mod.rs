@@ -2,10 +2,12 @@
 
 mod arrow_file;
 mod bounds;
+mod closed;
 mod columns;
 pub(crate) mod csv;
 mod delta;
 mod digits;
+mod ducklake;
 mod guard;
 pub(crate) mod json;
 mod null_folders;
@@ -16,6 +18,7 @@ mod text;
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
 pub(crate) use delta::DeltaRows;
+pub(crate) use ducklake::DuckLakeRows;
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;

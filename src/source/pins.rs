@@ -5,8 +5,10 @@
 //! table in memory.
 
 use super::delta::DeltaRows;
+use super::ducklake::DuckLakeRows;
 use super::null_folders::files_of;
 use crate::delta::Table as Version;
+use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::record_batch::RecordBatch;
@@ -33,6 +35,7 @@ const STAGED: &str = ".anonsql-staging-";
 pub struct Pins {
     folders: Vec<Folder>,
     versions: Vec<Arc<Version>>,
+    snapshots: Vec<Arc<Snapshot>>,
     files: BTreeMap<String, File>,
     tables: Vec<Table>,
 }
@@ -92,6 +95,9 @@ impl Pins {
             if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {
                 pins.versions.push(Arc::clone(rows.version()));
             }
+            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DuckLakeRows>() {
+                pins.snapshots.push(Arc::clone(rows.snapshot()));
+            }
             if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<MemTable>() {
                 pins.tables.push(Table {
                     name: scan.table_name.to_string(),
@@ -121,6 +127,12 @@ impl Pins {
     /// [`Self::objects`].
     pub(crate) fn versions(&self) -> impl Iterator<Item = &Version> {
         self.versions.iter().map(Arc::as_ref)
+    }
+
+    /// Returns the snapshots of DuckLake tables, each of whose files is among those of [`Self::local_files`] or
+    /// [`Self::objects`].
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
+        self.snapshots.iter().map(Arc::as_ref)
     }
 
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
@@ -159,6 +171,11 @@ impl Pins {
         }
         for version in &self.versions {
             for (name, path, meta) in version.listed().await? {
+                listed.push((name, meta, path));
+            }
+        }
+        for snapshot in &self.snapshots {
+            for (name, path, meta) in snapshot.listed().await? {
                 listed.push((name, meta, path));
             }
         }

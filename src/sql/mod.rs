@@ -14,6 +14,7 @@ mod dialect;
 mod expectation;
 mod hidden;
 mod hint;
+mod lake;
 pub(crate) mod name;
 mod redact;
 mod script;
@@ -23,6 +24,7 @@ pub(crate) mod words;
 
 pub use depth::ROOM;
 pub use expectation::Expectation;
+pub use lake::Lake;
 pub(crate) use hint::{hyphenated, nearest};
 pub use name::TableName;
 

@@ -1,8 +1,9 @@
-//! `FROM delta.'path' VERSION AS OF n`: a version of a Delta table in a query.
+//! `FROM delta.'path' VERSION AS OF n`: a version of a table of a lake in a query.
 //!
 //! DataFusion's parser has no such clause in its dialect, and would take VERSION for an alias. The version therefore goes
 //! into the name of the table, `delta.'path@vn'`, before a query is parsed.
 
+use super::lake::Lake;
 use crate::quoting::literal;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -88,7 +89,8 @@ fn at_start(tokens: &[TokenWithSpan]) -> Option<String> {
         return None;
     };
     let is = |token: &TokenWithSpan, text: &str| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text));
-    if !(is(schema, "DELTA") && period.token == Token::Period && is(word_as, "AS") && is(word_of, "OF")) {
+    let is_lake = Lake::ALL.iter().any(|lake| is(schema, lake.word()));
+    if !(is_lake && period.token == Token::Period && is(word_as, "AS") && is(word_of, "OF")) {
         return None;
     }
     match (&path.token, &version.token) {
@@ -111,6 +113,10 @@ mod tests {
         for (query, expected) in [
             ("SELECT 1", "SELECT 1"),
             ("SELECT * FROM delta.'a' VERSION AS OF 3", "SELECT * FROM delta.'a@v3'"),
+            (
+                "SELECT * FROM ducklake.'a#b' VERSION AS OF 3",
+                "SELECT * FROM ducklake.'a#b@v3'",
+            ),
             (
                 "SELECT 'ü'\nFROM delta . 'it''s'\n version as of 12 AS t, DELTA.'b' TIMESTAMP AS OF '2026-01-31' u",
                 "SELECT 'ü'\nFROM delta . 'it''s@v12' AS t, DELTA.'b@2026-01-31' u",

@@ -16,6 +16,8 @@ mod damaged;
 mod delta;
 mod depth;
 mod differential_privacy;
+#[cfg(feature = "ducklake")]
+mod ducklake;
 mod examples;
 mod explain;
 mod faults;
@@ -34,6 +36,8 @@ mod moto;
 mod nights;
 #[cfg(not(feature = "delta"))]
 mod no_delta;
+#[cfg(not(feature = "ducklake"))]
+mod no_ducklake;
 mod nodes;
 mod partitions;
 mod planted;

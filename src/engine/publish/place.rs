@@ -67,8 +67,10 @@ impl Inputs {
         let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
         let versions = source.into_iter().flat_map(|source| source.pins.versions());
         let versions: Vec<FileSummary> = versions.map(FileSummary::of_version).collect();
+        let snapshots = source.into_iter().flat_map(|source| source.pins.snapshots());
+        let snapshots: Vec<FileSummary> = snapshots.map(FileSummary::of_snapshot).collect();
         let objects: Vec<FileSummary> = objects.collect();
-        let summed = move || Ok([versions, inputs(&files)?, objects].concat());
+        let summed = move || Ok([versions, snapshots, inputs(&files)?, objects].concat());
         Self(blocking("summing up the input", summed).boxed())
     }
 }

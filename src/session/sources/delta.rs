@@ -6,20 +6,12 @@ use crate::error::{Error, Result};
 use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
-use crate::source::{DeltaRows, reading};
-use async_trait::async_trait;
-use datafusion::catalog::{SchemaProvider, TableProvider};
+use crate::source::DeltaRows;
 use datafusion::dataframe::DataFrame;
-use datafusion::error::Result as DfResult;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
-use parking_lot::RwLock;
-use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Weak};
-
-/// The schema whose tables are the Delta tables at the paths that they are called.
-const SCHEMA: &str = "delta";
+use std::sync::Arc;
 
 /// Reads a version of the Delta table at a path. Fails with `ErrorKind::Usage` if there is none.
 pub(super) async fn read_delta(session: &SessionContext, path: &str, at: &At) -> Result<DataFrame> {
@@ -78,46 +70,5 @@ pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) 
     match place_with_log(state, path).await? {
         Some(place) => Release::in_table(&place, at).await,
         None => Ok(None),
-    }
-}
-
-/// Makes `delta.'path'` a table of queries, unless the session has a schema of this name.
-pub(in crate::session) fn enable_delta_tables(session: &SessionContext) {
-    let state = session.state();
-    let catalog = session.catalog(&state.config_options().catalog.default_catalog);
-    if let Some(catalog) = catalog.filter(|catalog| catalog.schema(SCHEMA).is_none()) {
-        let tables = Arc::new(DeltaTables(session.state_weak_ref()));
-        // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path' reads tables all the same.
-        let _ = catalog.register_schema(SCHEMA, tables);
-    }
-}
-
-/// The schema of Delta tables. The session has it, so it does not hold the session.
-struct DeltaTables(Weak<RwLock<SessionState>>);
-
-impl fmt::Debug for DeltaTables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DeltaTables")
-    }
-}
-
-#[async_trait]
-impl SchemaProvider for DeltaTables {
-    fn table_names(&self) -> Vec<String> {
-        vec![]
-    }
-
-    async fn table(&self, name: &str) -> DfResult<Option<Arc<dyn TableProvider>>> {
-        let Some(state) = self.0.upgrade() else {
-            return Ok(None);
-        };
-        let session = SessionContext::new_with_state(state.read().clone());
-        let (path, at) = At::of_name(name);
-        let table = reading(&format!("delta.{path:?}"), read_delta(&session, path, &at)).await?;
-        Ok(Some(table.into_view()))
-    }
-
-    fn table_exist(&self, _: &str) -> bool {
-        false
     }
 }

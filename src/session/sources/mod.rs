@@ -1,9 +1,11 @@
 //! Opens the rows that a statement names.
 
 mod csv;
-pub(super) mod delta;
+mod delta;
+mod ducklake;
 mod format;
 mod json;
+pub(super) mod lakes;
 mod listing;
 mod named;
 mod options;

@@ -12,6 +12,7 @@ use crate::lake::Release;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
+use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
@@ -34,6 +35,8 @@ impl AnonContext {
     /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, source.rows.logical_plan()) {
+            // anonsql writes no DuckLake tables.
+            (SourceClause::Path(named), _) if named.is_in(Lake::DuckLake) => None,
             (SourceClause::Path(named), _) => {
                 let path = expanded(&named.path)?;
                 if let Some(version) = source.pins.versions().next() {

@@ -21,6 +21,7 @@ use crate::delta::At;
 use crate::drift::OnDrift;
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
+use crate::sql::Lake;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -89,13 +90,15 @@ fn source() -> impl Strategy<Value = SourceClause> {
         (text(), options()).prop_map(|(path, options)| SourceClause::Path(PathClause {
             path,
             options,
-            delta: None,
+            lake: None,
         })),
-        (text(), version()).prop_map(|(path, at)| SourceClause::Path(PathClause {
-            path,
-            options: vec![],
-            delta: Some(at),
-        })),
+        (text(), prop::sample::select(Lake::ALL.to_vec()), version()).prop_map(|(path, lake, at)| {
+            SourceClause::Path(PathClause {
+                path,
+                options: vec![],
+                lake: Some((lake, at)),
+            })
+        }),
         query().prop_map(SourceClause::Query)
     ]
 }

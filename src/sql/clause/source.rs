@@ -1,5 +1,5 @@
-//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ( query )`: the source of the
-//! rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ducklake.'catalog#table' [...] |
+//! ( query )`: the source of the rows of a statement.
 
 use super::options;
 use crate::catalogue::Value;
@@ -7,12 +7,10 @@ use crate::delta::At;
 use crate::error::Result;
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
+use crate::sql::lake::Lake;
 use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
-
-/// What stands before the path of a Delta table.
-const DELTA: &str = "DELTA";
 
 /// The source of the rows of a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +30,15 @@ pub struct PathClause {
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
-    /// The version of the Delta table that is there, if the statement says that it is one.
-    pub delta: Option<At>,
+    /// The lake and the version of the table that is there, if the statement says that it is one.
+    pub lake: Option<(Lake, At)>,
+}
+
+impl PathClause {
+    /// Returns true if the statement says that it is a table of such a lake.
+    pub fn is_in(&self, lake: Lake) -> bool {
+        matches!(&self.lake, Some((own, _)) if *own == lake)
+    }
 }
 
 impl SourceClause {
@@ -42,12 +47,12 @@ impl SourceClause {
         Self::Path(PathClause {
             path: path.into(),
             options: vec![],
-            delta: None,
+            lake: None,
         })
     }
 }
 
-/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ( query )`.
+/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ducklake.'catalog#table' [...] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         let path = c.string("a path")?;
@@ -55,10 +60,10 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
         return Ok(SourceClause::Path(PathClause {
             path,
             options,
-            delta: None,
+            lake: None,
         }));
     }
-    if let Some(table) = delta(c)? {
+    if let Some(table) = of_lake(c)? {
         return Ok(SourceClause::Path(table));
     }
     if c.looks_at_token(&Token::LParen) {
@@ -82,11 +87,14 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     })
 }
 
-/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`; `None` for the name of another table.
-fn delta(c: &mut Cursor) -> Result<Option<PathClause>> {
-    if c.word_at(0).as_deref() != Some(DELTA) {
+/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same of DuckLake; `None` for the name of another
+/// table.
+fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
+    let word = c.word_at(0).unwrap_or_default();
+    let lake = Lake::ALL.iter().find(|lake| word.eq_ignore_ascii_case(lake.word()));
+    let Some(lake) = lake.copied() else {
         return Ok(None);
-    }
+    };
     let mut after = c.clone();
     after.name("a table")?;
     if !(after.take_token(&Token::Period) && after.looks_at_string()) {
@@ -104,7 +112,7 @@ fn delta(c: &mut Cursor) -> Result<Option<PathClause>> {
     Ok(Some(PathClause {
         path,
         options: vec![],
-        delta: Some(at),
+        lake: Some((lake, at)),
     }))
 }
 
@@ -132,8 +140,10 @@ impl Display for SourceClause {
         match self {
             SourceClause::Table(name) => name.fmt(f),
             SourceClause::Path(PathClause {
-                path, delta: Some(at), ..
-            }) => write!(f, "delta.{}{at}", literal(path)),
+                path,
+                lake: Some((lake, at)),
+                ..
+            }) => write!(f, "{}.{}{at}", lake.word(), literal(path)),
             SourceClause::Path(named) => write!(f, "{}{}", literal(&named.path), options::written(&named.options, " ")),
             SourceClause::Query(query) => write!(f, "({query})"),
         }
