@@ -14,8 +14,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The versions of the format that are read.
-const VERSIONS: &[&str] = &["0.1", "0.2", "0.3", "1.0"];
+/// The version of the format that is read.
+const VERSION: &str = "1.0";
 /// How an SQLite file begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// What a DuckDB file has after its checksum.
@@ -48,11 +48,11 @@ impl Catalog {
         let settings = self.provider.get_metadata_settings(None, None);
         let settings = settings.map_err(|e| failed(&self.doing, &e))?;
         let version = settings.get("version").map_or("", String::as_str);
-        if !VERSIONS.contains(&version) {
+        if version != VERSION {
             return Err(Error::data(format!(
-                "{}: its catalog is of version {version:?}, and this version of anonsql knows {}",
-                self.doing,
-                VERSIONS.join(", ")
+                "{}: its catalog is of version {version:?}, and this version of anonsql knows {VERSION}; DuckDB migrates an older \
+                 one with ATTACH '...' (AUTOMATIC_MIGRATION)",
+                self.doing
             )));
         }
         match settings.get("encrypted").map(String::as_str) {
