@@ -24,8 +24,8 @@ pub(crate) mod words;
 
 pub use depth::ROOM;
 pub use expectation::Expectation;
-pub use lake::Lake;
 pub(crate) use hint::{hyphenated, nearest};
+pub use lake::Lake;
 pub use name::TableName;
 
 pub(crate) use hidden::Hidden;

@@ -30,7 +30,7 @@ pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     let Some(catalog) = session.catalog(&state.config_options().catalog.default_catalog) else {
         return;
     };
-    for lake in Lake::ALL {
+    for &lake in Lake::ALL {
         if catalog.schema(lake.word()).is_none() {
             let session = session.state_weak_ref();
             // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path' reads tables all the same.

@@ -105,7 +105,10 @@ async fn values_are_read_by_their_types() {
 async fn bounds_of_the_catalog_leave_no_row_out() {
     let context = session().await;
     for (query, expected) in [
-        ("SELECT count(*) FROM ducklake.'LAKE#people' WHERE age > 4000000000", 30.0),
+        (
+            "SELECT count(*) FROM ducklake.'LAKE#people' WHERE age > 4000000000",
+            30.0,
+        ),
         ("SELECT count(*) FROM ducklake.'LAKE#people' WHERE name = 3", 1.0),
         ("SELECT count(*) FROM ducklake.'LAKE#people' WHERE job = 'none'", 94.0),
         ("SELECT count(*) FROM ducklake.'LAKE#parts' WHERE sex IS NULL", 2.0),
@@ -144,7 +147,10 @@ async fn a_release_is_of_one_snapshot() {
     assert_eq!(table.bytes, files.iter().map(|file| file.bytes).sum::<u64>());
     assert!(files.iter().any(|file| file.name.ends_with("-delete.parquet")));
     for sql in [
-        format!("VERIFY '{}' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3) AGAINST {people}", out.display()),
+        format!(
+            "VERIFY '{}' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3) AGAINST {people}",
+            out.display()
+        ),
         format!("VERIFY {people} QUASI IDENTIFIERS (gender) SATISFYING k_anonymity(3)"),
         format!("RISK OF {people} VERSION AS OF {SNAPSHOTS} QUASI IDENTIFIERS (age)"),
         format!("UTILITY OF '{}' AGAINST {people}", out.display()),
@@ -156,7 +162,10 @@ async fn a_release_is_of_one_snapshot() {
         (format!("{people} VERSION AS OF 2"), 100),
         (format!("ducklake.'{LAKE}#main.people@v2'"), 100),
         (format!("{people} TIMESTAMP AS OF '2199-01-01'"), 164),
-        (format!("(SELECT p.* FROM {people} VERSION AS OF 3 AS p WHERE age < 200)"), 94),
+        (
+            format!("(SELECT p.* FROM {people} VERSION AS OF 3 AS p WHERE age < 200)"),
+            94,
+        ),
     ] {
         let sql = format!("ANONYMIZE {from} QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1)");
         assert_eq!(rows(&collect(&context, &sql).await), expected, "{from}");
@@ -203,9 +212,18 @@ async fn what_is_not_read_is_refused() {
     let expired = LAKE.replace("/lake.sqlite", "/expired.sqlite");
     let encrypted = LAKE.replace("/lake.sqlite", "/encrypted.sqlite");
     for (place, said) in [
-        (format!("{LAKE}#renamed"), "other columns; CALL ducklake_flush_inlined_data"),
-        (format!("{LAKE}#swapped"), "other columns; CALL ducklake_flush_inlined_data"),
-        (format!("{expired}#renamed"), "other columns; CALL ducklake_flush_inlined_data"),
+        (
+            format!("{LAKE}#renamed"),
+            "other columns; CALL ducklake_flush_inlined_data",
+        ),
+        (
+            format!("{LAKE}#swapped"),
+            "other columns; CALL ducklake_flush_inlined_data",
+        ),
+        (
+            format!("{expired}#renamed"),
+            "other columns; CALL ducklake_flush_inlined_data",
+        ),
         (format!("{encrypted}#people"), "encrypted"),
         (format!("{LAKE}#v"), "it is a view"),
         (format!("{LAKE}#peple"), "people"),
@@ -218,7 +236,10 @@ async fn what_is_not_read_is_refused() {
         ("tests/it/ducklake/make.py#people".into(), "no SQLite file"),
         ("nowhere.sqlite#people".into(), "nowhere.sqlite"),
         ("s3://lake/metadata.sqlite#people".into(), "local SQLite file"),
-        ("postgres:dbname=lake password=Quixotica#people".into(), "local SQLite file"),
+        (
+            "postgres:dbname=lake password=Quixotica#people".into(),
+            "local SQLite file",
+        ),
     ] {
         let e = refused(&context, &risk(&place), said).await;
         assert!(!format!("{e:?}").contains("Quixotica"), "{e}");
@@ -231,7 +252,12 @@ async fn what_is_not_read_is_refused() {
 
     let duckdb = scratch.path().join("a.ducklake");
     std::fs::write(&duckdb, b"12345678DUCK....................").unwrap();
-    refused(&context, &risk(&format!("{}#people", duckdb.display())), "is a DuckDB file").await;
+    refused(
+        &context,
+        &risk(&format!("{}#people", duckdb.display())),
+        "is a DuckDB file",
+    )
+    .await;
 
     // A path with characters of URLs, and then catalogs that are damaged.
     let catalog = copied(scratch.path());
@@ -241,7 +267,9 @@ async fn what_is_not_read_is_refused() {
         let (from, to) = (from.as_bytes(), to.as_bytes());
         assert_eq!(from.len(), to.len());
         let mut bytes = whole.clone();
-        let found: Vec<usize> = (0..bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
+        let found: Vec<usize> = (0..bytes.len() - from.len())
+            .filter(|at| bytes[*at..].starts_with(from))
+            .collect();
         assert!(!found.is_empty());
         for at in found {
             bytes[at..at + to.len()].copy_from_slice(to);
@@ -257,7 +285,10 @@ async fn what_is_not_read_is_refused() {
     let e = refused(&context, &risk(&format!("{catalog}#people")), "user name or a password").await;
     assert!(!format!("{e:?}").contains("Quixotica"), "{e}");
     patched("2026-01-31 18:00:00.123456", "Quixotica-01-31 8:00:00.12");
-    let e = context.sql(&risk(&format!("{catalog}#few")).replace("age", "t")).await.unwrap_err();
+    let e = context
+        .sql(&risk(&format!("{catalog}#few")).replace("age", "t"))
+        .await
+        .unwrap_err();
     assert!(!format!("{e:?}").contains("Quixotica"), "{e}");
     std::fs::write(&catalog, &whole[..1024]).unwrap();
     refused(&context, &risk(&format!("{catalog}#people")), "damaged").await;
