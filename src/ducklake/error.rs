@@ -5,10 +5,17 @@ use datafusion::error::DataFusionError;
 use datafusion_ducklake::DuckLakeError;
 use std::fmt;
 
+/// How the error of a value begins that is not of the type that the crate expects.
+const DECODING: &str = "error occurred while decoding";
+
 /// Returns the error of an operation on a catalog. It begins with `doing`.
 pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
     match error {
         DuckLakeError::ObjectStore(error) => Error::of_store(doing, error),
+        DuckLakeError::Sqlx(e) if e.to_string().starts_with(DECODING) => Error::data(format!(
+            "{doing}: rows that stand in the catalog have values of a type that is not read there; CALL \
+             ducklake_flush_inlined_data('catalog') in DuckDB writes them to files, which are read"
+        )),
         DuckLakeError::Sqlx(_) => Error::new(
             ErrorKind::Io,
             format!("{doing}: it is no DuckLake catalog, it is damaged, or another program has locked it"),

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 const LAKE: &str = "tests/it/ducklake/lake/lake.sqlite";
-const REQUEST: &str = "QUASI IDENTIFIERS (age USING age) KEEP (gender) SATISFYING k_anonymity(3)";
+const REQUEST: &str =
+    "IDENTIFIERS (job, name) QUASI IDENTIFIERS (age USING age) KEEP (gender) SATISFYING k_anonymity(3)";
 const SNAPSHOTS: u64 = 52;
 
 async fn session() -> AnonContext {
@@ -62,24 +63,31 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
         match context.sql(&sql).await {
             Ok(read) if value(&read) == *number => {}
             Ok(read) => wrong.push(format!("{sql}: {:?} and not {number:?}", value(&read))),
-            // Between the change of the columns and the flush.
-            Err(e) if table == "flushed" && e.to_string().contains("ducklake_flush_inlined_data") => {}
+            // Between the change of the columns and the flush, and values of types that are not read from the catalog.
+            Err(e)
+                if ["flushed", "few"].contains(&table.as_str())
+                    && e.to_string().contains("ducklake_flush_inlined_data") => {}
+            Err(e) if table == "typed" && e.to_string().contains("a type or a feature") => {}
+            Err(e) if table == "added" && e.to_string().contains("outside of the data path") => {}
             Err(e) => wrong.push(format!("{sql}: {e}")),
         }
     }
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), expected.len());
     let newest = expected.iter().filter(|(_, snapshot, ..)| *snapshot == SNAPSHOTS);
     for (table, _, expression, number) in newest {
+        if ["few", "typed", "added"].contains(&table.as_str()) {
+            continue;
+        }
         let read = collect(&context, &format!("SELECT {expression} FROM ducklake.'{LAKE}#{table}'")).await;
         assert_eq!(value(&read), *number, "{table} {expression}");
     }
 }
 
-/// Values of every type, from a file and from the catalog.
+/// Values of every type, from files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn values_are_read_by_their_types() {
     let context = session().await;
-    for table in ["few", "many"] {
+    for table in ["many"] {
         let from = format!("FROM ducklake.'{LAKE}#{table}'");
         let times = 2.0_f64.min(value(&collect(&context, &format!("SELECT count(*) / 3 {from}")).await).unwrap());
         for which in [
@@ -94,10 +102,6 @@ async fn values_are_read_by_their_types() {
             assert_eq!(value(&read), Some(times), "{table}: {which}");
         }
     }
-    let nested = format!(
-        "SELECT sum(list[1]) + sum(s['a']) + sum(big) FROM ducklake.'{LAKE}#typed' WHERE list[2] IS NULL AND s['b'] = 'b'"
-    );
-    assert_eq!(value(&collect(&context, &nested).await), Some(9.0));
 }
 
 /// Filters and limits answer as over the rows themselves: no bound of the catalog leaves rows out.
@@ -159,11 +163,14 @@ async fn a_release_is_of_one_snapshot() {
         collect(&context, &sql).await;
     }
     for (from, expected) in [
-        (format!("{people} VERSION AS OF 2"), 100),
-        (format!("ducklake.'{LAKE}#main.people@v2'"), 100),
-        (format!("{people} TIMESTAMP AS OF '2199-01-01'"), 164),
+        (format!("{people} VERSION AS OF 2 IDENTIFIERS (sex, name)"), 100),
+        (format!("(SELECT age FROM ducklake.'{LAKE}#main.people@v2')"), 100),
         (
-            format!("(SELECT p.* FROM {people} VERSION AS OF 3 AS p WHERE age < 200)"),
+            format!("{people} TIMESTAMP AS OF '2199-01-01' IDENTIFIERS (gender, job, name)"),
+            164,
+        ),
+        (
+            format!("(SELECT p.age FROM {people} VERSION AS OF 3 AS p WHERE age < 200)"),
             94,
         ),
     ] {
@@ -208,7 +215,7 @@ async fn a_statement_is_pinned_to_its_snapshot() {
 async fn what_is_not_read_is_refused() {
     let context = session().await;
     let scratch = tempfile::tempdir().unwrap();
-    let risk = |place: &str| format!("RISK OF ducklake.'{place}' QUASI IDENTIFIERS (age)");
+    let risk = |place: &str| format!("RISK OF (SELECT * FROM ducklake.'{place}') QUASI IDENTIFIERS (age)");
     let expired = LAKE.replace("/lake.sqlite", "/expired.sqlite");
     let encrypted = LAKE.replace("/lake.sqlite", "/encrypted.sqlite");
     for (place, said) in [
@@ -224,6 +231,12 @@ async fn what_is_not_read_is_refused() {
             format!("{expired}#renamed"),
             "other columns; CALL ducklake_flush_inlined_data",
         ),
+        (
+            format!("{LAKE}#few"),
+            "not read there; CALL ducklake_flush_inlined_data",
+        ),
+        (format!("{LAKE}#typed"), "a type or a feature"),
+        (format!("{LAKE}#added"), "outside of the data path"),
         (format!("{encrypted}#people"), "encrypted"),
         (format!("{LAKE}#v"), "it is a view"),
         (format!("{LAKE}#peple"), "people"),
