@@ -29,8 +29,8 @@ fn main() {
     if found(&["azurite-blob"]).is_some() || std::env::var("CI").is_ok() {
         println!("cargo::rustc-cfg=has_azurite");
     }
-    if std::env::var("CARGO_FEATURE_DELTA").is_ok()
-        && (imports("deltalake, duckdb, pyarrow") || std::env::var("CI").is_ok())
+    if std::env::var("CI").is_ok()
+        || std::env::var("CARGO_FEATURE_DELTA").is_ok() && imports("deltalake, duckdb, pyarrow")
     {
         println!("cargo::rustc-cfg=has_deltalake");
     }

@@ -19,12 +19,12 @@ anonsql() {
         -v "source=$SOURCE" -v "target=$TARGET" "$@"
 }
 
-# The first night searches for the levels. After it the table is there, and is kept.
-first="$(anonsql "$here/first.sql")"
-echo "$first"
-if [[ $first == *'"outcome":"kept'* ]]; then
-    # Every other night applies the levels of the night before, and stops at drift.
+if anonsql -c 'SELECT count(*) FROM $target' >/dev/null 2>&1; then
+    # Every night but the first applies the levels of the night before, and stops at drift.
     anonsql "$here/night.sql"
+else
+    # The first night searches for the levels. A table that is there after all is kept.
+    anonsql "$here/first.sql"
 fi
 # What another program reads is recounted from the table itself.
 anonsql --strict "$here/verify.sql"

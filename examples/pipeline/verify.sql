@@ -1,1 +1,1 @@
-VERIFY $target QUASI IDENTIFIERS (age USING age, zip USING zip, sex USING sex) SATISFYING k_anonymity(5);
+VERIFY $target QUASI IDENTIFIERS (age USING age, zip USING zip, sex) SATISFYING k_anonymity(5);

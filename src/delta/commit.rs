@@ -21,6 +21,8 @@ const WITHOUT_ZONE: &str = "timestampNtz";
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 /// The start of the names of our properties.
 const OWN: &str = "anonsql.";
+/// Of them, the one that names the run.
+const RELEASE: &str = "anonsql.release";
 
 /// Makes a change the next version of the table at a place: the first one, or the one after `before`.
 pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {
@@ -78,21 +80,33 @@ async fn found_out(log: &LogStoreRef, version: u64, change: &Change, error: &Del
     );
     match log.read_commit_entry(version).await {
         Ok(Some(entry)) if is_own(&entry, change) => Verdict::Committed,
-        Ok(Some(_)) => Verdict::Late,
+        Ok(Some(entry)) if is_release(&entry) => Verdict::Late,
+        Ok(Some(_)) => Verdict::Failed(Error::data(format!(
+            "{doing}: another tool committed to it in the meantime; nothing of this run was published, run it again"
+        ))),
         _ if is_late => Verdict::Late,
         // A put may still arrive whose answer did not.
         _ => Verdict::Unknown(failed(doing, error)),
     }
 }
 
+/// Returns what an entry of the log says of its commit.
+fn commit_info(entry: &[u8]) -> Option<Value> {
+    let lines = entry.split(|byte| *byte == b'\n');
+    let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    entries.find_map(|entry| entry.get("commitInfo").cloned())
+}
+
+/// Returns true if an entry of the log is that of a release.
+fn is_release(entry: &[u8]) -> bool {
+    commit_info(entry).is_some_and(|told| told.get(RELEASE).is_some())
+}
+
 /// Returns true if an entry of the log is that of this change.
 fn is_own(entry: &[u8], change: &Change) -> bool {
-    let lines = entry.split(|byte| *byte == b'\n');
-    let entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut told = entries.filter_map(|entry| entry.get("commitInfo").cloned());
     let is_said = |told: &Value, (name, text): (&String, &String)| told.get(name).and_then(Value::as_str) == Some(text);
     let is_own = |told: Value| change.properties.iter().all(|property| is_said(&told, property));
-    told.next().is_some_and(is_own)
+    commit_info(entry).is_some_and(is_own)
 }
 
 fn actions(before: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<Action>> {

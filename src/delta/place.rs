@@ -40,6 +40,12 @@ impl Place {
             false => folder_url(&blocking("looking at a path", move || resolved(&own)).await?),
         };
         let place = listing_url(&url)?;
+        if url.starts_with("file:") && place.prefix().as_ref().contains('%') {
+            return Err(Error::usage(format!(
+                "{path:?}: other readers of Delta tables take a % in the path of a folder for the start of a code; choose a path \
+                 without it"
+            )));
+        }
         Ok(Self {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),

@@ -47,10 +47,10 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
-pub(crate) use names::{Layout, folder_of_run, manifest_of};
+pub(crate) use names::{Layout, folder_of_run, is_folder_of_run, manifest_of};
 pub(crate) use outbox::{OnWay, Outbox};
 pub(crate) use prefix::{NAMES_MANIFEST, Prefix, Standing};
-pub(crate) use release::{Release, is_folder_of_run};
+pub(crate) use release::Release;
 pub(crate) use run::Run;
 
 #[cfg(test)]

@@ -61,6 +61,11 @@ impl Layout {
     }
 }
 
+/// Returns true for the name of the folder of a run.
+pub(crate) fn is_folder_of_run(name: &str) -> bool {
+    name.strip_prefix(RUN).is_some_and(is_run)
+}
+
 /// Returns the run that an object belongs to, by its name relative to the prefix.
 pub(super) fn run_of(name: &str) -> Option<&str> {
     let first = name.split('/').next()?;
@@ -77,7 +82,7 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
 /// slash, and is empty for a file of no run.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
-        Some((first, _)) if first.strip_prefix(RUN).is_some_and(is_run) => format!("{first}/"),
+        Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
         _ => String::new(),
     }
 }
@@ -95,8 +100,16 @@ pub(super) fn lease(prefix: &Path, run: &str) -> Path {
 
 /// Returns the path of an object with this name under a prefix. The name is already in the form of a path.
 pub(super) fn inside(prefix: &Path, name: &str) -> Path {
-    let parts = prefix.as_ref().split('/').chain(name.split('/'));
-    Path::from_iter(parts.filter(|part| !part.is_empty()))
+    let inside = name.split('/').filter(|part| !part.is_empty());
+    // Parts made of text would be encoded a second time.
+    let parts: Vec<&str> = prefix
+        .as_ref()
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .chain(inside)
+        .collect();
+    let whole = parts.join("/");
+    Path::parse(&whole).unwrap_or_else(|_| Path::from(whole))
 }
 
 #[cfg(test)]
@@ -112,6 +125,13 @@ mod tests {
             let name = layout.file(&run, partition, 7, digest, "parquet");
             assert!(name.contains("part-00007-0123456789ab"), "{name}");
             assert_eq!(run_of(&name), Some(run.as_str()), "{name}");
+        }
+        for prefix in ["", "lü/a b", "x%20z/[a]#?*"] {
+            let path = inside(&Path::parse(prefix).unwrap(), "run=1/part.parquet");
+            assert_eq!(
+                path.as_ref(),
+                format!("{prefix}/run=1/part.parquet").trim_start_matches('/')
+            );
         }
         let own = lease(&Path::from("a/b"), &run);
         assert_eq!(own.as_ref(), format!("a/b/_anonsql/runs/{run}/lease"));

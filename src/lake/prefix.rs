@@ -3,8 +3,8 @@
 use super::names::{Layout, OWN, RUN, SUCCESS, inside};
 use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{MANIFEST, Manifest, parse_manifest};
-use crate::store::{Stores, listing_url, read_small};
+use crate::folder::{MANIFEST, Manifest, parse_manifest, sha256};
+use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
@@ -73,12 +73,37 @@ fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
     if has.eq(named) && !table.deletes_rows() {
         return Ok(());
     }
-    Err(Error::data(format!(
-        "version {} of the Delta table {} is not the release that its properties name: another tool changed its rows or \
-         files since. Release again into another table",
-        table.version(),
-        table.place().url
-    )))
+    Err(changed(table, "its rows or files"))
+}
+
+/// Checks that the properties of a table say what the manifest of its release does.
+fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
+    let k = manifest.reached_k.map(|k| k.to_string());
+    let expected = [
+        ("anonsql.version", Some(manifest.version.clone())),
+        ("anonsql.release", manifest.run.clone()),
+        ("anonsql.manifest_sha256", Some(sha256(text))),
+        ("anonsql.k", k),
+    ];
+    match expected
+        .iter()
+        .all(|(name, value)| table.properties().get(*name) == value.as_ref())
+    {
+        true => Ok(()),
+        false => Err(changed(table, "what its properties say of the release")),
+    }
+}
+
+fn changed(table: &Table, what: &str) -> Error {
+    Error::new(
+        ErrorKind::Verification,
+        format!(
+            "version {} of the Delta table {} is not the release that its properties name: another tool changed {what} since. \
+             Release again into another table",
+            table.version(),
+            table.place().url
+        ),
+    )
 }
 
 /// The property of a Delta table that names the manifest of its release, relative to the table.
@@ -117,6 +142,11 @@ impl Prefix {
             path: self.path.clone(),
             url: self.url.clone(),
         }
+    }
+
+    /// Returns true if an object is under the prefix.
+    pub(crate) fn holds(&self, object: &SingleObject) -> bool {
+        object.is_below(&self.store, &self.path)
     }
 
     /// Returns true if it is a folder of this machine.
@@ -208,6 +238,7 @@ impl Prefix {
         })?;
         let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
         check_files(&manifest, &table)?;
+        check_properties(&manifest, &String::from_utf8_lossy(&found.bytes), &table)?;
         Ok((
             Some(Standing {
                 manifest,

@@ -1,6 +1,6 @@
 //! A release in an object store as its readers see it: the files that the manifest of its prefix names.
 
-use super::names::{OWN, RUN, SUCCESS, folder_of_run, is_run};
+use super::names::{OWN, SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
 use crate::delta::{At, Place};
 use crate::error::{Error, Result};
@@ -158,11 +158,6 @@ impl Release {
 /// Returns true if an object is of the protocol of runs: it holds no data.
 fn is_of_protocol(name: &str) -> bool {
     name.split('/').next() == Some(OWN)
-}
-
-/// Returns true if a folder under a prefix is that of a run.
-pub(crate) fn is_folder_of_run(folder: &str) -> bool {
-    folder.strip_prefix(RUN).is_some_and(is_run)
 }
 
 /// Returns true if an object is the one that a manifest describes.

@@ -14,6 +14,8 @@ pub(crate) struct SingleObject {
     store: Arc<dyn ObjectStore>,
     path: Path,
     url: String,
+    /// The URL of the store, which ends in a slash.
+    root: String,
 }
 
 impl fmt::Debug for SingleObject {
@@ -42,7 +44,28 @@ impl SingleObject {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),
             url: url.into(),
+            root: place.object_store().as_str().into(),
         })
+    }
+
+    /// Returns the URL as it was written.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns true if the object is below a path of this store.
+    pub(crate) fn is_below(&self, store: &Arc<dyn ObjectStore>, path: &Path) -> bool {
+        Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
+    }
+
+    /// Returns true if a folder with this name, or with this beginning of a name, is in the path.
+    pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.path.parts().any(|part| is_it(part.as_ref()))
+    }
+
+    /// Returns the URL of the object as a listing spells it.
+    pub(crate) fn listed(&self) -> String {
+        format!("{}{}", self.root, self.path)
     }
 
     /// Writes the object, and replaces one that is there.

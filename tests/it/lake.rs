@@ -80,6 +80,7 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
         ("parts", "PARTITIONED BY (sex)"),
         ("csv-parts", "STORED AS CSV PARTITIONED BY (sex)"),
         ("files", "OPTIONS (rows_per_file 2)"),
+        ("ö x", ""),
     ] {
         let folder = scratch.path().join(name);
         collect(
@@ -486,8 +487,8 @@ async fn a_report_is_an_object_beside_the_prefix() {
     {
         collect(&context, &reported(to, &format!("s3://lake/reports/{}.json", i.min(2)))).await;
         let report = read(&format!("reports/{}.json", i.min(2))).await;
-        assert_eq!(report["classes"], expected["classes"], "{to}");
-        let said = report["manifest_sha256"].as_str();
+        assert_eq!(report["class_sizes"], expected["class_sizes"], "{to}");
+        let said = report["release"]["files"]["manifest_sha256"].as_str();
         assert_eq!(said.is_some(), !to.is_empty(), "{report}");
     }
     assert!(holds(
@@ -503,12 +504,26 @@ async fn a_report_is_an_object_beside_the_prefix() {
     )
     .await;
     let page = String::from_utf8(bytes(store.as_ref(), "reports/u.html").await).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>"));
+    assert!(page.to_lowercase().starts_with("<!doctype html>"));
 
+    store
+        .put(&Path::from("people/a.json"), "{\"age\": 1}\n".into())
+        .await
+        .unwrap();
     let before = names(store.as_ref()).await;
-    let inside = reported("TO 's3://lake/out' OVERWRITE", "s3://lake/out/r.html");
-    let e = context.sql(&inside).await.unwrap_err();
-    assert!(e.to_string().contains("beside that prefix"), "{e}");
+    for (report, said) in [
+        ("s3://lake/out/r.html", "beside that prefix"),
+        ("S3://lake/out/r.html", "beside that prefix"),
+        ("s3://lake/%6Fut/r.html", "beside that prefix"),
+        ("s3://lake/x/_delta_log/0.json", "beside its folder"),
+    ] {
+        let inside = reported("TO 's3://lake/out' OVERWRITE", report);
+        let e = context.sql(&inside).await.unwrap_err();
+        assert!(e.to_string().contains(said), "{report}: {e}");
+    }
+    let over = "ANONYMIZE 's3://lake/people/a.json' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) REPORT TO 's3://lake/people/a.json'";
+    let e = context.sql(over).await.unwrap_err();
+    assert!(e.to_string().contains("reads this object"), "{e}");
     for dry in ["", "TO 's3://lake/other'"] {
         collect(&context, "SET anonsql.dry_run = true").await;
         collect(&context, &reported(dry, "s3://lake/reports/dry.html")).await;

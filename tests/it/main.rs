@@ -12,7 +12,6 @@ mod closeness;
 mod common;
 mod cover;
 mod damaged;
-#[cfg(feature = "delta")]
 mod delta;
 mod depth;
 mod differential_privacy;
@@ -34,8 +33,6 @@ mod local_adult;
 mod mistakes;
 mod moto;
 mod nights;
-#[cfg(not(feature = "delta"))]
-mod no_delta;
 #[cfg(not(feature = "ducklake"))]
 mod no_ducklake;
 mod nodes;

@@ -92,7 +92,7 @@ impl Staging {
                 self.places(files, one_by_one).await
             }
             Self::Store(run) => {
-                run.outbox().confirm(&own).await?;
+                run.outbox().confirm_standing(&own).await?;
                 let mut places = self.places(files, one_by_one).await?;
                 let names = own.iter().map(|file| file.name.as_str());
                 let others = names.map(|name| match one_by_one {

@@ -1,56 +1,78 @@
 //! Refusals of report files.
 
+use crate::delta::LOG;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::job::{Job, ReportFile, SourceTable, resolved};
+use crate::job::{Job, ReportFile, SourceTable, Stored, Target, resolved};
+use crate::lake::is_folder_of_run;
+use crate::location::is_url;
+use crate::store::SingleObject;
 use std::path::Path;
 
 /// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
-    if report.object().is_some() {
-        return check_object(job, report);
-    }
-    let folder = job.target.as_ref().filter(|t| t.stored.is_none());
-    check_report(report, folder.map(|t| t.path.as_path()), &read)
+    check_report(report, job.target.as_ref(), &read)
 }
 
-/// Refuses an object under the prefix of the release: its readers would find what the manifest does not name.
-fn check_object(job: &Job, report: &ReportFile) -> Result<()> {
-    let stored = job.target.as_ref().and_then(|target| target.stored.as_ref());
-    let url = report.path().display().to_string();
-    match stored.is_some_and(|stored| url.starts_with(stored.prefix.url())) {
-        true => Err(Error::usage(format!(
-            "REPORT TO {url:?}: the release has its prefix there; write the report beside that prefix"
-        ))),
+/// Refuses an object of a release, of the log of a table, or of what the statement reads.
+fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
+    let refused = |why: &str| Err(Error::usage(format!("REPORT TO {:?}: {why}", object.url())));
+    if stored.is_some_and(|stored| stored.prefix.holds(object)) {
+        return refused("the release has its prefix there; write the report beside that prefix");
+    }
+    if object.has_folder(is_of_table) {
+        return refused(OF_TABLE);
+    }
+    let listed = object.listed();
+    let is_read = |source: &&SourceTable| source.pins.objects().any(|(name, _)| name == listed);
+    match read.iter().any(is_read) {
+        true => refused("the statement reads this object"),
         false => Ok(()),
     }
 }
 
-/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is the folder
-/// that the statement writes, and `read` is what it reads.
-pub(crate) fn check_report(report: &ReportFile, target: Option<&Path>, read: &[&SourceTable]) -> Result<()> {
+const OF_TABLE: &str = "the files of a table or of a release are there; write the report beside its folder";
+
+/// Returns true for the name of a folder with the log of a Delta table, or with the files of a run.
+fn is_of_table(folder: &str) -> bool {
+    folder == LOG || is_folder_of_run(folder)
+}
+
+/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is what the
+/// statement writes, and `read` is what it reads.
+pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
+    if let Some(object) = report.object() {
+        return check_object(object, target.and_then(|t| t.stored.as_ref()), read);
+    }
     let refused = |why: String| {
         Err(Error::usage(format!(
             "REPORT TO {:?}: {why}",
             report.path().display().to_string()
         )))
     };
-    if report.object().is_some() {
-        return Ok(());
-    }
     if report.path().is_dir() {
         return refused("this is a folder; name a file in it".into());
     }
     let own = resolved(report.path())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
-    let target = target.map(resolved).transpose()?;
+    let folders = own.parent().into_iter().flat_map(Path::components);
+    if folders
+        .into_iter()
+        .any(|folder| folder.as_os_str().to_str().is_some_and(is_of_table))
+    {
+        return refused(OF_TABLE.into());
+    }
+    // The folder of a local Delta table is one of an object store, too.
+    let is_table = target.is_some_and(|t| t.stored.is_some());
+    let target = target.filter(|t| !is_url(&t.path.to_string_lossy()));
+    let target = target.map(|t| resolved(&t.path)).transpose()?;
     if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
         let name = own
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
             .unwrap_or_default();
-        if folder != target {
+        if folder != target || is_table {
             return refused("the release has its folder there; write the report beside that folder".into());
         }
         if !name.starts_with(['_', '.']) || name == MANIFEST {

@@ -1,7 +1,7 @@
 //! Binds the target of a release.
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
-use crate::delta::{At, Place, check_built};
+use crate::delta::{At, LOG, Place, check_built};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Existing, Format, Stored, Target, target_exists};
@@ -86,6 +86,12 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
              use COPY (ANONYMIZE ...) TO for a single file",
             target.path,
             path.with_extension("").display()
+        )));
+    }
+    if path.components().any(|part| part.as_os_str() == LOG) {
+        return Err(Error::usage(format!(
+            "the target {:?} is in the log of a Delta table; write beside the table",
+            target.path
         )));
     }
     let stored = match (layout, is_url(&expanded)) {

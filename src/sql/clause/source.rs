@@ -100,13 +100,15 @@ fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     if !(after.take_token(&Token::Period) && after.looks_at_string()) {
         return Ok(None);
     }
-    let path = after.string("a path")?;
+    let mut path = after.string("a path")?;
     let at = if after.take("VERSION AS OF") {
         At::Version(after.whole("the number of a version")?)
     } else if after.take("TIMESTAMP AS OF") {
         At::Timestamp(after.string("a time in quotes")?)
     } else {
-        At::Newest
+        let (short, at) = At::of_name(&path);
+        path = short.to_string();
+        at
     };
     *c = after;
     Ok(Some(PathClause {

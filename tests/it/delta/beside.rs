@@ -1,10 +1,14 @@
 //! What else belongs to a release in a Delta table: its footers, its lineage, drift since it was made, and APPEND.
 
-use super::{REQUEST, TABLE, VERIFY, commit, entry, holds, manifest, rows, session};
+use super::{REQUEST, TABLE, VERIFY, action, commit, entry, holds, manifest, rows, session};
 use crate::common::{anonsql, collect};
 use crate::footer::said;
+use crate::sources::Watches;
 use anonsql::error::ErrorKind;
+use anonsql::internal::engine::Phase;
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The footers name the release as the manifest does, and VERIFY knows them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -159,7 +163,7 @@ async fn a_table_grows_by_versions() {
         commit(&table, 3, &[remove]);
         assert_eq!(
             context.sql(&add("SELECT * FROM p")).await.unwrap_err().kind(),
-            ErrorKind::Data
+            ErrorKind::Verification
         );
     }
 }
@@ -198,4 +202,162 @@ async fn of_two_batches_at_once_one_is_added() {
     let runs = runs.filter(|run| run.file_name().to_string_lossy().starts_with("run="));
     let written = runs.flat_map(|run| std::fs::read_dir(run.path()).unwrap().map(Result::unwrap));
     assert_eq!(written.filter(files).count(), 1 + won, "who lost leaves no file");
+}
+
+/// A table may be copied and moved, and its folder may have any name that other readers understand.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_is_where_it_is() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let release = |table: &Path, how: &str| {
+        format!(
+            "ANONYMIZE p TO '{}' STORED AS DELTA {how} {REQUEST} AT NODE (age 1)",
+            table.display()
+        )
+    };
+    for name in ["jürgen/lü", "a b", "x=1 + y", "[a] #1?"] {
+        let table = scratch.path().join(name);
+        std::fs::create_dir_all(table.parent().unwrap()).unwrap();
+        for (n, how) in ["", "OVERWRITE", "APPEND"].into_iter().enumerate() {
+            collect(&context, &release(&table, how)).await;
+            assert!(table.join(format!("_delta_log/{n:020}.json")).exists());
+            let checks = collect(&context, &format!("VERIFY delta.'{}' {VERIFY}", table.display())).await;
+            assert!(holds(&checks), "{checks:?}");
+        }
+        let copy = scratch.path().join("copy");
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .arg(&table)
+            .arg(&copy)
+            .status();
+        assert!(copied.unwrap().success());
+        collect(&context, &release(&copy, "APPEND")).await;
+        assert_eq!(manifest(&copy, 3).rows_out, 18);
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    let names = |path: &Path| std::fs::read_dir(path).unwrap().count();
+    assert_eq!(
+        (names(scratch.path()), names(&scratch.path().join("jürgen"))),
+        (4, 1),
+        "nothing beside"
+    );
+    for (place, said) in [("a%20b", "without"), ("a b/_delta_log/c", "in the log")] {
+        let e = context
+            .sql(&release(&scratch.path().join(place), ""))
+            .await
+            .unwrap_err();
+        assert!(e.kind() == ErrorKind::Usage && e.to_string().contains(said), "{e}");
+    }
+}
+
+/// A short form names a version wherever a table stands.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_has_a_short_form() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let table = scratch.path().join("out");
+    for how in ["", "OVERWRITE"] {
+        collect(
+            &context,
+            &format!("ANONYMIZE p TO '{}' STORED AS DELTA {how} {REQUEST}", table.display()),
+        )
+        .await;
+    }
+    let old = format!("delta.'{}@v0'", table.display());
+    assert!(holds(&collect(&context, &format!("VERIFY {old} {VERIFY}")).await));
+    collect(&context, &format!("RISK OF {old} QUASI IDENTIFIERS (age)")).await;
+    let read = collect(
+        &context,
+        &format!("ANONYMIZE {old} QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(3)"),
+    )
+    .await;
+    assert_eq!(rows(&read), 6);
+}
+
+/// What another tool does to a release is told: to its properties, and by a commit while a run adds to it. Neither is taken for
+/// another release.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_other_tools_commit_is_no_release() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let table = scratch.path().join("out");
+    let release = |how: &str| {
+        format!(
+            "ANONYMIZE p TO '{}' STORED AS DELTA {how} {REQUEST} AT NODE (age 1)",
+            table.display()
+        )
+    };
+    collect(&context, &release("")).await;
+    let mut metadata = action(&entry(&table, 0), "metaData").clone();
+    let others = table.clone();
+    let same = json!({"metaData": metadata});
+    let observer = Watches::new(Phase::Verify, move || commit(&others, 1, &[same.clone()]));
+    let watched = session().await.with_observer(Arc::new(observer));
+    let e = watched.sql(&release("APPEND")).await.unwrap_err();
+    assert!(
+        e.kind() == ErrorKind::Data && e.to_string().contains("another tool committed"),
+        "{e}"
+    );
+    assert_eq!(
+        std::fs::read_dir(&table).unwrap().count(),
+        2,
+        "the log and the run of the release"
+    );
+    collect(&context, &release("APPEND")).await;
+
+    metadata["configuration"]["anonsql.k"] = json!("500");
+    commit(&table, 3, &[json!({"metaData": metadata})]);
+    for sql in [
+        format!("VERIFY '{}' {VERIFY}", table.display()),
+        release("APPEND"),
+        release("OVERWRITE"),
+    ] {
+        let e = context.sql(&sql).await.unwrap_err();
+        assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Verification, 4), "{e}");
+    }
+}
+
+/// A report replaces no file of a table, and is not written into a release.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_is_in_no_table() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let table = scratch.path().join("out");
+    collect(
+        &context,
+        &format!("ANONYMIZE p TO '{}' STORED AS DELTA {REQUEST}", table.display()),
+    )
+    .await;
+    let before = std::fs::read(table.join("_delta_log/00000000000000000000.json")).unwrap();
+    let run = manifest(&table, 0).run.unwrap();
+    for report in [
+        "_delta_log/00000000000000000000.json",
+        "r.html",
+        "_r.html",
+        &format!("run={run}/r.html"),
+    ] {
+        for to in [
+            format!("TO '{}' STORED AS DELTA OVERWRITE", table.display()),
+            String::new(),
+        ] {
+            let is_inside = report.ends_with("r.html") && !report.contains('/');
+            if to.is_empty() && is_inside {
+                continue;
+            }
+            let sql = format!(
+                "ANONYMIZE p {to} {REQUEST} REPORT TO '{}'",
+                table.join(report).display()
+            );
+            let e = context.sql(&sql).await.unwrap_err();
+            assert!(
+                e.kind() == ErrorKind::Usage && e.to_string().contains("REPORT TO"),
+                "{e}"
+            );
+        }
+    }
+    assert_eq!(
+        std::fs::read(table.join("_delta_log/00000000000000000000.json")).unwrap(),
+        before
+    );
+    assert!(!table.join("_delta_log/00000000000000000001.json").exists());
 }
