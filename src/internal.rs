@@ -12,6 +12,14 @@ pub mod catalogue {
 pub mod cli {
     pub use crate::cli::described_commands;
 }
+/// What a planted worker is made of.
+#[cfg(feature = "cluster")]
+pub mod cluster {
+    /// Returns what writes operators into plans for workers, and reads them.
+    pub fn codec() -> impl datafusion_proto::physical_plan::PhysicalExtensionCodec + Copy + 'static {
+        crate::engine::CODEC
+    }
+}
 pub mod drift {
     pub use crate::drift::*;
 }

@@ -80,6 +80,7 @@
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
+//! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
 //! | `job` | yes | what was asked, and every refusal |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `recount`, `publish` |
 //! | `audit` | yes | promises recounted on any table, and what else gives a release away |
@@ -180,6 +181,8 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod drift;
 mod engine;
 pub mod error;

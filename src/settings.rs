@@ -3,6 +3,9 @@
 //! The settings are an extension of DataFusion's configuration, so they can be read from a session, a task or a plan:
 //! [`Settings::of`].
 
+#[cfg(feature = "cluster")]
+mod addresses;
+
 use crate::catalogue::{Value, duration};
 use crate::error::{Error, Result};
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
@@ -10,6 +13,9 @@ use datafusion::error::Result as DfResult;
 use std::any::Any;
 use std::time::Duration;
 use url::Url;
+
+#[cfg(feature = "cluster")]
+pub(crate) use addresses::{Addresses, listening};
 
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +74,8 @@ pub struct Settings {
     pub divided_combinations: usize,
     /// Where the objects of `s3://` are.
     pub s3: S3,
+    /// The addresses of the workers that a statement may use, with commas between them.
+    pub cluster: Option<String>,
 }
 
 impl Default for Settings {
@@ -79,6 +87,7 @@ impl Default for Settings {
             dry_run: false,
             divided_combinations: 1 << 21,
             s3: S3::default(),
+            cluster: None,
         }
     }
 }
@@ -176,6 +185,16 @@ const SETTINGS: &[Setting] = &[
         },
         get: |settings| Some(settings.s3.allow_http.to_string()),
     },
+    Setting {
+        name: "cluster",
+        summary: "The addresses of workers (anonsql worker) that read and write parts of a release, such as \
+                  'http://127.0.0.1:8000,http://127.0.0.1:8001'; '' is none; only in a build with the feature cluster",
+        set: |settings, text| {
+            settings.cluster = cluster(text)?;
+            Ok(())
+        },
+        get: |settings| settings.cluster.clone(),
+    },
 ];
 
 fn given(text: &str) -> Option<String> {
@@ -194,6 +213,23 @@ fn endpoint(text: &str) -> Result<Option<String>> {
         _ => Err(Error::usage(format!(
             "{text:?} is no server; write its URL: 'https://minio.example.org:9000'"
         ))),
+    }
+}
+
+#[cfg(feature = "cluster")]
+fn cluster(text: &str) -> Result<Option<String>> {
+    let given = given(text);
+    given.as_deref().map(str::parse::<Addresses>).transpose()?;
+    Ok(given)
+}
+
+#[cfg(not(feature = "cluster"))]
+fn cluster(text: &str) -> Result<Option<String>> {
+    match given(text) {
+        None => Ok(None),
+        Some(_) => Err(Error::usage(
+            "this anonsql was built without the cluster; build it with --features cluster",
+        )),
     }
 }
 

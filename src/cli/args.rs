@@ -106,6 +106,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE|URL")]
     pub lineage: Option<String>,
 
+    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001; only in a build with
+    /// the feature cluster
+    #[arg(long, value_name = "URLS")]
+    pub cluster: Option<String>,
+
     /// Print results and errors only: no progress, no notes
     #[arg(short, long)]
     pub quiet: bool,
@@ -129,6 +134,8 @@ pub enum LogFormat {
 /// Another job than running SQL.
 #[derive(Debug, Subcommand)]
 pub enum Job {
+    /// Execute parts of the statements of others (--cluster), until it is ended; only in a build with the feature cluster
+    Worker(Worker),
     /// Write an invented table: census, patients, bench, or the sample folder
     #[command(hide = true)]
     Generate(Generate),
@@ -139,6 +146,23 @@ pub enum Job {
     },
     /// Print the manual page
     Man,
+}
+
+/// Where a worker listens, and what it may take.
+#[derive(Debug, ClapArgs)]
+pub struct Worker {
+    /// The address to listen on; port 0 is any that is free
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8000")]
+    pub listen: String,
+    /// Threads that compute [default: one per core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
+    /// Memory to stay within, such as 512MB or 1GiB [default: the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory_limit: Option<usize>,
+    /// Folder for what is spilled to disk [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
 }
 
 /// What to generate.

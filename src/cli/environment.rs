@@ -9,19 +9,54 @@ use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// The number of memory consumers that an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
+/// What a session may take of the machine.
+pub struct Limits {
+    /// The threads that compute; `None` for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// The memory in bytes; `None` for the machine's.
+    pub memory: Option<usize>,
+    /// The folder for what is spilled to disk; `None` for the system's.
+    pub temporary: Option<PathBuf>,
+}
+
+impl Limits {
+    /// Returns the requested number of threads, or one per core.
+    pub fn threads(&self) -> NonZeroUsize {
+        self.threads
+            .or_else(|| std::thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN)
+    }
+
+    fn of(args: &Args) -> Self {
+        Self {
+            threads: args.threads,
+            memory: args.memory_limit,
+            temporary: args.temp_dir.clone(),
+        }
+    }
+}
+
 /// Creates a DataFusion session with the requested limits.
 pub fn session(args: &Args) -> Result<SessionContext> {
+    let context = session_with(&Limits::of(args))?;
+    // A quoted file path can be used as a table name.
+    Ok(enable_path_tables(context))
+}
+
+/// Creates a DataFusion session with these limits.
+pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
-        .with_target_partitions(threads(args).get())
+        .with_target_partitions(limits.threads().get())
         .with_information_schema(true);
     let mut environment = RuntimeEnvBuilder::new();
-    if let Some(limit) = args.memory_limit.filter(|limit| *limit < LEAST) {
+    if let Some(limit) = limits.memory.filter(|limit| *limit < LEAST) {
         return Err(Error::usage(format!(
             "--memory-limit {} MB is less than any job needs: the program itself takes {} MB; give it at least {} MB",
             limit / 1_000_000,
@@ -29,13 +64,13 @@ pub fn session(args: &Args) -> Result<SessionContext> {
             LEAST / 1_000_000
         )));
     }
-    if let Some(limit) = args.memory_limit.or_else(memory) {
+    if let Some(limit) = limits.memory.or_else(memory) {
         // Every sort gets an equal share of what the base frequency set leaves. If memory were granted first come,
         // first served, the first sort could starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
-    if let Some(folder) = &args.temp_dir {
+    if let Some(folder) = &limits.temporary {
         if !folder.is_dir() {
             return Err(Error::usage(format!(
                 "--temp-dir: there is no folder {}",
@@ -47,9 +82,7 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     }
     let environment = environment.build()?;
     let environment = with_unnamed_files(&environment, &mut config)?.unwrap_or(environment);
-    let context = SessionContext::new_with_config_rt(config, Arc::new(environment));
-    // A quoted file path can be used as a table name.
-    Ok(enable_path_tables(context))
+    Ok(SessionContext::new_with_config_rt(config, Arc::new(environment)))
 }
 
 /// The memory in bytes of the process before any query: pages of the program, and the initial memory of its threads.
@@ -76,9 +109,7 @@ fn memory() -> Option<usize> {
 
 /// Returns the requested number of threads, or one per core.
 pub fn threads(args: &Args) -> NonZeroUsize {
-    args.threads
-        .or_else(|| std::thread::available_parallelism().ok())
-        .unwrap_or(NonZeroUsize::MIN)
+    Limits::of(args).threads()
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod runner;
 mod script;
 mod typing;
 mod watch;
+mod worker;
 mod workers;
 
 #[cfg(feature = "internal-api")]
@@ -82,6 +83,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
         Some(Job::Generate(what)) => return generate::run(what),
         Some(Job::Completions { shell }) => return generated::completions(*shell),
         Some(Job::Man) => return generated::manual(),
+        Some(Job::Worker(worker)) => return worker::run(worker),
         None => {}
     }
     ending::watch()?;
@@ -136,6 +138,12 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
         let session = context.session().state_ref();
         let mut session = session.write();
         session.config_mut().options_mut().set(setting, "true")?;
+    }
+    if let Some(cluster) = &args.cluster {
+        let session = context.session().state_ref();
+        let mut session = session.write();
+        let set = session.config_mut().options_mut().set("anonsql.cluster", cluster);
+        set.map_err(|e| Error::from(e).context("--cluster"))?;
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let screen = Screen::standard(interactive).filter(|_| output.is_none());

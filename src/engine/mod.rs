@@ -2,6 +2,8 @@
 //! `run` calls the stages in order.
 
 mod apply;
+#[cfg(feature = "cluster")]
+mod codec;
 mod course;
 mod decide;
 mod examine;
@@ -21,6 +23,8 @@ mod testing;
 mod utility;
 mod write;
 
+#[cfg(feature = "cluster")]
+pub(crate) use codec::CODEC;
 pub use course::Course;
 pub use decide::{Decision, Evaluator, Objective, Optimized, Reached, column_loss, describe, front};
 #[cfg(feature = "internal-api")]

@@ -16,6 +16,7 @@ mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::{Dictionary, Interner, Local, Shared, one_zero, ranked};
+pub(crate) use scan::ROWS;
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use spill::SpillSpace;

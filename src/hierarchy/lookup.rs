@@ -33,13 +33,13 @@ pub struct Level {
 /// The lookup table of one column: level 0 is the value itself, the last level has the single value `*`.
 #[derive(Debug, Clone)]
 pub struct Lookup {
-    levels: Vec<Level>,
-    unmapped: Vec<bool>,
-    total_leaves: u64,
+    pub(super) levels: Vec<Level>,
+    pub(super) unmapped: Vec<bool>,
+    pub(super) total_leaves: u64,
     /// The leaves as ascending numbers, for a hierarchy that lists its values over numbers, dates or timestamps.
-    listed: Option<Vec<f64>>,
+    pub(super) listed: Option<Vec<f64>>,
     /// The cells to which the ends of ranges are rounded; computed when first needed.
-    grid: OnceLock<Option<Grid>>,
+    pub(super) grid: OnceLock<Option<Grid>>,
 }
 
 impl Hierarchy {

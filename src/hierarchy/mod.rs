@@ -35,6 +35,8 @@ mod rule;
 mod suppression;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "cluster")]
+mod travel;
 mod truncate;
 mod units;
 pub mod values;
@@ -52,6 +54,8 @@ pub use label_form::LabelForm;
 pub use lookup::{Level, Lookup};
 pub use named::Hierarchy;
 pub use rule::{GeneralizationRule, LevelRule, TOP};
+#[cfg(feature = "cluster")]
+pub(crate) use travel::LookupHeader;
 pub(crate) use units::Units;
 
 /// Every kind of hierarchy, in the order of the language.

@@ -37,6 +37,14 @@ impl Secret {
         }
     }
 
+    /// Returns the place as a text: `env:NAME` or `file:PATH`.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Environment(name) => format!("env:{name}"),
+            Self::File(path) => format!("file:{}", path.display()),
+        }
+    }
+
     /// Reads the secret of `what`. Fails if it has fewer than 16 bytes.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
         let secret = match self {

@@ -103,6 +103,18 @@ impl<O: Operator> OperatorExec<O> {
         Self::assemble(None, operator, schema)
     }
 
+    /// Returns the operator itself.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn operator(&self) -> &O {
+        &self.operator
+    }
+
+    /// Creates an operator with an input, or without one if it is a source.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn restored(input: Option<Arc<dyn ExecutionPlan>>, operator: O, schema: SchemaRef) -> Self {
+        Self::assemble(input, Arc::new(operator), schema)
+    }
+
     fn assemble(input: Option<Arc<dyn ExecutionPlan>>, operator: Arc<O>, schema: SchemaRef) -> Self {
         let new = |partitioning, emission, boundedness| {
             let equivalences = EquivalenceProperties::new(Arc::clone(&schema));

@@ -11,8 +11,12 @@ mod stopping;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "cluster")]
+mod travel;
 
 pub use frame::{Input, Operator, OperatorExec, Rows};
 pub use rule::add_rule;
 pub use stopping::stop_joins;
 pub use table::{ComputedTable, project};
+#[cfg(feature = "cluster")]
+pub(crate) use travel::{Codec, Kind, Parcel, Travels};

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Adds the columns for which [`RecodingPlan::is_in_order_key`] is true to rows that lack them.
 #[derive(Debug)]
-pub struct Decode(Arc<RecodingPlan>);
+pub struct Decode(pub(super) Arc<RecodingPlan>);
 
 /// [`Decode`] as an operator.
 pub type DecodeExec = OperatorExec<Decode>;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Turns rows of the source into released rows, with the order key.
 #[derive(Debug)]
-pub struct Recode(Arc<RecodingPlan>);
+pub struct Recode(pub(super) Arc<RecodingPlan>);
 
 /// [`Recode`] as an operator.
 pub type RecodeExec = OperatorExec<Recode>;

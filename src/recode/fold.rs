@@ -8,6 +8,7 @@
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
+use crate::frequency::ROWS;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
 use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::compute::{cast, take_record_batch};
@@ -19,9 +20,6 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
-
-/// The last column of folded rows: the number of rows that each row stands for.
-pub const ROWS: &str = "__anonsql_rows";
 
 /// The size in bytes of a stream's table if memory has no limit: some hundred thousand rows.
 const TABLE: usize = 1 << 26;
@@ -46,11 +44,11 @@ pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usiz
     own + below.sum::<usize>()
 }
 
-/// Turns rows into distinct rows with their counts.
+/// Turns rows into distinct rows with their counts, which are the last column: [`ROWS`].
 #[derive(Debug)]
 pub struct Fold {
     /// Whether equal rows can be found. If not, each row stands for itself.
-    folds: bool,
+    pub(super) folds: bool,
 }
 
 /// [`Fold`] as an operator.
@@ -76,7 +74,8 @@ fn with_rows(schema: &Schema) -> SchemaRef {
 fn is_kept_by_grouping(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_kept_by_grouping(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary | DataType::Boolean => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::Boolean => true,
         DataType::Interval(_) => false,
         other => other.is_primitive() && !other.is_floating(),
     }

@@ -18,6 +18,9 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Pseudonym {
     keyed: Hmac<Sha256>,
+    /// The place of the secret, which is told to another machine instead of the secret.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only other machines are told"))]
+    place: String,
 }
 
 impl fmt::Debug for Pseudonym {
@@ -27,10 +30,25 @@ impl fmt::Debug for Pseudonym {
 }
 
 impl Pseudonym {
-    /// Creates a pseudonym with this secret. Fails with a usage error if the secret is empty.
-    pub fn new(secret: &[u8]) -> Result<Self> {
+    /// Creates a pseudonym with the secret of a place. Fails with a usage error if the secret is empty.
+    pub fn new(secret: &[u8], place: &str) -> Result<Self> {
         let keyed = Hmac::new_from_slice(secret).map_err(|_| Error::usage("the secret of a hash is empty"))?;
-        Ok(Self { keyed })
+        let place = place.into();
+        Ok(Self { keyed, place })
+    }
+
+    /// Returns the place of the secret.
+    #[cfg(feature = "cluster")]
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Returns a text that tells this secret from another one: 32 bits of the hash of a text that is used once.
+    #[cfg(feature = "cluster")]
+    pub(super) fn mark(&self, once: &str) -> String {
+        let mut mark = self.hash_text(&format!("the secret of a worker {once}"));
+        mark.truncate(8);
+        mark
     }
 
     /// Returns the hash of every value; equal values have equal hashes.
@@ -64,14 +82,14 @@ mod tests {
         let codes = Int32Array::from(vec![0, 1]);
         let coded = DictionaryArray::<Int32Type>::try_new(codes, Arc::new(zeros.clone())).unwrap();
         for values in [Arc::new(zeros) as ArrayRef, Arc::new(coded)] {
-            let hashed = Pseudonym::new(b"Jefe").unwrap().hash(&values).unwrap();
+            let hashed = Pseudonym::new(b"Jefe", "env:X").unwrap().hash(&values).unwrap();
             assert_eq!(hashed.as_string::<i32>().value(0), hashed.as_string::<i32>().value(1));
         }
     }
 
     #[test]
     fn rfc_4231_test_case_2() {
-        let p = Pseudonym::new(b"Jefe").unwrap();
+        let p = Pseudonym::new(b"Jefe", "env:X").unwrap();
         assert_eq!(
             p.hash_text("what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"

@@ -80,6 +80,20 @@ impl AnonContext {
         self
     }
 
+    /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of its releases. `addresses` are
+    /// their URLs with commas between them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another
+    /// machine, or if this crate was built without the feature `cluster`.
+    pub fn with_cluster(self, addresses: &str) -> Result<Self> {
+        let state = self.session.state_ref();
+        let set = state
+            .write()
+            .config_mut()
+            .options_mut()
+            .set("anonsql.cluster", addresses);
+        set?;
+        Ok(self)
+    }
+
     /// Returns the DataFusion session.
     pub fn session(&self) -> &SessionContext {
         &self.session

@@ -45,6 +45,12 @@ pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn 
     Ok(with_checked_digits(plan))
 }
 
+/// Returns the plan that reads a part of a source on another machine, with the same guard and the same checks.
+#[cfg(feature = "cluster")]
+pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(with_checked_digits(guarded(plan)?))
+}
+
 /// The name in errors for files that are not known individually.
 pub(crate) const SOURCE: &str = "the source";
 

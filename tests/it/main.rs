@@ -9,6 +9,8 @@ mod book;
 mod cancelling;
 mod cli;
 mod closeness;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod common;
 mod cover;
 mod damaged;

@@ -1,5 +1,9 @@
 //! Stage 3: a decision becomes the plan that rewrites the source.
 
+#[cfg(feature = "cluster")]
+mod away;
+#[cfg(feature = "cluster")]
+mod cut;
 mod draw;
 mod limits;
 mod order;
@@ -8,6 +12,12 @@ mod recoding_plan;
 mod rewrite;
 mod tally;
 
+#[cfg(feature = "cluster")]
+pub(in crate::engine) use away::{Away, away};
+#[cfg(feature = "cluster")]
+pub(in crate::engine) use cut::{Bucket, PlannedFile};
+#[cfg(feature = "cluster")]
+pub(in crate::engine) use order::Ascending;
 pub(in crate::engine) use recoding_plan::recoding_among;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};
 

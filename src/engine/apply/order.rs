@@ -7,6 +7,8 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::operator::{Input, Operator, OperatorExec, Rows};
+#[cfg(feature = "cluster")]
+use crate::operator::{Parcel, Travels};
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray, DynComparator, Float64Array, RecordBatch, make_comparator};
 use arrow::compute::{SortOptions, cast};
@@ -46,7 +48,12 @@ pub(super) fn in_order(
     first: &[String],
     hidden: &[String],
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let schema = plan.schema();
+    let columns = compared(job, &plan.schema(), first, hidden)?;
+    Ok(Arc::new(AscendingExec::looking(plan, Ascending { columns })))
+}
+
+/// Returns the columns to compare of rows of this schema.
+fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) -> Result<Vec<Compared>> {
     let named = |name: &str, as_value: bool| {
         let column = schema.index_of(name)?;
         Ok(Compared { column, as_value })
@@ -61,8 +68,45 @@ pub(super) fn in_order(
     let first = first.iter().map(|name| named(name, false));
     let quasi_identifiers = job.quasi_identifiers.iter().map(|q| named(&q.column, true));
     let others = schema.fields().iter().filter(is_other).map(|f| named(f.name(), false));
-    let columns = first.chain(quasi_identifiers).chain(others).collect::<Result<_>>()?;
-    Ok(Arc::new(AscendingExec::looking(plan, Ascending { columns })))
+    first.chain(quasi_identifiers).chain(others).collect()
+}
+
+#[cfg(feature = "cluster")]
+impl Ascending {
+    /// Returns the check of rows of this schema within each value of the column `within`, which ascends itself.
+    pub(super) fn within(
+        within: &str,
+        job: &Job,
+        schema: &SchemaRef,
+        first: &[String],
+        hidden: &[String],
+    ) -> Result<Self> {
+        let column = schema.index_of(within)?;
+        let mut columns = vec![Compared {
+            column,
+            as_value: false,
+        }];
+        columns.extend(compared(job, schema, first, hidden)?);
+        Ok(Self { columns })
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl Travels for Ascending {
+    fn pack(&self) -> Result<Parcel> {
+        let columns = self.columns.iter().map(|c| (c.column, c.as_value));
+        Parcel::new(&columns.collect::<Vec<_>>())
+    }
+
+    fn unpack(parcel: Parcel) -> Result<Self> {
+        let columns: Vec<(usize, bool)> = parcel.header()?;
+        let columns = columns.into_iter();
+        Ok(Self {
+            columns: columns
+                .map(|(column, as_value)| Compared { column, as_value })
+                .collect(),
+        })
+    }
 }
 
 impl fmt::Display for Ascending {

@@ -27,42 +27,68 @@ pub(in crate::engine) async fn plan(
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recoding).await?;
     let released = Arc::clone(&source.released);
-    // Columns that the order key determines are neither compared nor carried through the sort, unless they are in
-    // `first`.
-    let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
-    let carried: Vec<usize> = (0..released.fields().len())
-        .filter(|i| !is_told(released.field(*i).name()))
-        .collect();
-    let schema = Arc::new(released.project(&carried)?);
+    let Arrangement {
+        carried,
+        schema,
+        sorted,
+    } = Arrangement::of(&released, &recoding, first, last)?;
     let rows = project(source.recoded(Arc::clone(&recoding)), &carried)?;
-    let is_order =
-        |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
-    let places = |names: &[String]| {
-        let places = names.iter().map(|name| Ok(schema.index_of(name)?));
-        places.collect::<Result<Vec<usize>>>()
-    };
-    let (partition, hidden) = (places(first)?, places(last)?);
-    let all = 0..schema.fields().len();
-    let order = all.clone().filter(is_order);
-    let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != SUPPRESSED && !hidden.contains(i);
-    let others = all.filter(is_other);
-    // A reader cannot distinguish rows that are released alike. Columns that are not released, and the mark of
-    // suppressed rows, are therefore compared last, so that no order reveals them.
-    let suppressed = schema.index_of(SUPPRESSED).ok();
-    let mut sorted: Vec<usize> = vec![];
-    for i in partition
-        .into_iter()
-        .chain(order)
-        .chain(others)
-        .chain(hidden.clone())
-        .chain(suppressed)
-    {
-        if !sorted.contains(&i) {
-            sorted.push(i);
-        }
-    }
     let ordered = Arc::new(PackedSortExec::over_rows(rows, sorted, schema));
     Ok(Arc::new(DecodeExec::over_ordered(ordered, recoding, released)))
+}
+
+/// What is sorted of the rows of a release, and by what.
+pub(super) struct Arrangement {
+    /// The columns that are carried through the sort.
+    pub(super) carried: Vec<usize>,
+    /// Their schema.
+    pub(super) schema: SchemaRef,
+    /// The columns of `schema` in the order in which they are compared.
+    pub(super) sorted: Vec<usize>,
+}
+
+impl Arrangement {
+    /// Returns the arrangement of rows of the schema `released`, in the order that [`plan`] defines.
+    pub(super) fn of(released: &SchemaRef, recoding: &RecodingPlan, first: &[String], last: &[String]) -> Result<Self> {
+        // Columns that the order key determines are neither compared nor carried through the sort, unless they are in
+        // `first`.
+        let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
+        let carried: Vec<usize> = (0..released.fields().len())
+            .filter(|i| !is_told(released.field(*i).name()))
+            .collect();
+        let schema = Arc::new(released.project(&carried)?);
+        let is_order =
+            |i: &usize| schema.field(*i).name() != SUPPRESSED && schema.field(*i).name().starts_with(ORDER_PREFIX);
+        let places = |names: &[String]| {
+            let places = names.iter().map(|name| Ok(schema.index_of(name)?));
+            places.collect::<Result<Vec<usize>>>()
+        };
+        let (partition, hidden) = (places(first)?, places(last)?);
+        let all = 0..schema.fields().len();
+        let order = all.clone().filter(is_order);
+        let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != SUPPRESSED && !hidden.contains(i);
+        let others = all.filter(is_other);
+        // A reader cannot distinguish rows that are released alike. Columns that are not released, and the mark of
+        // suppressed rows, are therefore compared last, so that no order reveals them.
+        let suppressed = schema.index_of(SUPPRESSED).ok();
+        let mut sorted: Vec<usize> = vec![];
+        for i in partition
+            .into_iter()
+            .chain(order)
+            .chain(others)
+            .chain(hidden.clone())
+            .chain(suppressed)
+        {
+            if !sorted.contains(&i) {
+                sorted.push(i);
+            }
+        }
+        Ok(Self {
+            carried,
+            schema,
+            sorted,
+        })
+    }
 }
 
 /// Returns the rows of a release in no particular order, with the columns of the order key last. Strings that are
@@ -81,14 +107,19 @@ struct Read {
     released: SchemaRef,
 }
 
-async fn read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Read> {
+/// Returns the plan of the columns of the source that a recoding plan reads.
+pub(super) async fn columns_read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Arc<dyn ExecutionPlan>> {
     let mut names: Vec<&str> = vec![];
     for name in recoding.reads() {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let rows = select_columns(rows, &names)?.create_physical_plan().await?;
+    Ok(select_columns(rows, &names)?.create_physical_plan().await?)
+}
+
+async fn read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Read> {
+    let rows = columns_read(rows, recoding).await?;
     Ok(Read {
         released: recoding.ordered_schema(&rows.schema())?,
         rows: source_plan(rows).await?,

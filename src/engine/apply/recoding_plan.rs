@@ -32,7 +32,7 @@ pub(super) fn treatments(job: &Job, decision: &Decision, extra: &[String]) -> Re
             .find(|i| i.column == *name)
             .and_then(|i| i.secret.as_ref())
         {
-            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&secret.read("a hash")?)?))
+            ColumnTreatment::Hash(Arc::new(Pseudonym::new(&secret.read("a hash")?, &secret.place())?))
         } else if job.sensitive.iter().any(|s| s.column == *name) {
             ColumnTreatment::Protect
         } else if job.releases(name) || extra.contains(name) {

@@ -25,6 +25,9 @@ pub(in crate::engine) struct Rewrite {
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
     /// Columns that are recounted but not released: the entity, if it is not a released column.
     pub(in crate::engine) hidden: Vec<String>,
+    /// Whether the classes alone are the release, so that the source is not read again.
+    #[cfg(feature = "cluster")]
+    pub(super) is_of_classes: bool,
     limits: Option<Limits>,
     measured: Option<Measured>,
 }
@@ -52,7 +55,10 @@ pub(in crate::engine) async fn rewrite(
         move || Classes::try_new(recoding, &source, &classes, &kept, &first, keys)
     };
     let pool = decision.evaluator.sets().pool();
-    let ordered = match pool.compute("ordering the classes", told).await? {
+    let told = pool.compute("ordering the classes", told).await?;
+    #[cfg(feature = "cluster")]
+    let is_of_classes = told.is_some();
+    let ordered = match told {
         Some(classes) => classes.into_plan(),
         // The source has rows that were not drawn. Nothing but the classes may be read again.
         None if job.sampling().is_some() => {
@@ -84,6 +90,8 @@ pub(in crate::engine) async fn rewrite(
         recoding,
         permutations,
         hidden,
+        #[cfg(feature = "cluster")]
+        is_of_classes,
         limits,
         measured,
     })

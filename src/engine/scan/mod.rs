@@ -1,6 +1,8 @@
 //! Stage 1: reads the source once. Values become codes, rows become the base frequency set, hierarchies become lookup
 //! tables, and the levels of the hierarchies become the lattice.
 
+#[cfg(feature = "cluster")]
+mod away;
 mod details;
 mod sample;
 mod unknown;
@@ -168,10 +170,16 @@ async fn count(
     (observer, progress): (Option<&dyn Observer>, &Arc<AtomicU64>),
 ) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
+    #[cfg(feature = "cluster")]
+    let state = rows.clone().into_parts().0;
     let plan = reading(SOURCE, async { Ok(rows.create_physical_plan().await?) }).await?;
     let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
     if let (Some(observer), Ok(Precision::Exact(rows))) = (observer, statistics.map(|s| s.num_rows)) {
         observer.expects(Phase::Scan, progress.load(Ordering::Relaxed) + rows as u64);
+    }
+    #[cfg(feature = "cluster")]
+    if let Some(streams) = away::counted(&state, &plan).await? {
+        return Scan::read(columns, streams, spill_space, Arc::clone(progress)).await;
     }
     let plan = source_plan(plan).await?;
     let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;

@@ -48,8 +48,7 @@ struct Files<'a> {
     shelf: &'a Shelf,
     target: &'a Target,
     footer: &'a Footer,
-    schema: SchemaRef,
-    columns: Vec<usize>,
+    written: FileRows,
     partition_columns: Vec<usize>,
     /// The check for values that the format writes alike, over all files together.
     alike: Option<Seen>,
@@ -72,39 +71,18 @@ impl<'a> Files<'a> {
         (target, footer): (&'a Target, &'a Footer),
         hidden: &[String],
     ) -> Result<Self> {
-        let partition_columns: Vec<usize> = target
-            .partitioned_by
-            .iter()
-            .map(|c| Ok(schema.index_of(c)?))
-            .collect::<Result<_>>()?;
-        let is_written = |i: &usize| {
-            let name = schema.field(*i).name();
-            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !hidden.contains(name)
-        };
-        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_written).collect();
-        if columns.is_empty() {
-            return Err(Error::usage(
-                "PARTITIONED BY names every released column; at least one must stay in the files",
-            ));
-        }
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|i| schema.field(*i))
-            .map(|f| Field::new(f.name(), stored(f.data_type(), target.format), f.is_nullable()))
-            .collect();
-        let schema = Arc::new(Schema::new(fields));
+        let (written, partition_columns) = FileRows::of(schema, &target.partitioned_by, hidden, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
             Format::Parquet => None,
-            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
+            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&written.schema))),
         };
         Ok(Self {
             shelf,
             limit: Limit::new(target.rows_per_file, target.file_size),
             target,
             footer,
-            schema,
-            columns,
+            written,
             partition_columns,
             alike,
             open: None,
@@ -116,10 +94,7 @@ impl<'a> Files<'a> {
     }
 
     async fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = self.columns.iter().zip(self.schema.fields());
-        let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
-        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-        let values = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        let values = self.written.of_batch(batch)?;
         if let Some(alike) = &mut self.alike {
             alike.look(&values)?;
         }
@@ -181,7 +156,7 @@ impl<'a> Files<'a> {
 
     async fn create(&mut self, partition: &str) -> Result<Box<dyn Sink>> {
         let file = self.shelf.create(partition, self.begun, self.extension()).await?;
-        sink(self.target.format, file, Arc::clone(&self.schema), self.footer)
+        sink(self.target.format, file, Arc::clone(&self.written.schema), self.footer)
     }
 
     fn extension(&self) -> &'static str {
@@ -230,6 +205,54 @@ impl<'a> Files<'a> {
         self.close().await?;
         self.settle(0).await?;
         Ok(self.done)
+    }
+}
+
+/// What of the rows of a release is in its files.
+pub(super) struct FileRows {
+    /// The schema of the files.
+    pub(super) schema: SchemaRef,
+    columns: Vec<usize>,
+}
+
+impl FileRows {
+    /// Returns what is in files of rows of this schema, and the columns that are folders. `hidden` columns and those of the
+    /// order key are in neither.
+    pub(super) fn of(
+        schema: &SchemaRef,
+        partitioned_by: &[String],
+        hidden: &[String],
+        format: Format,
+    ) -> Result<(Self, Vec<usize>)> {
+        let partition_columns: Vec<usize> = partitioned_by
+            .iter()
+            .map(|c| Ok(schema.index_of(c)?))
+            .collect::<Result<_>>()?;
+        let is_written = |i: &usize| {
+            let name = schema.field(*i).name();
+            !partition_columns.contains(i) && !name.starts_with(ORDER_PREFIX) && !hidden.contains(name)
+        };
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_written).collect();
+        if columns.is_empty() {
+            return Err(Error::usage(
+                "PARTITIONED BY names every released column; at least one must stay in the files",
+            ));
+        }
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|i| schema.field(*i))
+            .map(|f| Field::new(f.name(), stored(f.data_type(), format), f.is_nullable()))
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        Ok((Self { schema, columns }, partition_columns))
+    }
+
+    /// Returns what is in files of a batch.
+    pub(super) fn of_batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns = self.columns.iter().zip(self.schema.fields());
+        let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
 

@@ -1,6 +1,10 @@
 //! Stage 4: writes the rows to staged files, or keeps them until they are handed out. Nobody sees them yet.
 
 mod alike;
+#[cfg(feature = "cluster")]
+mod away;
+#[cfg(feature = "cluster")]
+mod buckets;
 mod compact;
 mod files;
 mod footer;
@@ -14,6 +18,8 @@ mod staging;
 mod written;
 
 pub use alike::Alike;
+#[cfg(feature = "cluster")]
+pub(in crate::engine) use buckets::WriteBuckets;
 pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;

@@ -103,6 +103,6 @@ impl Put {
 }
 
 /// Returns the path of a file relative to the folder.
-fn name(partition: &str, number: usize, extension: &str) -> String {
+pub(super) fn name(partition: &str, number: usize, extension: &str) -> String {
     format!("{partition}part-{number:05}.{extension}")
 }

@@ -70,6 +70,12 @@ impl Spool {
         }
     }
 
+    /// Returns the names of the columns.
+    #[cfg(feature = "cluster")]
+    pub(super) fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|f| f.name().clone()).collect()
+    }
+
     /// Adds all rows of a stream and closes the spool.
     pub(super) async fn fill(mut self, mut rows: SendableRecordBatchStream, told: impl Fn(u64)) -> Result<Self> {
         while let Some(batch) = rows.next().await {
@@ -160,7 +166,7 @@ impl Spool {
 }
 
 /// Encodes rows as an Arrow stream of their own, so that each batch has its own dictionaries.
-fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
+pub(super) fn encode(rows: &RecordBatch) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &rows.schema(), options)?;
     writer.write(rows)?;

@@ -76,7 +76,7 @@ pub(in crate::engine) async fn write_files(
     (target, staging): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
-    let (rows, schema) = (execute(job, &rewrite)?, rewrite.plan.schema());
+    let schema = rewrite.plan.schema();
     let beside = beside(job, decision, &rewrite);
     let spool = match told_beside(job, decision, &rewrite, target) {
         Some(columns) => Some(spool(job, Arc::new(schema.project(&columns)?))),
@@ -85,6 +85,23 @@ pub(in crate::engine) async fn write_files(
     let progress = observer.begin(Phase::Write);
     observer.expects(Phase::Write, decision.verdict.released + decision.starred_rows(job));
     let footer = footer(job, target, decision);
+    #[cfg(feature = "cluster")]
+    let spool = {
+        let told = Arc::clone(&progress);
+        match super::away::write_away((job, decision), &rewrite, (target, staging), &footer, spool, told).await? {
+            Ok((files, spool)) => {
+                return Ok(Written {
+                    files,
+                    footer,
+                    rows: spool.map(Arc::new),
+                    ..Written::new(decision, rewrite, schema, beside)
+                });
+            }
+            // It is done here.
+            Err(spool) => spool,
+        }
+    };
+    let rows = execute(job, &rewrite)?;
     let in_files = footer.clone();
     let (shelf, target, hidden) = (staging.shelf(job), target.clone(), rewrite.hidden.clone());
     // Runs as a task on the runtime's threads, so that no more threads work at once than were requested.

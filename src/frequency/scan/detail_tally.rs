@@ -2,6 +2,7 @@
 
 use super::columns::DetailRequest;
 use super::layout_files::LayoutFiles;
+use super::weights::Weights;
 use crate::error::{Error, Result};
 use crate::frequency::encode::{Local, Shared};
 use crate::frequency::spill::SpillSpace;
@@ -44,13 +45,14 @@ impl DetailTally {
     }
 
     /// Counts the rows of a batch, whose combinations are `classes`.
-    pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch) -> Result<()> {
+    pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &Weights) -> Result<()> {
         let mut keys = self.encode(batch)?;
         let words = self.codes();
         for (key, class) in keys.chunks_exact_mut(words).zip(classes) {
             key[0] |= u64::from(*class) << 32;
         }
-        self.counts.add(&keys, classes.iter().map(|_| 1));
+        self.counts
+            .add(&keys, (0..classes.len()).map(|row| weights.of_row(row)));
         Ok(())
     }
 
@@ -83,12 +85,18 @@ impl DetailTally {
         })
     }
 
-    /// Writes the rows that were put off, whose combinations are `keys`, to a file.
-    pub(super) fn write(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
+    /// Writes the rows that were put off, whose combinations are `keys`, to a file. Without counts, each row counts once.
+    pub(super) fn write(
+        &mut self,
+        layout: &PackedLayout,
+        keys: &[u64],
+        counts: Option<&[u64]>,
+        spill_space: &SpillSpace,
+    ) -> Result<()> {
         let codes = std::mem::take(&mut self.unwritten);
         let rows = keys.chunks_exact(layout.words()).zip(codes.chunks_exact(self.codes()));
         let entries: Vec<u64> = rows.flat_map(|(key, codes)| key.iter().chain(codes).copied()).collect();
-        self.files.append(layout, self.codes(), spill_space, &entries, None)
+        self.files.append(layout, self.codes(), spill_space, &entries, counts)
     }
 
     /// Calls `f` with all entries and their counts, one part at a time, whether in files or in memory, and with the layout

@@ -6,8 +6,12 @@ mod layout_files;
 mod parquet;
 mod run;
 mod tally;
+mod weights;
 
 pub use columns::{Columns, DetailRequest};
 pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;
+
+/// The column of rows that were counted before: the number of rows that each row stands for.
+pub(crate) const ROWS: &str = "__anonsql_rows";

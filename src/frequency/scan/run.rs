@@ -55,12 +55,13 @@ impl Scan {
             tasks.spawn(async move {
                 while let Some(batch) = stream.next().await {
                     let batch = batch.map_err(Error::from_data)?;
+                    let before = tally.rows;
                     if !tally.add(&own, &batch)? {
                         let (mut full, columns) = (tally, own.clone());
                         let make_room = move || full.make_room(&columns).map(|()| full);
                         tally = blocking("writing combinations", make_room).await?;
                     }
-                    progress.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+                    progress.fetch_add(tally.rows - before, Ordering::Relaxed);
                     // Gives way after every batch, and not when its budget ends: what was dropped reads no further.
                     tokio::task::yield_now().await;
                 }

@@ -3,10 +3,13 @@
 //! If the combinations do not fit in memory, the partial counts are written to a file, in the codes of the scan, and
 //! counting starts again from zero. If nearly every row was a combination of its own, counting in memory gains
 //! nothing, so the keys of the next rows are written uncounted.
+//!
+//! A batch with the column [`ROWS`] has been counted before, in part: each of its rows stands for as many rows.
 
 use super::columns::Columns;
 use super::detail_tally::DetailTally;
 use super::layout_files::LayoutFiles;
+use super::weights::Weights;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::Local;
 use crate::frequency::spill::SpillSpace;
@@ -33,8 +36,9 @@ pub(crate) struct Tally {
     counted: u64,
     /// The number of rows whose keys are still to be written uncounted.
     uncounted: u64,
-    /// The uncounted keys that are not in the file yet.
+    /// The uncounted keys that are not in the file yet, and the rows that they stand for.
     unwritten: Vec<u64>,
+    weights: Weights,
     spill_space: SpillSpace,
     /// The bytes that keys and counts may take.
     share: usize,
@@ -76,6 +80,7 @@ impl Tally {
             counted: 0,
             uncounted: 0,
             unwritten: vec![],
+            weights: Weights::default(),
             spill_space: spill_space.clone(),
             share,
             indices: columns
@@ -135,6 +140,7 @@ impl Tally {
     /// the next batch.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
+        let weights = Weights::of(batch)?;
         let mut codes = Vec::with_capacity(self.locals.len());
         for (local, index) in self.locals.iter_mut().zip(&self.indices) {
             codes.push(local.encode(batch.column(*index))?);
@@ -144,10 +150,11 @@ impl Tally {
         for (column, codes) in codes.iter().enumerate() {
             self.layout.pack_column(column, codes, &mut keys);
         }
-        self.rows += rows as u64;
+        self.rows += weights.sum(rows);
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_sub(rows as u64);
             self.unwritten = keys;
+            self.weights = weights;
             for detail in &mut self.details {
                 detail.put_off(batch)?;
             }
@@ -155,9 +162,16 @@ impl Tally {
         }
         self.counted += rows as u64;
         self.grouper.group(&keys, &mut self.groups);
-        count(&self.groups, self.grouper.len(), &mut self.counts);
+        self.counts.resize(self.grouper.len(), 0);
+        match weights.as_counts() {
+            None => self.groups.iter().for_each(|group| self.counts[*group as usize] += 1),
+            Some(counts) => {
+                let counted = self.groups.iter().zip(counts);
+                counted.for_each(|(group, rows)| self.counts[*group as usize] += rows);
+            }
+        }
         for detail in &mut self.details {
-            detail.add(&self.groups, batch)?;
+            detail.add(&self.groups, batch, &weights)?;
         }
         Ok(self.bytes() <= self.share && self.try_reserve(columns))
     }
@@ -228,12 +242,12 @@ impl Tally {
     /// Reserves the memory held, after writing counts beyond the share and uncounted keys to a file. Fails with
     /// `ErrorKind::Resources` if the memory limit is reached and nothing more can be written to files.
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
-        let keys = std::mem::take(&mut self.unwritten);
+        let (keys, weights) = (std::mem::take(&mut self.unwritten), std::mem::take(&mut self.weights));
         if !keys.is_empty() {
             for detail in &mut self.details {
-                detail.write(&self.layout, &keys, &self.spill_space)?;
+                detail.write(&self.layout, &keys, weights.as_counts(), &self.spill_space)?;
             }
-            self.write(&keys, None)?;
+            self.write(&keys, weights.as_counts())?;
         }
         if self.bytes() > self.share {
             self.spill()?;
@@ -270,13 +284,6 @@ impl Tally {
         let dictionaries = if self.owns_dictionaries { columns.bytes() } else { 0 };
         let bytes = self.bytes() + locals + marginals + details + dictionaries;
         self.reservation.try_resize(bytes).is_ok()
-    }
-}
-
-fn count(groups: &[u32], len: usize, counts: &mut Vec<u64>) {
-    counts.resize(len, 0);
-    for group in groups {
-        counts[*group as usize] += 1;
     }
 }
 

@@ -32,6 +32,12 @@ impl KeyIndex {
         self.grouper.find(key)
     }
 
+    /// Returns the words of the keys, in the order of the entries.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn keys(&self) -> &[u64] {
+        self.grouper.keys()
+    }
+
     /// Returns the memory held, in bytes.
     pub fn bytes(&self) -> usize {
         self.grouper.bytes()

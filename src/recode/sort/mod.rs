@@ -41,11 +41,21 @@ const RUN: usize = 1 << 23;
 /// The divisor of the memory limit that gives the most bytes of rows that a thread sorts at once.
 const PART: usize = 64;
 
+/// Returns the plan that sorts rows that cannot be packed: see [`PackedSortExec::over_rows`].
+#[cfg(feature = "cluster")]
+pub(crate) fn unpacked(
+    input: Arc<dyn ExecutionPlan>,
+    columns: &[usize],
+    schema: &SchemaRef,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    general::sorted(input, columns, schema)
+}
+
 /// Sorts rows by columns, ascending, with NULL last.
 #[derive(Debug)]
 pub struct PackedSort {
     /// All columns, the most significant first.
-    columns: Vec<usize>,
+    pub(super) columns: Vec<usize>,
 }
 
 /// [`PackedSort`] as an operator.

@@ -1,0 +1,162 @@
+//! What a worker answers: rows, signs of life, or what went wrong.
+//!
+//! On its way an error becomes a text. Errors of ours are therefore written with their kind, and read again by the driver.
+//! Everything else that ends an answer is a lost worker.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::operator::{Operator, Parcel, Rows, Travels};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use datafusion::error::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use futures::{StreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What precedes the kind and the message of an error in its text.
+const MARK: &str = "anonsql-error/";
+/// How often a task shows that it goes on.
+const BEAT: Duration = Duration::from_secs(5);
+
+const KINDS: [(ErrorKind, &str); 9] = [
+    (ErrorKind::Usage, "usage"),
+    (ErrorKind::Data, "data"),
+    (ErrorKind::Io, "io"),
+    (ErrorKind::Infeasible, "infeasible"),
+    (ErrorKind::Verification, "verification"),
+    (ErrorKind::TargetExists, "target"),
+    (ErrorKind::Interrupted, "interrupted"),
+    (ErrorKind::Resources, "resources"),
+    (ErrorKind::Internal, "internal"),
+];
+
+/// Returns the error that a worker told, or `None` if the worker was lost.
+pub(super) fn told(error: &DataFusionError) -> Option<Error> {
+    let text = error.to_string();
+    let (_, marked) = text.split_once(MARK)?;
+    let (kind, message) = marked.split_once('/')?;
+    let (kind, _) = KINDS.iter().find(|(_, name)| *name == kind)?;
+    Some(Error::new(*kind, message))
+}
+
+/// Returns an error of this worker as it travels. What another crate says of data is left out.
+fn marked(error: DataFusionError) -> DataFusionError {
+    if told(&error).is_some() || is_lost(&error) {
+        return error;
+    }
+    let error = Error::from_data(error);
+    let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
+    let name = name.map_or("internal", |(_, name)| name);
+    DataFusionError::Execution(format!("{MARK}{name}/{}", error.message()))
+}
+
+const LOST: &str = "anonsql-lost: a worker that others waited for";
+
+fn is_lost(error: &DataFusionError) -> bool {
+    error.to_string().contains(LOST)
+}
+
+/// Returns the error of rows that another worker did not send.
+pub(crate) fn lost(error: DataFusionError) -> DataFusionError {
+    match told(&error) {
+        Some(_) => error,
+        None => DataFusionError::Execution(LOST.into()),
+    }
+}
+
+/// What a task has done so far, in any unit: it changes as long as the task goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse(AtomicU64);
+
+impl Pulse {
+    /// Returns the pulse of a task.
+    pub(crate) fn of(context: &TaskContext) -> Arc<Self> {
+        context.session_config().get_extension::<Self>().unwrap_or_default()
+    }
+
+    /// Notes that the task goes on.
+    pub(crate) fn beat(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Returns the rows of a task, with empty batches between them while it goes on without rows.
+#[derive(Debug)]
+pub(crate) struct Answer;
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("to the driver")
+    }
+}
+
+impl Operator for Answer {
+    const NAME: &'static str = "AnswerExec";
+    const ONLY_LOOKS: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let pulse = Pulse::of(context);
+        let beats = stream::unfold((pulse, 0), |(pulse, before)| async move {
+            let mut now = before;
+            while now == before {
+                tokio::time::sleep(BEAT).await;
+                now = pulse.value();
+            }
+            Some(((), (pulse, now)))
+        });
+        let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
+        let rows = input.map(|rows| Some(rows.map_err(marked)));
+        // The end of the rows ends the answer, and not that of the beats, which have none.
+        let rows = rows.chain(stream::once(async { None }));
+        let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
+        Ok(all.filter_map(futures::future::ready).boxed())
+    }
+}
+
+impl Travels for Answer {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(&())
+    }
+
+    fn unpack(_: Parcel) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_arrives_with_its_kind_and_without_values() {
+        let own = Error::new(ErrorKind::Verification, "a label does not cover");
+        let sent = marked(own.into());
+        let read = told(&DataFusionError::Execution(format!("at http://w: {sent}"))).unwrap();
+        assert_eq!(
+            (read.kind(), read.message()),
+            (ErrorKind::Verification, "a label does not cover")
+        );
+        assert_eq!(marked(sent).to_string().matches(MARK).count(), 1, "it is marked once");
+        let foreign = DataFusionError::ArrowError(
+            Box::new(arrow::error::ArrowError::CastError(
+                "Cannot cast 'Miller' to Int64".into(),
+            )),
+            None,
+        );
+        assert!(!marked(foreign).to_string().contains("Miller"));
+    }
+
+    #[test]
+    fn all_else_is_a_lost_worker() {
+        let broken = || DataFusionError::Execution("transport error".into());
+        assert!(told(&broken()).is_none());
+        let sent = marked(lost(broken()));
+        assert!(told(&sent).is_none() && is_lost(&sent));
+    }
+}

@@ -1,0 +1,85 @@
+//! Greeting the workers: which are there, and of which version.
+
+use super::channels::{Connect, SILENCE};
+use super::server::{NAME, version};
+use crate::error::{Error, Result};
+use datafusion_distributed::GetWorkerInfoRequest;
+use futures::future::join_all;
+use std::num::NonZeroUsize;
+use tokio::time::timeout;
+use url::Url;
+
+/// A worker that answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its address.
+    pub(crate) url: Url,
+    /// The threads that it computes with.
+    pub(crate) threads: NonZeroUsize,
+}
+
+/// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Io` if
+/// none answers.
+pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
+    let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;
+    let mut members = vec![];
+    for (url, answer) in urls.iter().zip(answers) {
+        if let Some(answer) = answer {
+            members.push(member(url, &answer)?);
+        }
+    }
+    match members.is_empty() {
+        true => {
+            let urls: Vec<&str> = urls.iter().map(Url::as_str).collect();
+            Err(Error::io(
+                format!("no worker of the cluster answers ({})", urls.join(", ")),
+                std::io::ErrorKind::NotConnected.into(),
+            )
+            .advised("start them: anonsql worker --listen 127.0.0.1:8000"))
+        }
+        false => Ok(members),
+    }
+}
+
+/// Returns what a worker says that it is; `None` if it does not answer.
+async fn ask(channels: &Connect, url: &Url) -> Option<String> {
+    let asked = async {
+        let mut client = channels.get_worker_client_for_url(url).await.ok()?;
+        let answer = client.get_worker_info(GetWorkerInfoRequest {}).await;
+        answer.ok().map(|answer| answer.version)
+    };
+    timeout(SILENCE, asked).await.ok().flatten()
+}
+
+fn member(url: &Url, answer: &str) -> Result<Member> {
+    let words: Vec<&str> = answer.split(' ').collect();
+    let [NAME, theirs, threads] = words[..] else {
+        return Err(Error::usage(format!("{url} is no worker of anonsql")));
+    };
+    if theirs != version() {
+        return Err(Error::usage(format!(
+            "the worker {url} is anonsql {theirs}, and this is anonsql {}; a release is made by one version: start the worker \
+             again with this one",
+            version()
+        )));
+    }
+    Ok(Member {
+        url: url.clone(),
+        threads: threads.parse().unwrap_or(NonZeroUsize::MIN),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_refused_by_both_names() {
+        let url = Url::parse("http://127.0.0.1:8000").unwrap();
+        let own = member(&url, &format!("anonsql {} 3", version())).unwrap();
+        assert_eq!(own.threads.get(), 3);
+        let e = member(&url, "anonsql 0.0.9 3").unwrap_err().to_string();
+        assert!(e.contains("0.0.9") && e.contains(version()), "{e}");
+        assert!(member(&url, "").unwrap_err().to_string().contains("no worker"));
+    }
+}

@@ -1,0 +1,83 @@
+//! The worker: a server that executes the plans that it is sent.
+
+use super::answer::Pulse;
+use super::channels::{Channels, Connect};
+use crate::error::{Error, Result};
+use crate::frequency::TemporaryFolder;
+use crate::operator::Codec;
+use crate::pool::SessionPool;
+use crate::settings::listening;
+use datafusion::execution::SessionState;
+use datafusion::prelude::SessionContext;
+use datafusion_distributed::{DistributedExt, Worker, WorkerQueryContext};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+/// The first word of what a worker says that it is.
+pub(super) const NAME: &str = "anonsql";
+
+/// Returns the version that workers and drivers compare.
+pub(super) const fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Listens on `address` and executes plans with the memory, the threads and the temporary files of `session`, until the
+/// process ends. `ready` is told the address once plans are accepted.
+pub(crate) async fn serve(
+    session: &SessionContext,
+    address: &str,
+    codec: Codec,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let listening_on = |e| Error::io(format!("cannot listen on {address}"), e);
+    let listener = TcpListener::bind(listening(address)?).await.map_err(listening_on)?;
+    let local = listener.local_addr().map_err(listening_on)?;
+    let mut state = session.state();
+    SessionPool::set(state.config_mut());
+    let threads = state.config().target_partitions();
+    let channels: Arc<Connect> = Arc::new(Channels::default());
+    let (runtime, state) = (Arc::clone(state.runtime_env()), Arc::new(state));
+    let worker = Worker::from_session_builder(move |context: WorkerQueryContext| {
+        let (state, channels) = (Arc::clone(&state), Arc::clone(&channels));
+        async move { Ok(session_of(context, &state, codec, channels)) }
+    });
+    let worker = worker
+        .with_runtime_env(runtime)
+        .with_version(format!("{NAME} {} {threads}", version()));
+    ready(local);
+    let served = Server::builder()
+        .add_service(worker.into_worker_server())
+        .serve_with_incoming(TcpIncoming::from(listener));
+    served
+        .await
+        .map_err(|e| Error::io(format!("the worker on {local} ended"), std::io::Error::other(e)))
+}
+
+/// Returns the session of one task.
+fn session_of(
+    mut context: WorkerQueryContext,
+    own: &SessionState,
+    codec: Codec,
+    channels: Arc<Connect>,
+) -> SessionState {
+    let config = context.builder.config().get_or_insert_default();
+    let set = std::mem::take(config);
+    // What the protocol has set for the task stays, and what the worker was started with is added.
+    let mut merged = set.with_target_partitions(own.config().target_partitions());
+    if let Some(pool) = own.config().get_extension::<SessionPool>() {
+        merged.set_extension(pool);
+    }
+    if let Some(folder) = own.config().get_extension::<TemporaryFolder>() {
+        merged.set_extension(folder);
+    }
+    merged.set_extension(Arc::new(Pulse::default()));
+    *config = merged;
+    context
+        .builder
+        .with_distributed_user_codec(codec)
+        .with_distributed_channel_resolver(channels)
+        .build()
+}

@@ -1,0 +1,186 @@
+//! Slices of a source: plans of some of its files each, whose rows together are those of the source.
+
+use crate::error::Result;
+use crate::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
+use crate::source::read_again;
+use arrow::datatypes::SchemaRef;
+use datafusion::datasource::physical_plan::{
+    FileGroup, FileGroupPartitioner, FileScanConfig, FileScanConfigBuilder, ParquetSource,
+};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+
+/// The least bytes of a slice. A smaller one takes longer to send than to read.
+const LEAST_BYTES: usize = 1 << 20;
+
+/// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`. Returns `None` if `plan` is
+/// anything else than Parquet files in this file system with some columns, computed columns and conditions on rows: what
+/// a row becomes must not depend on other rows.
+pub(crate) fn slices(plan: &Arc<dyn ExecutionPlan>, wanted: usize) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
+    let mut above = vec![];
+    let mut next = plan;
+    let config = loop {
+        if let Some(config) = files(next) {
+            break config;
+        }
+        let [below] = next.children()[..] else {
+            return None;
+        };
+        let is_each = next.is::<ProjectionExec>() || next.is::<CooperativeExec>();
+        let is_filter = next.is::<FilterExec>() && next.fetch().is_none();
+        if is_each || is_filter {
+            above.push(Arc::clone(next));
+        } else if !next.is::<RepartitionExec>() {
+            return None;
+        }
+        next = below;
+    };
+    let groups = divided(&config.file_groups, wanted);
+    let slice = |group: FileGroup| {
+        let config = FileScanConfigBuilder::from(config.clone())
+            .with_file_groups(vec![group])
+            .with_output_ordering(vec![])
+            .build();
+        let leaf: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(config);
+        above.iter().rev().try_fold(leaf, |below, node| {
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            Arc::clone(node).replace_children(vec![below], options).ok()
+        })
+    };
+    let slices = groups.into_iter().map(slice).collect::<Option<Vec<_>>>()?;
+    let is_one = |slice: &Arc<dyn ExecutionPlan>| slice.output_partitioning().partition_count() == 1;
+    slices.iter().all(is_one).then_some(slices)
+}
+
+/// Returns the files of a reader of Parquet files in this file system, if it reads them all.
+fn files(plan: &Arc<dyn ExecutionPlan>) -> Option<&FileScanConfig> {
+    let source = plan.downcast_ref::<DataSourceExec>()?;
+    let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
+    let is_local = config.object_store_url.as_str().starts_with("file:");
+    let unusual =
+        config.limit.is_some() || config.expr_adapter_factory.is_some() || config.output_partitioning.is_some();
+    (is_local && !unusual).then_some(config)
+}
+
+/// Divides files into about `wanted` groups of about the same size, by row groups within a file.
+fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
+    let even = FileGroupPartitioner::new()
+        .with_target_partitions(wanted.max(1))
+        .with_repartition_file_min_size(LEAST_BYTES)
+        .repartition_file_groups(groups);
+    let divided = even.unwrap_or_else(|| {
+        // Small files: each by itself.
+        let files = groups.iter().flat_map(|group| group.files().iter().cloned());
+        files.map(|file| FileGroup::new(vec![file])).collect()
+    });
+    divided.into_iter().filter(|group| !group.files().is_empty()).collect()
+}
+
+/// A slice on its way to a worker, which reads it there as sources are read: see `source::read_again`.
+#[derive(Debug)]
+pub(crate) struct Sent;
+
+impl Sent {
+    /// Returns a slice that can be sent.
+    pub(crate) fn over(slice: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        Arc::new(OperatorExec::looking(slice, Self))
+    }
+}
+
+/// Returns what becomes of a slice where it arrives.
+pub(crate) fn guarded_again(
+    _: Parcel,
+    _: SchemaRef,
+    input: Option<Arc<dyn ExecutionPlan>>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    read_again(input.ok_or_else(|| crate::error::Error::internal("a slice without files"))?)
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("slice")
+    }
+}
+
+impl Operator for Sent {
+    const NAME: &'static str = "SentExec";
+    const ONLY_LOOKS: bool = true;
+
+    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
+        Ok(input.boxed())
+    }
+}
+
+impl Travels for Sent {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(&())
+    }
+
+    fn unpack(_: Parcel) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::physical_plan::collect;
+    use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+
+    async fn planned(session: &SessionContext, sql: &str) -> Arc<dyn ExecutionPlan> {
+        session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
+    }
+
+    /// The rows of the slices are those of the source, each once.
+    #[tokio::test]
+    async fn slices_are_the_source() {
+        let scratch = tempfile::tempdir().unwrap();
+        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
+        for i in 0..5 {
+            let path = scratch.path().join(format!("{i}.parquet"));
+            let rows = format!(
+                "SELECT value AS a, value % 7 AS b FROM generate_series({}, {})",
+                i * 100,
+                i * 100 + 99
+            );
+            let sql = format!("COPY ({rows}) TO '{}'", path.display());
+            session.sql(&sql).await.unwrap().collect().await.unwrap();
+        }
+        let path = scratch.path().display().to_string();
+        session
+            .register_parquet("t", path, ParquetReadOptions::new())
+            .await
+            .unwrap();
+        for (sql, rows) in [
+            ("SELECT a, b FROM t", 500),
+            ("SELECT b + 1 AS c FROM t WHERE a < 250", 250),
+        ] {
+            let slices = slices(&planned(&session, sql).await, 4).unwrap();
+            assert!(slices.len() > 1, "{sql}");
+            let mut found = vec![];
+            for slice in &slices {
+                found.extend(collect(Arc::clone(slice), session.task_ctx()).await.unwrap());
+            }
+            assert_eq!(found.iter().map(|b| b.num_rows()).sum::<usize>(), rows, "{sql}");
+        }
+        for sql in [
+            "SELECT a FROM t LIMIT 10",
+            "SELECT DISTINCT b FROM t",
+            "SELECT value AS a FROM generate_series(1, 10)",
+            "SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.b",
+            "SELECT a, row_number() OVER (ORDER BY b) AS n FROM t",
+            "SELECT a FROM t ORDER BY a LIMIT 3",
+        ] {
+            assert!(slices(&planned(&session, sql).await, 4).is_none(), "{sql}");
+        }
+    }
+}

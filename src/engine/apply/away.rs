@@ -1,0 +1,167 @@
+//! The second scan as plans for other machines.
+
+use super::cut::{Bucket, Placed, cut};
+use super::order::{Ascending, AscendingExec};
+use super::plan::{Arrangement, columns_read};
+use super::rewrite::Rewrite;
+use crate::cluster::{Sent, slices};
+use crate::engine::decide::Decision;
+use crate::error::{Error, Result};
+use crate::folder::partition_name;
+use crate::job::{Format, Job, Target};
+use crate::operator::{OperatorExec, project};
+use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Range, RecodeExec, RecodingPlan, unpacked};
+use arrow::datatypes::SchemaRef;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
+use std::sync::Arc;
+
+/// The second scan, in parts.
+pub(in crate::engine) struct Away {
+    slices: Vec<Arc<dyn ExecutionPlan>>,
+    recoding: Arc<RecodingPlan>,
+    /// The schema of the released columns with those of the order key.
+    pub(in crate::engine) released: SchemaRef,
+    arrangement: Arrangement,
+    first: Vec<String>,
+    hidden: Vec<String>,
+    /// The buckets of the release, ascending.
+    pub(in crate::engine) buckets: Vec<Bucket>,
+}
+
+/// Returns the second scan for other machines, in about `wanted` slices of the source. Returns `None` if it can only be done
+/// here: the source is no files that all see, the classes do not say how many rows a file has, or a row depends on others.
+pub(in crate::engine) async fn away(
+    job: &Job,
+    decision: &Decision,
+    rewrite: &Rewrite,
+    target: &Target,
+    wanted: usize,
+) -> Result<Option<Away>> {
+    let recoding = Arc::clone(&rewrite.recoding);
+    let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none() && target.stored.is_none();
+    let is_row_by_row = rewrite.permutations.is_empty() && job.personal().is_none() && job.sampling().is_none();
+    if !is_cut_by_classes || !is_row_by_row || !recoding.can_travel() || rewrite.is_of_classes {
+        return Ok(None);
+    }
+    let first = target.partitioned_by.clone();
+    let Some(classes) = placed(job, decision, &recoding, &first)? else {
+        return Ok(None);
+    };
+    let begun = target.grows.as_ref().map_or(0, |standing| standing.output.len());
+    let buckets = cut(&classes, target.rows_per_file.unwrap_or(u64::MAX), begun);
+    if buckets.is_empty() {
+        return Ok(None);
+    }
+    let read = columns_read(&job.source.rows, &recoding).await?;
+    let Some(slices) = slices(&read, wanted) else {
+        return Ok(None);
+    };
+    let released = recoding.ordered_schema(&read.schema())?;
+    let hidden = rewrite.hidden.clone();
+    Ok(Some(Away {
+        slices,
+        arrangement: Arrangement::of(&released, &recoding, &first, &hidden)?,
+        recoding,
+        released,
+        first,
+        hidden,
+        buckets,
+    }))
+}
+
+/// Returns the classes of a release in its order, with the starred rows as one of them. Classes that are released alike are
+/// one. Returns `None` if folders are no quasi-identifiers.
+fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[String]) -> Result<Option<Vec<Placed>>> {
+    let counts = decision.classes.counts();
+    let kept = decision.verdict.kept.iter().enumerate();
+    let kept: Vec<usize> = kept
+        .filter(|(i, kept)| **kept && counts[*i] > 0)
+        .map(|(i, _)| i)
+        .collect();
+    let Some((places, stars)) = recoding.places(&decision.classes, &kept, first) else {
+        return Ok(None);
+    };
+    let mut classes: Vec<(Vec<u64>, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
+    let starred = decision.starred_rows(job);
+    if starred > 0 {
+        let stars = stars.ok_or_else(|| Error::internal("starred rows without a place"))?;
+        classes.push((stars, starred));
+    }
+    classes.sort_unstable();
+    let mut alike: Vec<Placed> = vec![];
+    for (place, rows) in classes {
+        match alike.last_mut().filter(|last| last.place == place) {
+            Some(last) => last.rows += rows,
+            None => {
+                let mut partition = String::new();
+                for (name, text) in first.iter().zip(recoding.texts_of(&place, first)?) {
+                    partition += &partition_name(name, text.as_deref())?;
+                    partition.push('/');
+                }
+                alike.push(Placed { place, partition, rows });
+            }
+        }
+    }
+    Ok(Some(alike))
+}
+
+impl Away {
+    /// Returns the plans that read and deal out the source for so many parts: one plan a part. Its partition with the number of
+    /// a part has the rows of the buckets of that part.
+    pub(in crate::engine) fn making(&self, parts: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        let deal = self.recoding.deal(&self.first, ranges);
+        let mut plans = vec![];
+        for part in 0..parts {
+            let own: Vec<_> = self.slices.iter().skip(part).step_by(parts).cloned().collect();
+            let read = match (own.len(), self.slices.first()) {
+                (0, Some(first)) => Arc::new(EmptyExec::new(first.schema())),
+                (0, None) => return Err(Error::internal("a source without slices")),
+                (1, _) => Arc::clone(&own[0]),
+                _ => UnionExec::try_new(own)?,
+            };
+            let recoded =
+                RecodeExec::over_source(Sent::over(read), Arc::clone(&self.recoding), Arc::clone(&self.released));
+            let rows = project(Arc::new(recoded), &self.arrangement.carried)?;
+            let dealt = OperatorExec::over(rows, deal.clone(), self.schema());
+            let bucket = self.arrangement.carried.len();
+            let bucket: Arc<dyn PhysicalExpr> = Arc::new(Column::new(BUCKET, bucket));
+            let by_bucket = Partitioning::Hash(vec![bucket], parts);
+            plans.push(Arc::new(RepartitionExec::try_new(Arc::new(dealt), by_bucket)?) as _);
+        }
+        Ok(plans)
+    }
+
+    /// Returns the schema of the rows that are dealt out.
+    pub(in crate::engine) fn schema(&self) -> SchemaRef {
+        Deal::schema(&self.arrangement.schema)
+    }
+
+    /// Returns the plan that orders the rows of some buckets, one bucket after the other, and proves their order. `packed` is
+    /// false if the rows need the other way of sorting.
+    pub(in crate::engine) fn ordering(
+        &self,
+        job: &Job,
+        rows: Arc<dyn ExecutionPlan>,
+        packed: bool,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = self.schema();
+        let bucket = self.arrangement.carried.len();
+        let sorted: Vec<usize> = [bucket]
+            .into_iter()
+            .chain(self.arrangement.sorted.iter().copied())
+            .collect();
+        let ordered = match packed {
+            true => Arc::new(PackedSortExec::over_rows(rows, sorted, schema)) as _,
+            false => unpacked(rows, &sorted, &schema)?,
+        };
+        let released = Deal::schema(&self.released);
+        let rows = DecodeExec::over_ordered(ordered, Arc::clone(&self.recoding), Arc::clone(&released));
+        let order = Ascending::within(BUCKET, job, &released, &self.first, &self.hidden)?;
+        Ok(Arc::new(AscendingExec::looking(Arc::new(rows), order)))
+    }
+}

@@ -1,0 +1,172 @@
+//! Cutting a release into buckets before it is written.
+//!
+//! The classes say how many rows the release has and in which order, as far as the quasi-identifiers decide it. It follows
+//! which rows each file has, long before anybody has seen them. A bucket is what one worker orders and writes: one file, or
+//! several if a class is larger than a file. Rows of a class that two buckets share are given to both, and each takes its
+//! own: the `skip` rows before it and the `rest` rows after it are those of the others.
+
+use crate::recode::Range;
+use serde::{Deserialize, Serialize};
+
+/// A file before it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) struct PlannedFile {
+    /// The number of the file in the release.
+    pub(in crate::engine) number: usize,
+    /// The folders that it is in: empty, or with a slash at the end.
+    pub(in crate::engine) partition: String,
+    /// The number of its rows.
+    pub(in crate::engine) rows: u64,
+}
+
+/// Consecutive files with the range of their classes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) struct Bucket {
+    /// The classes. The number in it is given later.
+    pub(in crate::engine) range: Range,
+    /// The rows of these classes that are in files before.
+    pub(in crate::engine) skip: u64,
+    /// The files.
+    pub(in crate::engine) files: Vec<PlannedFile>,
+    /// The rows of these classes that are in files after.
+    pub(in crate::engine) rest: u64,
+}
+
+impl Bucket {
+    /// Returns the number of rows of its classes.
+    pub(in crate::engine) fn rows(&self) -> u64 {
+        self.skip + self.files.iter().map(|file| file.rows).sum::<u64>() + self.rest
+    }
+}
+
+/// A class before the release is cut: its place, its folders, and its rows.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    pub(super) place: Vec<u64>,
+    pub(super) partition: String,
+    pub(super) rows: u64,
+}
+
+/// Cuts classes into files of at most `rows_per_file` rows, which begin with number `begun`, and the files into buckets. The
+/// classes have rows, ascend by their places, and each place occurs once.
+pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<Bucket> {
+    let mut files: Vec<(PlannedFile, Span)> = vec![];
+    let mut open: Option<String> = None;
+    for (number, class) in classes.iter().enumerate() {
+        let mut done = 0;
+        while done < class.rows {
+            let is_new = match (&open, files.last()) {
+                (Some(partition), Some((file, _))) => *partition != class.partition || file.rows >= rows_per_file,
+                _ => true,
+            };
+            if is_new {
+                open = Some(class.partition.clone());
+                let file = PlannedFile {
+                    number: begun + files.len(),
+                    partition: class.partition.clone(),
+                    rows: 0,
+                };
+                let span = Span {
+                    first: number,
+                    before: done,
+                    last: number,
+                    until: done,
+                };
+                files.push((file, span));
+            }
+            if let Some((file, span)) = files.last_mut() {
+                let take = (class.rows - done).min(rows_per_file - file.rows);
+                file.rows += take;
+                done += take;
+                (span.last, span.until) = (number, done);
+            }
+        }
+    }
+    let mut buckets: Vec<(Vec<PlannedFile>, Span)> = vec![];
+    for (file, span) in files {
+        // A file within one class: its bucket would have nothing but rows of that class.
+        match buckets
+            .last_mut()
+            .filter(|(_, last)| span.first == span.last && last.last == span.first)
+        {
+            Some((files, last)) => {
+                files.push(file);
+                (last.last, last.until) = (span.last, span.until);
+            }
+            None => buckets.push((vec![file], span)),
+        }
+    }
+    let bucket = |(files, span): (Vec<PlannedFile>, Span)| Bucket {
+        range: Range {
+            bucket: 0,
+            low: classes[span.first].place.clone(),
+            high: classes[span.last].place.clone(),
+        },
+        skip: span.before,
+        files,
+        rest: classes[span.last].rows - span.until,
+    };
+    buckets.into_iter().map(bucket).collect()
+}
+
+/// The classes of a file: from the row `before` of the first one up to the row `until` of the last one.
+struct Span {
+    first: usize,
+    before: u64,
+    last: usize,
+    until: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Files are as long as they may be, buckets have all rows of their classes, and all files are in one bucket each.
+        #[test]
+        fn every_row_is_in_one_file(
+            rows in prop::collection::vec((1u64..60, 0u8..3), 1..40),
+            most in 1u64..50,
+        ) {
+            let mut rows = rows;
+            rows.sort_by_key(|(_, partition)| *partition);
+            let class = |(i, (rows, partition)): (usize, &(u64, u8))| Placed {
+                place: vec![i as u64],
+                partition: format!("p={partition}/"),
+                rows: *rows,
+            };
+            let classes: Vec<Placed> = rows.iter().enumerate().map(class).collect();
+            let buckets = cut(&classes, most, 7);
+            let files: Vec<&PlannedFile> = buckets.iter().flat_map(|b| &b.files).collect();
+            // Row by row, as the files are written one after another.
+            let mut expected: Vec<(String, u64)> = vec![];
+            for class in &classes {
+                for _ in 0..class.rows {
+                    match expected.last_mut().filter(|(p, n)| *p == class.partition && *n < most) {
+                        Some((_, n)) => *n += 1,
+                        None => expected.push((class.partition.clone(), 1)),
+                    }
+                }
+            }
+            let found: Vec<(String, u64)> = files.iter().map(|f| (f.partition.clone(), f.rows)).collect();
+            prop_assert_eq!(found, expected);
+            prop_assert!(files.iter().enumerate().all(|(i, f)| f.number == i + 7));
+            let before = |i: usize| classes[..i].iter().map(|c| c.rows).sum::<u64>();
+            let mut at = 0;
+            for bucket in &buckets {
+                let (low, high) = (bucket.range.low[0] as usize, bucket.range.high[0] as usize);
+                prop_assert_eq!(at, before(low) + bucket.skip);
+                prop_assert_eq!(bucket.rows(), before(high + 1) - before(low));
+                prop_assert!(bucket.skip < classes[low].rows && bucket.rest < classes[high].rows);
+                at += bucket.files.iter().map(|f| f.rows).sum::<u64>();
+            }
+            prop_assert_eq!(at, before(classes.len()));
+            // No class is given to more than two buckets.
+            for class in 0..classes.len() as u64 {
+                let of = buckets.iter().filter(|b| b.range.low[0] <= class && class <= b.range.high[0]);
+                prop_assert!(of.count() <= 2);
+            }
+        }
+    }
+}

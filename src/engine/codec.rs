@@ -1,0 +1,49 @@
+//! The operators of ours that stand in plans for other machines.
+
+use super::apply::Ascending;
+use super::write::WriteBuckets;
+use crate::cluster::{Answer, Fetch, Sent, guarded_again};
+use crate::error::{Error, Result};
+use crate::job::Secret;
+use crate::operator::{Codec, Kind, OperatorExec, Parcel};
+use crate::recode::{Deal, Decode, Fold, PackedSort, Recode, RecodingPlan, Repeat};
+use arrow::datatypes::SchemaRef;
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// Every operator that may stand in a plan for another machine.
+pub(crate) const CODEC: Codec = Codec(&[
+    Kind::of::<Answer>(),
+    Kind::becoming::<Sent>(guarded_again),
+    Kind::of::<Fold>(),
+    Kind::becoming::<Recode>(recode),
+    Kind::of::<Deal>(),
+    Kind::of::<Fetch>(),
+    Kind::of::<PackedSort>(),
+    Kind::of::<Repeat>(),
+    Kind::becoming::<Decode>(decode),
+    Kind::of::<Ascending>(),
+    Kind::of::<WriteBuckets>(),
+]);
+
+type Input = Option<Arc<dyn ExecutionPlan>>;
+
+fn recode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn ExecutionPlan>> {
+    let recode = Recode::with(restored(parcel)?);
+    Ok(Arc::new(OperatorExec::restored(input, recode, schema)))
+}
+
+fn decode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn ExecutionPlan>> {
+    let decode = Decode::with(restored(parcel)?);
+    Ok(Arc::new(OperatorExec::restored(input, decode, schema)))
+}
+
+fn restored(parcel: Parcel) -> Result<Arc<RecodingPlan>> {
+    Ok(Arc::new(RecodingPlan::unpack(parcel, secret)?))
+}
+
+/// Reads the secret of a hash at its place on this machine.
+fn secret(place: &str) -> Result<Vec<u8>> {
+    let place = Secret::at(place).ok_or_else(|| Error::internal("a secret that is nowhere"))?;
+    place.read("a hash").map_err(|e| e.context("on a worker"))
+}

@@ -1,0 +1,53 @@
+//! The first scan on other machines.
+//!
+//! A worker counts equal rows of its slice, and sends each distinct row once with its number. The driver counts these as it
+//! counts the rows of a source. Numbers of rows are added up, so the classes depend neither on slices nor on their order.
+
+use crate::cluster::{Answer, Cluster, Gathered, Sent, slices};
+use crate::engine::codec::CODEC;
+use crate::error::Result;
+use crate::operator::OperatorExec;
+use crate::recode::FoldExec;
+use datafusion::error::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{TryStreamExt, stream};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// How many slices of the source each thread of a worker gets, so that a fast worker can have more of them than a slow one.
+const SLICES: usize = 4;
+
+/// Returns the distinct rows of a source with their numbers, as the cluster of the session counts them. Returns `None` if
+/// there is no cluster, or the source can only be read here.
+pub(super) async fn counted(
+    state: &SessionState,
+    plan: &Arc<dyn ExecutionPlan>,
+) -> Result<Option<Vec<SendableRecordBatchStream>>> {
+    let Some(cluster) = Cluster::of(state, CODEC)? else {
+        return Ok(None);
+    };
+    let members = cluster.greet().await?;
+    let threads: usize = members.iter().map(|member| member.threads.get()).sum();
+    let Some(slices) = slices(plan, threads * SLICES) else {
+        return Ok(None);
+    };
+    let counting = |slice| {
+        let folded = FoldExec::over_rows(Sent::over(slice), &plan.schema());
+        Arc::new(OperatorExec::looking(Arc::new(folded), Answer)) as Arc<dyn ExecutionPlan>
+    };
+    let plans: Vec<_> = slices.into_iter().map(counting).collect();
+    let Some(schema) = plans.first().map(|plan| plan.schema()) else {
+        return Ok(None);
+    };
+    let gathered = Arc::new(Mutex::new(cluster.gather(&members, plans)));
+    let stream = |_| {
+        let rows = stream::try_unfold(Arc::clone(&gathered), |gathered| async move {
+            let next = Gathered::next(&mut *gathered.lock().await).await?;
+            Ok::<_, DataFusionError>(next.map(|batches| (stream::iter(batches.into_iter().map(Ok)), gathered)))
+        });
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows.try_flatten())) as SendableRecordBatchStream
+    };
+    Ok(Some((0..state.config().target_partitions()).map(stream).collect()))
+}

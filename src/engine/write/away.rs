@@ -1,0 +1,312 @@
+//! Writing the files of a release on other machines.
+//!
+//! The driver knows the buckets with their rows before anything is written. A bucket is *accepted* once, with exactly its
+//! rows and files; what is reported again is dropped, and what is reported otherwise is refused. What is missing when all
+//! workers have ended, or one of them is lost, is asked for again. Workers write into a folder of its own beside the stage;
+//! only accepted files are moved from there into the stage, so that nothing that a lost worker still writes is ever published.
+
+use super::buckets::{FileReport, Message, WriteBuckets, changed, messages};
+use super::shelf::{WrittenFile, name};
+use super::sink::failed;
+use super::spool::Spool;
+use super::stage::{Stage, removed};
+use super::staging::Staging;
+use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, lost_each_time};
+use crate::engine::apply::{Away, Bucket, Rewrite, away};
+use crate::engine::codec::CODEC;
+use crate::engine::decide::Decision;
+use crate::error::{Error, Result};
+use crate::folder::Footer;
+use crate::job::{Job, Target};
+use crate::operator::OperatorExec;
+use crate::pool::blocking;
+use crate::recode::BUCKET;
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::ipc::reader::StreamReader;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::metrics::Time;
+use datafusion::physical_plan::repartition::BatchPartitioner;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many slices of the source each thread of a worker gets.
+const SLICES: usize = 2;
+
+type Files = (Vec<WrittenFile>, Option<Spool>);
+
+/// Writes the files of a release to its stage on the cluster of the session. Rows are added to `told` as they are accepted.
+/// Returns the spool as it was if there is no cluster, or the release can only be written here.
+pub(super) async fn write_away(
+    (job, decision): (&Job, &Decision),
+    rewrite: &Rewrite,
+    (target, staging): (&Target, &Staging),
+    footer: &Footer,
+    spool: Option<Spool>,
+    told: Arc<AtomicU64>,
+) -> Result<Result<Files, Option<Spool>>> {
+    let (Some(cluster), Staging::Folder(stage)) = (Cluster::of(&job.source.state(), CODEC)?, staging) else {
+        return Ok(Err(spool));
+    };
+    let members = cluster.greet().await?;
+    let threads: usize = members.iter().map(|member| member.threads.get()).sum();
+    let Some(away) = away(job, decision, rewrite, target, threads * SLICES).await? else {
+        return Ok(Err(spool));
+    };
+    let path = target.path.clone();
+    let work = blocking("staging the release", move || Stage::open(&path)).await?;
+    let mut writing = Writing {
+        job,
+        template: WriteBuckets {
+            folder: work.folder().to_path_buf(),
+            prefix: String::new(),
+            partitioned_by: target.partitioned_by.clone(),
+            hidden: rewrite.hidden.clone(),
+            told: spool.as_ref().map(Spool::columns),
+            footer: footer.clone(),
+            buckets: vec![],
+        },
+        stage: stage.folder().to_path_buf(),
+        missing: away.buckets.clone(),
+        files: vec![],
+        spool,
+        told,
+        away,
+    };
+    let written = writing.all(&cluster, members).await;
+    removed(work).await?;
+    written.map_err(|e| e.context("writing the release"))?;
+    writing.files.sort_by_key(|(number, _)| *number);
+    let files = writing.files.into_iter().map(|(_, file)| file).collect();
+    Ok(Ok((files, writing.spool.map(Spool::closed))))
+}
+
+/// The release while it is written.
+struct Writing<'a> {
+    job: &'a Job,
+    away: Away,
+    template: WriteBuckets,
+    stage: PathBuf,
+    /// The buckets that are not accepted yet.
+    missing: Vec<Bucket>,
+    /// The accepted files with their numbers.
+    files: Vec<(usize, WrittenFile)>,
+    spool: Option<Spool>,
+    told: Arc<AtomicU64>,
+}
+
+impl Writing<'_> {
+    /// Asks for all buckets, and for those that are missing again.
+    async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
+        let (mut packed, mut attempts) = (true, 0);
+        loop {
+            match self.round(cluster, &members, packed).await {
+                Ok(()) if self.missing.is_empty() => return Ok(()),
+                Ok(()) | Err(None) => attempts += 1,
+                // A worker has no memory for the values of the rows: they are sorted in the other way.
+                Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
+                Err(Some(e)) => return Err(e),
+            }
+            if attempts == ATTEMPTS {
+                return Err(lost_each_time());
+            }
+            members = cluster.greet().await?;
+        }
+    }
+
+    /// Asks for the missing buckets once. Fails with `None` if a worker is lost.
+    async fn round(&mut self, cluster: &Cluster, members: &[Member], packed: bool) -> Result<(), Option<Error>> {
+        let parts = assigned(&mut self.missing, members.len())?;
+        let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
+        let makes = self.away.making(members.len(), ranges).map_err(Some)?;
+        self.template.prefix = uuid::Uuid::new_v4().to_string();
+        let take = |part: usize, rows| {
+            let own = self.missing.iter().zip(&parts).filter(|(_, of)| **of == part);
+            let write = WriteBuckets {
+                buckets: own.map(|(bucket, _)| bucket.clone()).collect(),
+                ..self.template.clone()
+            };
+            let ordered = self.away.ordering(self.job, rows, packed)?;
+            let written = OperatorExec::over(ordered, write, messages());
+            Ok(Arc::new(OperatorExec::looking(Arc::new(written), Answer)) as _)
+        };
+        let mut shuffle = cluster.shuffle(members, makes, &self.away.schema(), take).await?;
+        let mut beside: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
+        let mut refused = false;
+        while let Some(batch) = shuffle.next().await? {
+            for (bucket, message) in Message::read(&batch).map_err(Some)? {
+                match message {
+                    Message::Rows(rows) => beside.entry(bucket).or_default().push(rows),
+                    Message::Files(reports) => {
+                        let rows = beside.remove(&bucket).unwrap_or_default();
+                        refused |= !self.accept(bucket, reports, rows).await.map_err(Some)?;
+                    }
+                }
+            }
+        }
+        // All workers have ended well, and still there are buckets without a row.
+        match self.missing.is_empty() || refused {
+            true => Ok(()),
+            false => Err(Some(changed())),
+        }
+    }
+
+    /// Accepts a bucket, unless it was accepted before. Returns false if the report is refused, and the bucket stays missing.
+    async fn accept(&mut self, number: u64, reports: Vec<FileReport>, beside: Vec<Vec<u8>>) -> Result<bool> {
+        let Some(at) = self.missing.iter().position(|bucket| bucket.range.bucket == number) else {
+            return Ok(true);
+        };
+        let bucket = self.missing[at].clone();
+        let planned = bucket.files.iter().map(|file| (file.number, file.rows));
+        let rows: u64 = bucket.files.iter().map(|file| file.rows).sum();
+        if !planned.eq(reports.iter().map(|report| (report.number, report.rows))) {
+            return Ok(false);
+        }
+        let Some(beside) = decoded(beside, rows, self.spool.is_some()) else {
+            return Ok(false);
+        };
+        let moves: Vec<(PathBuf, String, FileReport)> = bucket
+            .files
+            .iter()
+            .zip(reports)
+            .map(|(file, report)| {
+                let to = name(&file.partition, file.number, "parquet");
+                (self.template.path(file.number), to, report)
+            })
+            .collect();
+        let (stage, own) = (self.stage.clone(), moves.clone());
+        let take = move || {
+            if !own.iter().all(|(from, _, report)| is_as_reported(from, report)) {
+                return Ok(false);
+            }
+            own.iter().try_for_each(|(from, to, _)| moved(from, &stage, to))?;
+            Ok(true)
+        };
+        if !blocking("taking over files of workers", take).await? {
+            return Ok(false);
+        }
+        if let Some(spool) = &mut self.spool {
+            for batch in &beside {
+                spool.add(batch).await?;
+            }
+        }
+        for (_, path, report) in moves {
+            let (number, rows) = (report.number, report.rows);
+            let object = None;
+            self.files.push((number, WrittenFile { path, rows, object }));
+        }
+        self.missing.remove(at);
+        self.told.fetch_add(rows, Ordering::Relaxed);
+        Ok(true)
+    }
+}
+
+/// Returns the rows that a worker sent beside the files of a bucket; `None` if they are not as many as the files have.
+fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<RecordBatch>> {
+    let mut batches = vec![];
+    for bytes in encoded {
+        let reader = StreamReader::try_new(Cursor::new(bytes), None).ok()?;
+        batches.extend(reader.collect::<Result<Vec<_>, _>>().ok()?);
+    }
+    let found: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+    (found == if are_needed { rows } else { 0 }).then_some(batches)
+}
+
+/// Returns true if a file has the rows and bytes of its report. Its checksum is computed when the release is summed up.
+fn is_as_reported(path: &Path, report: &FileReport) -> bool {
+    let file = File::open(path)
+        .ok()
+        .filter(|file| file.metadata().is_ok_and(|m| m.len() == report.bytes));
+    let reader = file.and_then(|file| SerializedFileReader::new(file).ok());
+    let rows = reader.map(|reader| reader.metadata().file_metadata().num_rows());
+    rows.and_then(|rows| u64::try_from(rows).ok()) == Some(report.rows)
+}
+
+/// Moves a file into the stage. Its folders are created one by one, so that a stage that was removed is not created again.
+fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
+    let mut folder = stage.to_path_buf();
+    for part in Path::new(to).parent().into_iter().flat_map(Path::components) {
+        folder.push(part);
+        match fs::create_dir(&folder) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(e)),
+            _ => (),
+        }
+    }
+    fs::rename(from, stage.join(to)).map_err(failed)
+}
+
+/// Assigns buckets to parts, so that all parts have about as many rows, and returns the part of each. The numbers of the
+/// buckets become such that DataFusion deals them out to these parts, and ascend.
+fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<Error>> {
+    let mut largest: Vec<usize> = (0..buckets.len()).collect();
+    largest.sort_by_key(|i| std::cmp::Reverse(buckets[*i].rows()));
+    let (mut of, mut rows) = (vec![0; buckets.len()], vec![0u64; parts]);
+    for i in largest {
+        let part = (0..parts).min_by_key(|part| rows[*part]).unwrap_or(0);
+        rows[part] += buckets[i].rows();
+        of[i] = part;
+    }
+    let mut numbers = Numbers::new(parts).map_err(Some)?;
+    for (bucket, part) in buckets.iter_mut().zip(&of) {
+        bucket.range.bucket = numbers.next(*part).map_err(Some)?;
+    }
+    Ok(of)
+}
+
+/// Numbers with the parts that DataFusion deals them out to.
+struct Numbers {
+    partitioner: BatchPartitioner,
+    /// The parts of the numbers from `at` on that are known.
+    known: Vec<usize>,
+    at: usize,
+    begun: u64,
+}
+
+impl Numbers {
+    /// The numbers that are looked at together.
+    const TOGETHER: u64 = 1 << 12;
+
+    fn new(parts: usize) -> Result<Self> {
+        let number: Arc<dyn PhysicalExpr> = Arc::new(Column::new(BUCKET, 0));
+        Ok(Self {
+            partitioner: BatchPartitioner::new_hash_partitioner(vec![number], parts, Time::default())?,
+            known: vec![],
+            at: 0,
+            begun: 0,
+        })
+    }
+
+    /// Returns the next number of a part, which is greater than all before.
+    fn next(&mut self, part: usize) -> Result<u64> {
+        loop {
+            while let Some(of) = self.known.get(self.at) {
+                self.at += 1;
+                if *of == part {
+                    return Ok(self.begun - self.known.len() as u64 + self.at as u64 - 1);
+                }
+            }
+            self.look()?;
+        }
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(self.begun..self.begun + Self::TOGETHER));
+        let batch = RecordBatch::try_from_iter([(BUCKET, numbers)])?;
+        let (begun, mut known) = (self.begun, vec![0; Self::TOGETHER as usize]);
+        self.partitioner.partition(batch, |part, rows| {
+            let numbers = rows.column(0).as_any().downcast_ref::<UInt64Array>();
+            for number in numbers.into_iter().flat_map(|numbers| numbers.values()) {
+                known[(number - begun) as usize] = part;
+            }
+            Ok(())
+        })?;
+        (self.known, self.at) = (known, 0);
+        self.begun += Self::TOGETHER;
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! The operator that writes the files of buckets, on the worker that has their rows.
+//!
+//! It accepts a bucket only with exactly the rows that the driver has computed for it, and says what it has written: a report
+//! for each bucket, after the rows that are recounted beside its files.
+
+use super::files::FileRows;
+use super::sink::{Sink, WRITING, failed, sink};
+use super::spool::encode;
+use crate::cluster::Pulse;
+use crate::engine::apply::{Bucket, PlannedFile};
+use crate::error::{Error, Result};
+use crate::folder::{FileSummary, Footer};
+use crate::job::Format;
+use crate::operator::{Input, Operator, Parcel, Rows, Travels};
+use crate::pool::blocking;
+use crate::recode::BUCKET;
+use arrow::array::{AsArray, BinaryArray, RecordBatch, StringArray, UInt64Array};
+use arrow::compute::partition;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
+use datafusion::error::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Writes the rows of some buckets, which come in order, each bucket's after those of another.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::engine) struct WriteBuckets {
+    /// The folder of the files. The driver takes them out of it.
+    pub(super) folder: PathBuf,
+    /// The beginning of the names of the files.
+    pub(super) prefix: String,
+    pub(super) partitioned_by: Vec<String>,
+    pub(super) hidden: Vec<String>,
+    /// The columns that are recounted beside the files; `None` if the files tell all.
+    pub(super) told: Option<Vec<String>>,
+    pub(super) footer: Footer,
+    pub(super) buckets: Vec<Bucket>,
+}
+
+/// What a worker says of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileReport {
+    pub(super) number: usize,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+}
+
+/// What a worker says of a bucket.
+#[derive(Debug, Clone)]
+pub(super) enum Message {
+    /// Rows of the bucket that are recounted beside the files.
+    Rows(Vec<u8>),
+    /// The files, which are complete.
+    Files(Vec<FileReport>),
+}
+
+/// Returns the schema of messages.
+pub(super) fn messages() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("bucket", DataType::UInt64, false),
+        Field::new("files", DataType::Utf8, true),
+        Field::new("rows", DataType::Binary, true),
+    ]))
+}
+
+impl Message {
+    fn batch(self, bucket: u64) -> Result<RecordBatch> {
+        let (files, rows) = match self {
+            Self::Rows(rows) => (None, Some(rows)),
+            Self::Files(files) => {
+                let files = serde_json::to_string(&files);
+                (
+                    Some(files.map_err(|_| Error::internal("a report that is no text"))?),
+                    None,
+                )
+            }
+        };
+        let columns = [
+            Arc::new(UInt64Array::from(vec![bucket])) as _,
+            Arc::new(StringArray::from(vec![files])) as _,
+            Arc::new(BinaryArray::from_opt_vec(vec![rows.as_deref()])) as _,
+        ];
+        Ok(RecordBatch::try_new(messages(), columns.to_vec())?)
+    }
+
+    /// Reads the messages of a batch, each with its bucket.
+    pub(super) fn read(batch: &RecordBatch) -> Result<Vec<(u64, Self)>> {
+        let otherwise = || Error::internal("a worker says something else than it was asked");
+        let buckets = batch.column(0).as_primitive_opt::<UInt64Type>().ok_or_else(otherwise)?;
+        let files = batch.column(1).as_string_opt::<i32>().ok_or_else(otherwise)?;
+        let rows = batch.column(2).as_binary_opt::<i32>().ok_or_else(otherwise)?;
+        let mut messages = vec![];
+        for (bucket, (files, rows)) in buckets.values().iter().zip(files.iter().zip(rows.iter())) {
+            let message = match (files, rows) {
+                (Some(files), _) => Self::Files(serde_json::from_str(files).map_err(|_| otherwise())?),
+                (None, Some(rows)) => Self::Rows(rows.to_vec()),
+                (None, None) => return Err(otherwise()),
+            };
+            messages.push((*bucket, message));
+        }
+        Ok(messages)
+    }
+}
+
+impl WriteBuckets {
+    /// Returns the path of a file.
+    pub(super) fn path(&self, number: usize) -> PathBuf {
+        self.folder.join(format!("{}-{number:05}.parquet", self.prefix))
+    }
+}
+
+impl fmt::Display for WriteBuckets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "buckets={}", self.buckets.len())
+    }
+}
+
+impl Travels for WriteBuckets {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(self)
+    }
+
+    fn unpack(parcel: Parcel) -> Result<Self> {
+        parcel.header()
+    }
+}
+
+impl Operator for WriteBuckets {
+    const NAME: &'static str = "WriteBucketsExec";
+    const INPUT: Input = Input::Ordered;
+
+    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let schema = input.schema();
+        let hidden: Vec<String> = self.hidden.iter().cloned().chain([BUCKET.to_string()]).collect();
+        let (written, _) = FileRows::of(&schema, &self.partitioned_by, &hidden, Format::Parquet)?;
+        let columns = |names: &Vec<String>| {
+            let columns = names.iter().map(|name| Ok(schema.index_of(name)?));
+            columns.collect::<Result<Vec<usize>>>()
+        };
+        let writing = Writing {
+            told: self.told.as_ref().map(columns).transpose()?,
+            bucket: schema.index_of(BUCKET)?,
+            written,
+            spec: self.clone(),
+            input: Some(input),
+            open: None,
+            pulse: Pulse::of(context),
+        };
+        let messages = stream::try_unfold(writing, |mut writing| async move {
+            let next = writing.next().await?;
+            Ok::<_, DataFusionError>(next.map(|messages| (stream::iter(messages.into_iter().map(Ok)), writing)))
+        });
+        Ok(messages.try_flatten().boxed())
+    }
+}
+
+/// One execution of the operator.
+struct Writing {
+    spec: WriteBuckets,
+    /// The rows; `None` after the last.
+    input: Option<SendableRecordBatchStream>,
+    written: FileRows,
+    told: Option<Vec<usize>>,
+    bucket: usize,
+    open: Option<Open>,
+    pulse: Arc<Pulse>,
+}
+
+/// The bucket that is being written.
+struct Open {
+    bucket: Bucket,
+    /// The rows of its classes so far.
+    seen: u64,
+    /// The files that are not complete, and the rows of the first of them so far.
+    left: VecDeque<PlannedFile>,
+    rows: u64,
+    sink: Option<Box<dyn Sink>>,
+    reports: Vec<FileReport>,
+}
+
+impl Writing {
+    /// Writes the next rows, and returns what there is to say. Returns `None` after the last.
+    async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>> {
+        let Some(input) = &mut self.input else {
+            return Ok(None);
+        };
+        let mut messages = vec![];
+        let Some(batch) = input.next().await.transpose().map_err(Error::from)? else {
+            self.input = None;
+            self.close(&mut messages)?;
+            return Ok(Some(messages));
+        };
+        self.pulse.beat();
+        let column = Arc::clone(batch.column(self.bucket));
+        let numbers = column.as_primitive::<UInt64Type>().clone();
+        for range in partition(&[column])?.ranges() {
+            let number = numbers.value(range.start);
+            if self.open.as_ref().is_none_or(|open| open.bucket.range.bucket != number) {
+                self.close(&mut messages)?;
+                let bucket = self.spec.buckets.iter().find(|b| b.range.bucket == number);
+                let bucket = bucket.ok_or_else(|| Error::internal("rows of a bucket of another worker"))?;
+                self.open = Some(Open {
+                    left: bucket.files.iter().cloned().collect(),
+                    bucket: bucket.clone(),
+                    seen: 0,
+                    rows: 0,
+                    sink: None,
+                    reports: vec![],
+                });
+            }
+            self.add(batch.slice(range.start, range.len()), &mut messages).await?;
+        }
+        Ok(Some(messages))
+    }
+
+    /// Adds rows of the open bucket.
+    async fn add(&mut self, rows: RecordBatch, messages: &mut Vec<RecordBatch>) -> Result<()> {
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let from = open.bucket.skip.saturating_sub(open.seen).min(rows.num_rows() as u64);
+        let end = open.bucket.rows() - open.bucket.rest;
+        let until = end.saturating_sub(open.seen).min(rows.num_rows() as u64);
+        open.seen += rows.num_rows() as u64;
+        if open.seen > open.bucket.rows() {
+            return Err(changed());
+        }
+        if from >= until {
+            return Ok(());
+        }
+        let own = rows.slice(from as usize, (until - from) as usize);
+        if let Some(told) = &self.told {
+            let bytes = encode(&own.project(told)?)?;
+            messages.push(Message::Rows(bytes).batch(open.bucket.range.bucket)?);
+        }
+        let mut values = self.written.of_batch(&own)?;
+        while values.num_rows() > 0 {
+            let Some(file) = open.left.front().cloned() else {
+                return Err(changed());
+            };
+            let path = self.spec.path(file.number);
+            if open.sink.is_none() {
+                let path = path.clone();
+                let create = move || File::create_new(&path).map_err(failed);
+                let created = blocking(WRITING, create).await?;
+                let schema = Arc::clone(&self.written.schema);
+                open.sink = Some(sink(Format::Parquet, created, schema, &self.spec.footer)?);
+            }
+            let take = usize::try_from(file.rows - open.rows).unwrap_or(usize::MAX);
+            let take = take.min(values.num_rows());
+            if let Some(sink) = &mut open.sink {
+                sink.add(values.slice(0, take)).await?;
+            }
+            open.rows += take as u64;
+            values = values.slice(take, values.num_rows() - take);
+            if open.rows == file.rows
+                && let Some(sink) = open.sink.take()
+            {
+                drop(sink.finish().await?);
+                let sum = move || FileSummary::of(&path, String::new(), None);
+                let summary = blocking("summing up the output", sum).await?;
+                open.reports.push(FileReport {
+                    number: file.number,
+                    rows: file.rows,
+                    bytes: summary.bytes,
+                    sha256: summary.sha256,
+                });
+                open.left.pop_front();
+                open.rows = 0;
+                self.pulse.beat();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the open bucket. Fails if it lacks rows.
+    fn close(&mut self, messages: &mut Vec<RecordBatch>) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        if open.seen != open.bucket.rows() || !open.left.is_empty() {
+            return Err(changed());
+        }
+        messages.push(Message::Files(open.reports).batch(open.bucket.range.bucket)?);
+        Ok(())
+    }
+}
+
+/// Returns the error of classes that have other rows than in the first scan.
+pub(super) fn changed() -> Error {
+    Error::data("the source has other rows than in the first scan: it changed during the run")
+}

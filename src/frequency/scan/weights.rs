@@ -1,0 +1,39 @@
+//! The rows that each row of a batch stands for.
+
+use super::ROWS;
+use crate::error::{Error, Result};
+use arrow::array::AsArray;
+use arrow::buffer::ScalarBuffer;
+use arrow::datatypes::UInt64Type;
+use arrow::record_batch::RecordBatch;
+
+/// The numbers of rows that the rows of a batch stand for: each for itself, or as the column [`ROWS`] says.
+#[derive(Debug, Default)]
+pub(super) struct Weights(Option<ScalarBuffer<u64>>);
+
+impl Weights {
+    /// Returns the weights of the rows of a batch.
+    pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
+        let Some(column) = batch.column_by_name(ROWS) else {
+            return Ok(Self(None));
+        };
+        let counts = column.as_primitive_opt::<UInt64Type>();
+        let counts = counts.ok_or_else(|| Error::internal("rows that were counted before have no counts"))?;
+        Ok(Self(Some(counts.values().clone())))
+    }
+
+    /// Returns the number of rows that row number `row` stands for.
+    pub(super) fn of_row(&self, row: usize) -> u64 {
+        self.0.as_ref().map_or(1, |counts| counts[row])
+    }
+
+    /// Returns the number of rows that a batch of `rows` rows stands for.
+    pub(super) fn sum(&self, rows: usize) -> u64 {
+        self.0.as_ref().map_or(rows as u64, |counts| counts.iter().sum())
+    }
+
+    /// Returns the counts of the rows; `None` if each counts once.
+    pub(super) fn as_counts(&self) -> Option<&[u64]> {
+        self.0.as_deref()
+    }
+}

@@ -1,0 +1,101 @@
+//! Lookup tables on their way to another machine.
+
+use super::lookup::{Level, Lookup};
+use crate::error::{Error, Result};
+use crate::operator::Parcel;
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array, UInt64Array};
+use arrow::datatypes::{Float64Type, UInt32Type, UInt64Type};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
+
+/// What a lookup table has beside its arrays.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct LookupHeader {
+    levels: usize,
+    /// The number of levels that have extents is all or none.
+    extents: bool,
+    listed: bool,
+    total_leaves: u64,
+}
+
+impl Lookup {
+    /// Adds the arrays of the table to a parcel, and returns the rest.
+    pub(crate) fn pack(&self, parcel: &mut Parcel) -> LookupHeader {
+        let extents = self.levels.iter().all(|level| level.extents.is_some());
+        for level in &self.levels {
+            parcel.push(Arc::clone(&level.labels));
+            parcel.push(Arc::new(UInt32Array::from(level.codes.clone())));
+            parcel.push(Arc::new(UInt32Array::from(level.representatives.clone())));
+            parcel.push(Arc::new(UInt64Array::from(level.leaves.clone())));
+            if let Some(ends) = level.extents.as_ref().filter(|_| extents) {
+                parcel.push(Arc::new(
+                    ends.iter().map(|(low, _)| Some(*low)).collect::<Float64Array>(),
+                ));
+                parcel.push(Arc::new(
+                    ends.iter().map(|(_, high)| Some(*high)).collect::<Float64Array>(),
+                ));
+            }
+        }
+        parcel.push(Arc::new(BooleanArray::from(self.unmapped.clone())));
+        if let Some(listed) = &self.listed {
+            parcel.push(Arc::new(Float64Array::from(listed.clone())));
+        }
+        LookupHeader {
+            levels: self.levels.len(),
+            extents,
+            listed: self.listed.is_some(),
+            total_leaves: self.total_leaves,
+        }
+    }
+
+    /// Restores a table.
+    pub(crate) fn unpack(header: LookupHeader, parcel: &mut Parcel) -> Result<Self> {
+        let mut levels = vec![];
+        for _ in 0..header.levels {
+            levels.push(Level {
+                labels: parcel.take()?,
+                codes: codes(&parcel.take()?)?,
+                representatives: codes(&parcel.take()?)?,
+                leaves: leaves(&parcel.take()?)?,
+                extents: match header.extents {
+                    true => {
+                        let (low, high) = (numbers(&parcel.take()?)?, numbers(&parcel.take()?)?);
+                        Some(low.into_iter().zip(high).collect())
+                    }
+                    false => None,
+                },
+            });
+        }
+        let unmapped = parcel.take()?;
+        let unmapped = unmapped.as_boolean_opt().ok_or_else(otherwise)?;
+        Ok(Self {
+            levels,
+            unmapped: unmapped.values().iter().collect(),
+            total_leaves: header.total_leaves,
+            listed: match header.listed {
+                true => Some(numbers(&parcel.take()?)?),
+                false => None,
+            },
+            grid: OnceLock::new(),
+        })
+    }
+}
+
+fn codes(array: &ArrayRef) -> Result<Vec<u32>> {
+    let codes = array.as_primitive_opt::<UInt32Type>().ok_or_else(otherwise)?;
+    Ok(codes.values().to_vec())
+}
+
+fn leaves(array: &ArrayRef) -> Result<Vec<u64>> {
+    let leaves = array.as_primitive_opt::<UInt64Type>().ok_or_else(otherwise)?;
+    Ok(leaves.values().to_vec())
+}
+
+fn numbers(array: &ArrayRef) -> Result<Vec<f64>> {
+    let numbers = array.as_primitive_opt::<Float64Type>().ok_or_else(otherwise)?;
+    Ok(numbers.values().to_vec())
+}
+
+fn otherwise() -> Error {
+    Error::internal("a lookup table from another machine has other columns")
+}

@@ -1,0 +1,236 @@
+//! The operators of the second scan on their way to another machine.
+//!
+//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes and the treatments. Of a
+//! hash the place of its secret travels, and not the secret.
+
+use super::decode::Decode;
+use super::exec::Recode;
+use super::fold::{Fold, Repeat};
+use super::labelling::Labelling;
+use super::pseudonym::Pseudonym;
+use super::recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
+use super::sort::PackedSort;
+use crate::error::{Error, Result};
+use crate::frequency::FrequencySet;
+use crate::hierarchy::{LabelForm, Lookup, LookupHeader, OnUnmapped};
+use crate::key::KeySchema;
+use crate::lattice::Node;
+use crate::operator::{Parcel, Travels};
+use arrow::array::{AsArray, UInt64Array};
+use arrow::datatypes::UInt64Type;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Reads the secret of a place.
+pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
+
+/// What a recoding plan has beside its arrays.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    node: Node,
+    released: u32,
+    starred: bool,
+    rules: Vec<Rule>,
+    columns: Vec<(String, Treatment)>,
+    lookups: Vec<LookupHeader>,
+    /// A text that is used once, for the marks of secrets.
+    once: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Rule {
+    column: String,
+    on_unmapped: u8,
+    form: String,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Treatment {
+    Generalize(usize),
+    Hash { place: String, mark: String },
+    Protect,
+    Keep,
+}
+
+const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
+
+impl RecodingPlan {
+    /// Returns true if the plan can be sent: it applies a node, labels follow from the node alone, and there are no sets.
+    pub(crate) fn can_travel(&self) -> bool {
+        let is_sent = |c: &Released| !matches!(c.treatment, ColumnTreatment::Items(_));
+        matches!(self.labelling, Labelling::Node { .. })
+            && self.labels.iter().all(|labels| !labels.form.is_of_class())
+            && self.columns.iter().all(is_sent)
+    }
+
+    /// Packs the plan.
+    pub(crate) fn pack(&self) -> Result<Parcel> {
+        let unfit = || Error::internal("a recoding plan that cannot be sent");
+        let Labelling::Node {
+            node,
+            classes,
+            released,
+        } = &self.labelling
+        else {
+            return Err(unfit());
+        };
+        if !self.can_travel() {
+            return Err(unfit());
+        }
+        let once = uuid::Uuid::new_v4().to_string();
+        let rules = self.quasi_identifiers.iter().zip(&self.unmapped).zip(&self.labels);
+        let rules = rules.map(|((column, on_unmapped), labels)| Rule {
+            column: column.clone(),
+            on_unmapped: UNMAPPED.iter().position(|u| u == on_unmapped).unwrap_or(0) as u8,
+            form: labels.form.word().into(),
+        });
+        let mut columns = vec![];
+        for column in &self.columns {
+            let treatment = match &column.treatment {
+                ColumnTreatment::Generalize(i) => Treatment::Generalize(*i),
+                ColumnTreatment::Hash(pseudonym) => Treatment::Hash {
+                    place: pseudonym.place().into(),
+                    mark: pseudonym.mark(&once),
+                },
+                ColumnTreatment::Protect => Treatment::Protect,
+                ColumnTreatment::Keep => Treatment::Keep,
+                ColumnTreatment::Items(_) => return Err(unfit()),
+            };
+            columns.push((column.name.clone(), treatment));
+        }
+        let mut arrays = Parcel::default();
+        let lookups = self.key_schema.lookups().iter().map(|lookup| lookup.pack(&mut arrays));
+        let mut parcel = Parcel::new(&Header {
+            node: node.clone(),
+            released: *released,
+            starred: self.starred,
+            rules: rules.collect(),
+            columns,
+            lookups: lookups.collect(),
+            once,
+        })?;
+        parcel.push(Arc::new(UInt64Array::from(classes.keys().to_vec())));
+        parcel.append(arrays);
+        Ok(parcel)
+    }
+
+    /// Restores a plan. Fails if the secret of a hash is another one here.
+    pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
+        let header: Header = parcel.header()?;
+        let keys = parcel.take()?;
+        let keys = keys.as_primitive_opt::<UInt64Type>().map(|keys| keys.values().to_vec());
+        let keys = keys.ok_or_else(|| Error::internal("a recoding plan without keys"))?;
+        let lookups = header.lookups.into_iter();
+        let lookups = lookups.map(|header| Ok(Arc::new(Lookup::unpack(header, &mut parcel)?)));
+        let key_schema = Arc::new(KeySchema::new(lookups.collect::<Result<_>>()?));
+        let words = key_schema.layout().words();
+        let classes = keys.len() / words.max(1);
+        let kept: Vec<bool> = (0..classes).map(|class| class < header.released as usize).collect();
+        let classes = FrequencySet::new(header.node, words, keys, vec![0; classes], None, vec![]);
+        let mut columns = vec![];
+        for (name, treatment) in header.columns {
+            let treatment = match treatment {
+                Treatment::Generalize(i) => ColumnTreatment::Generalize(i),
+                Treatment::Protect => ColumnTreatment::Protect,
+                Treatment::Keep => ColumnTreatment::Keep,
+                Treatment::Hash { place, mark } => {
+                    let pseudonym = Pseudonym::new(&secret(&place)?, &place)?;
+                    if pseudonym.mark(&header.once) != mark {
+                        return Err(Error::usage(format!(
+                            "the secret at {place} of a worker is another one than here; give all workers the same"
+                        )));
+                    }
+                    ColumnTreatment::Hash(Arc::new(pseudonym))
+                }
+            };
+            columns.push(Released { name, treatment });
+        }
+        let rule = |rule: Rule| {
+            let form = LabelForm::ALL.into_iter().find(|form| form.word() == rule.form);
+            let on_unmapped = UNMAPPED.get(usize::from(rule.on_unmapped));
+            let (Some(form), Some(on_unmapped)) = (form, on_unmapped) else {
+                return Err(Error::internal("a recoding plan with a rule that is not known here"));
+            };
+            Ok(QuasiIdentifierRule {
+                column: rule.column,
+                on_unmapped: *on_unmapped,
+                form,
+            })
+        };
+        let rules = header.rules.into_iter().map(rule).collect::<Result<_>>()?;
+        Self::new(key_schema, rules, (&classes, &kept), None, header.starred, columns)
+    }
+}
+
+impl Recode {
+    /// Returns the operator of a plan.
+    pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
+        Self(recoding)
+    }
+}
+
+impl Decode {
+    /// Returns the operator of a plan.
+    pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
+        Self(recoding)
+    }
+}
+
+/// The secrets are read by whoever restores the operator: see `RecodingPlan::unpack`.
+fn needs_secrets() -> Error {
+    Error::internal("a recoding plan that is restored without its secrets")
+}
+
+impl Travels for Recode {
+    fn pack(&self) -> Result<Parcel> {
+        self.0.pack()
+    }
+
+    fn unpack(_: Parcel) -> Result<Self> {
+        Err(needs_secrets())
+    }
+}
+
+impl Travels for Decode {
+    fn pack(&self) -> Result<Parcel> {
+        self.0.pack()
+    }
+
+    fn unpack(_: Parcel) -> Result<Self> {
+        Err(needs_secrets())
+    }
+}
+
+impl Travels for Fold {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(&self.folds)
+    }
+
+    fn unpack(parcel: Parcel) -> Result<Self> {
+        Ok(Self {
+            folds: parcel.header()?,
+        })
+    }
+}
+
+impl Travels for PackedSort {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(&self.columns)
+    }
+
+    fn unpack(parcel: Parcel) -> Result<Self> {
+        Ok(Self {
+            columns: parcel.header()?,
+        })
+    }
+}
+
+impl Travels for Repeat {
+    fn pack(&self) -> Result<Parcel> {
+        Parcel::new(&())
+    }
+
+    fn unpack(_: Parcel) -> Result<Self> {
+        Ok(Self)
+    }
+}

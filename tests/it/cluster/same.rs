@@ -1,0 +1,151 @@
+//! The files are the same with and without workers, for any number of them.
+
+use super::workers::Workers;
+use super::{SECRET, SETUP, driver, people, strangers, sums};
+use crate::common::anonsql;
+use std::path::Path;
+
+/// Statements with the number of their files, and whether workers write them.
+const REQUESTS: &[(&str, &str, bool)] = &[
+    (
+        "plain",
+        "OPTIONS (rows_per_file 25000) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note) \
+         SATISFYING k_anonymity(5) AND l_diversity(3) ON illness",
+        true,
+    ),
+    (
+        "people",
+        "OPTIONS (rows_per_file 25000) IDENTIFIERS (name HASH WITH SECRET 'env:SALT') \
+         QUASI IDENTIFIERS (age USING age, zip USING zip LEVELS 0 TO 1) SENSITIVE (illness) KEEP (note, score) ENTITY (person) \
+         SATISFYING k_anonymity(20) AND l_diversity(3) ON illness AND t_closeness(0.5) ON illness \
+         SUPPRESSING AT MOST 20 PERCENT SUPPRESSED ROWS STARRED",
+        true,
+    ),
+    (
+        "parts",
+        "PARTITIONED BY (zip) OPTIONS (rows_per_file 9000) QUASI IDENTIFIERS (age USING age, zip USING zip LEVELS 0 TO 0) \
+         KEEP (illness, score) SATISFYING k_anonymity(3) SUPPRESSING AT MOST 10 PERCENT",
+        true,
+    ),
+    (
+        "csv",
+        "STORED AS CSV QUASI IDENTIFIERS (age USING age) SENSITIVE (illness) SATISFYING k_anonymity(5)",
+        false,
+    ),
+    (
+        "random",
+        "QUASI IDENTIFIERS (age USING age) SENSITIVE (illness RANDOMIZED) KEEP (zip) SATISFYING k_anonymity(5)",
+        false,
+    ),
+    (
+        "classes",
+        "QUASI IDENTIFIERS (age USING age, zip USING zip) SATISFYING k_anonymity(5)",
+        false,
+    ),
+];
+
+fn release(folder: &Path, workers: Option<&Workers>, target: &str, request: &str) {
+    let sql = format!("ANONYMIZE people TO '{target}' {request}");
+    let output = driver(folder, workers, &sql).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{target}: {said}");
+    assert!(!said.contains(SECRET));
+}
+
+#[test]
+fn one_two_and_three_workers_write_the_same_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let spilled = folder.join("spilled");
+    std::fs::create_dir(&spilled).unwrap();
+    people(folder);
+    for (name, request, _) in REQUESTS {
+        release(folder, None, &format!("{name}-0"), request);
+    }
+    for count in [1, 2, 3] {
+        let workers = Workers::start(count, &spilled);
+        for (name, request, _) in REQUESTS {
+            let target = format!("{name}-{count}");
+            release(folder, Some(&workers), &target, request);
+            let (expected, found) = (sums(&folder.join(format!("{name}-0"))), sums(&folder.join(&target)));
+            assert_eq!(expected, found, "{target}");
+            // Hidden folders are stages and what workers wrote into.
+            let hidden = strangers(folder, &[]);
+            let hidden = hidden.iter().filter(|path| path.display().to_string().contains("/.anonsql"));
+            assert_eq!(hidden.count(), 0, "{target} leaves something");
+        }
+        assert!(strangers(&spilled, &[]).is_empty());
+    }
+}
+
+/// Buckets that are deliberately cut within classes: files of a few rows.
+#[test]
+fn files_smaller_than_classes_are_the_same() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let request = "OPTIONS (rows_per_file 700) QUASI IDENTIFIERS (age USING age LEVELS 3 TO 3) KEEP (note, illness) \
+                   SATISFYING k_anonymity(5)";
+    release(folder, None, "one", request);
+    let workers = Workers::start(2, folder);
+    release(folder, Some(&workers), "two", request);
+    let (one, two) = (sums(&folder.join("one")), sums(&folder.join("two")));
+    assert!(one.len() > 200);
+    assert_eq!(one, two);
+}
+
+#[test]
+fn a_worker_with_another_secret_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let workers = Workers::with_secret(1, folder, "another secret of the same length");
+    let sql = "ANONYMIZE people TO 'out' IDENTIFIERS (name HASH WITH SECRET 'env:SALT') QUASI IDENTIFIERS (age USING age) \
+               SATISFYING k_anonymity(5)";
+    let output = driver(folder, Some(&workers), sql).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("env:SALT") && said.contains("another one"), "{said}");
+    assert!(!said.contains(SECRET) && !said.contains("another secret"));
+    assert!(!folder.join("out").exists());
+}
+
+/// What cannot be read elsewhere is read here.
+#[test]
+fn a_source_of_other_rows_is_read_by_the_driver() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let workers = Workers::start(1, folder);
+    let (request, query) = (
+        "QUASI IDENTIFIERS (age USING age) KEEP (n) SATISFYING k_anonymity(2)",
+        "(SELECT age, zip, count(*) AS n FROM people GROUP BY age, zip)",
+    );
+    for (target, workers) in [("one", None), ("two", Some(&workers))] {
+        let sql = format!("ANONYMIZE {query} TO '{target}' {request}");
+        let status = driver(folder, workers, &sql).status().unwrap();
+        assert!(status.success());
+    }
+    assert_eq!(sums(&folder.join("one")), sums(&folder.join("two")));
+}
+
+#[test]
+fn addresses_elsewhere_and_nobody_there_are_errors() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    for (url, said) in [
+        ("http://10.0.0.1:8000", "another machine"),
+        ("http://127.0.0.1:1", "no worker of the cluster answers"),
+        ("127.0.0.1:8000", "no address"),
+    ] {
+        let sql = "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";
+        let failed = anonsql(folder).args(["-q", "--cluster", url, "-c", sql]).assert().code(1);
+        let output = failed.get_output();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(said), "{url}: {told}");
+    }
+    let refused = anonsql(folder).args(["worker", "--listen", "0.0.0.0:8000"]).assert().code(1);
+    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(told.contains("loopback"), "{told}");
+    assert!(!SETUP.is_empty());
+}
