@@ -354,6 +354,14 @@ mod tests {
             ("anonsql.dry_run", "maybe", "neither true nor false"),
             ("anonsql.divided_combinations", "0", "\"0\" is no whole number"),
             ("anonsql.divided_combinations", "many", "\"many\" is no whole number"),
+            (
+                "anonsql.cluster",
+                "http://10.0.0.7:8000",
+                match cfg!(feature = "cluster") {
+                    true => "on another machine",
+                    false => "built without the cluster",
+                },
+            ),
             ("anonsql.s3.endpoint", "minio", "is no server"),
             ("anonsql.s3.endpoint", "http://a:b@minio", "in the environment"),
             ("anonsql.s3.regoin", "eu", "did you mean \"s3.region\"?"),

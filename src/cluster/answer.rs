@@ -46,10 +46,15 @@ fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
         return error;
     }
-    let error = Error::from_data(error);
+    let error = telling(&Error::from_data(error));
+    DataFusionError::Execution(error.message().into())
+}
+
+/// Returns an error as it travels, for those that come before there is an answer.
+pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     let name = name.map_or("internal", |(_, name)| name);
-    DataFusionError::Execution(format!("{MARK}{name}/{}", error.message()))
+    Error::new(error.kind(), format!("{MARK}{name}/{}", error.message()))
 }
 
 const LOST: &str = "anonsql-lost: a worker that others waited for";

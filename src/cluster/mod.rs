@@ -36,7 +36,7 @@ mod server;
 mod slices;
 mod tasks;
 
-pub(crate) use answer::{Answer, Pulse};
+pub(crate) use answer::{Answer, Pulse, telling};
 pub(crate) use fetch::{FETCHED_ONCE, Fetch};
 pub(crate) use greet::Member;
 pub(crate) use server::serve;

@@ -1,6 +1,7 @@
 //! Slices of a source: plans of some of its files each, whose rows together are those of the source.
 
-use crate::error::Result;
+use super::answer::Pulse;
+use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
 use crate::source::read_again;
 use arrow::datatypes::SchemaRef;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 /// The least bytes of a slice. A smaller one takes longer to send than to read.
 const LEAST_BYTES: usize = 1 << 20;
+/// About the most bytes of a slice: what is lost with a worker, and what the driver holds until a slice is complete.
+const MOST_BYTES: u64 = 1 << 26;
 
 /// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`. Returns `None` if `plan` is
 /// anything else than Parquet files in this file system with some columns, computed columns and conditions on rows: what
@@ -73,8 +76,11 @@ fn files(plan: &Arc<dyn ExecutionPlan>) -> Option<&FileScanConfig> {
 
 /// Divides files into about `wanted` groups of about the same size, by row groups within a file.
 fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
+    let files = groups.iter().flat_map(|group| group.files());
+    let bytes: u64 = files.map(|file| file.object_meta.size).sum();
+    let least = usize::try_from(bytes.div_ceil(MOST_BYTES)).unwrap_or(usize::MAX);
     let even = FileGroupPartitioner::new()
-        .with_target_partitions(wanted.max(1))
+        .with_target_partitions(wanted.max(least).max(1))
         .with_repartition_file_min_size(LEAST_BYTES)
         .repartition_file_groups(groups);
     let divided = even.unwrap_or_else(|| {
@@ -102,7 +108,8 @@ pub(crate) fn guarded_again(
     _: SchemaRef,
     input: Option<Arc<dyn ExecutionPlan>>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    read_again(input.ok_or_else(|| crate::error::Error::internal("a slice without files"))?)
+    let slice = input.ok_or_else(|| Error::internal("a slice without files"))?;
+    Ok(Sent::over(read_again(slice)?))
 }
 
 impl fmt::Display for Sent {
@@ -115,8 +122,9 @@ impl Operator for Sent {
     const NAME: &'static str = "SentExec";
     const ONLY_LOOKS: bool = true;
 
-    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        Ok(input.boxed())
+    fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
+        let pulse = Pulse::of(context);
+        Ok(input.inspect(move |_| pulse.beat()).boxed())
     }
 }
 

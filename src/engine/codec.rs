@@ -2,7 +2,7 @@
 
 use super::apply::Ascending;
 use super::write::WriteBuckets;
-use crate::cluster::{Answer, Fetch, Sent, guarded_again};
+use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};
 use crate::error::{Error, Result};
 use crate::job::Secret;
 use crate::operator::{Codec, Kind, OperatorExec, Parcel};
@@ -39,7 +39,8 @@ fn decode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn Exe
 }
 
 fn restored(parcel: Parcel) -> Result<Arc<RecodingPlan>> {
-    Ok(Arc::new(RecodingPlan::unpack(parcel, secret)?))
+    let restored = RecodingPlan::unpack(parcel, secret).map_err(|e| telling(&e))?;
+    Ok(Arc::new(restored))
 }
 
 /// Reads the secret of a hash at its place on this machine.

@@ -37,11 +37,14 @@ impl Secret {
         }
     }
 
-    /// Returns the place as a text: `env:NAME` or `file:PATH`.
+    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in any folder.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Environment(name) => format!("env:{name}"),
-            Self::File(path) => format!("file:{}", path.display()),
+            Self::File(path) => {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                format!("file:{}", path.display())
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::cut::{Bucket, Placed, cut};
 use super::order::{Ascending, AscendingExec};
 use super::plan::{Arrangement, columns_read};
 use super::rewrite::Rewrite;
-use crate::cluster::{Sent, slices};
+use crate::cluster::{Answer, Sent, slices};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::folder::partition_name;
@@ -131,7 +131,9 @@ impl Away {
             let bucket = self.arrangement.carried.len();
             let bucket: Arc<dyn PhysicalExpr> = Arc::new(Column::new(BUCKET, bucket));
             let by_bucket = Partitioning::Hash(vec![bucket], parts);
-            plans.push(Arc::new(RepartitionExec::try_new(Arc::new(dealt), by_bucket)?) as _);
+            let dealt = RepartitionExec::try_new(Arc::new(dealt), by_bucket)?;
+            // The protocol would take a repartition at the head of a task for its own, and remove it.
+            plans.push(Arc::new(OperatorExec::looking(Arc::new(dealt), Answer)) as _);
         }
         Ok(plans)
     }

@@ -81,3 +81,31 @@ async fn the_entity_is_recounted_and_hidden() {
     assert_eq!(rewrite.hidden, ["illness"]);
     assert!(rewrite.plan.schema().column_with_name("illness").is_some());
 }
+
+/// A recoding plan that was sent makes the same rows.
+#[cfg(feature = "cluster")]
+#[tokio::test]
+async fn a_recoding_plan_is_the_same_elsewhere() {
+    use super::plan::recoded;
+    use crate::operator::Parcel;
+    use crate::recode::RecodingPlan;
+    for starred in [false, true] {
+        let mut job = job();
+        job.starred = starred;
+        job.suppression = SuppressionLimit::Rows(2);
+        job.constraints.truncate(1);
+        job.constraints[0] = constraint("k_anonymity", 3, None);
+        let job = Arc::new(job);
+        let decision = decided(&job).await;
+        let own = rewrite(&job, &decision, &silent()).await.unwrap().recoding;
+        let bytes = own.pack().unwrap().to_bytes().unwrap();
+        let sent = RecodingPlan::unpack(Parcel::from_bytes(&bytes).unwrap(), |_| Ok(vec![])).unwrap();
+        let mut made = vec![];
+        for recoding in [own, Arc::new(sent)] {
+            let plan = recoded(&job.source.rows, recoding).await.unwrap();
+            made.push(collect(plan, job.source.state().task_ctx()).await.unwrap());
+        }
+        assert!(made[0].iter().any(|batch| batch.num_rows() > 0));
+        assert_eq!(made[0], made[1]);
+    }
+}

@@ -16,7 +16,7 @@ use crate::engine::apply::{Away, Bucket, Rewrite, away};
 use crate::engine::codec::CODEC;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
-use crate::folder::Footer;
+use crate::folder::{FileSummary, Footer};
 use crate::job::{Job, Target};
 use crate::operator::OperatorExec;
 use crate::pool::blocking;
@@ -196,9 +196,16 @@ impl Writing<'_> {
             }
         }
         for (_, path, report) in moves {
-            let (number, rows) = (report.number, report.rows);
-            let object = None;
-            self.files.push((number, WrittenFile { path, rows, object }));
+            let object = Some(FileSummary {
+                name: path.clone(),
+                bytes: report.bytes,
+                sha256: report.sha256,
+                e_tag: None,
+                version: None,
+                rows: Some(report.rows),
+            });
+            let rows = report.rows;
+            self.files.push((report.number, WrittenFile { path, rows, object }));
         }
         self.missing.remove(at);
         self.told.fetch_add(rows, Ordering::Relaxed);
@@ -217,7 +224,7 @@ fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<Rec
     (found == if are_needed { rows } else { 0 }).then_some(batches)
 }
 
-/// Returns true if a file has the rows and bytes of its report. Its checksum is computed when the release is summed up.
+/// Returns true if a file has the rows and bytes of its report. Its checksum is compared when the release is summed up.
 fn is_as_reported(path: &Path, report: &FileReport) -> bool {
     let file = File::open(path)
         .ok()

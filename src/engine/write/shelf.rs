@@ -17,7 +17,7 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) path: String,
     /// The number of rows in the file.
     pub(in crate::engine) rows: u64,
-    /// The summary of the file if it is in an object store already.
+    /// The summary of the file by whoever wrote it: what uploaded it to an object store, or another machine.
     pub(in crate::engine) object: Option<FileSummary>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::shelf::{Shelf, WrittenFile};
 use super::stage::Stage;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
@@ -136,7 +136,19 @@ impl Staging {
         };
         let files = files.to_vec();
         let sum = move || {
-            let summary = |w: &WrittenFile| FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows));
+            let summary = |w: &WrittenFile| {
+                let found = FileSummary::of(&folder.join(&w.path), w.path.clone(), Some(w.rows))?;
+                match w.object.as_ref().is_none_or(|told| *told == found) {
+                    true => Ok(found),
+                    false => Err(Error::new(
+                        ErrorKind::Verification,
+                        format!(
+                            "the file {} is another one than a worker has written; nothing was published",
+                            w.path
+                        ),
+                    )),
+                }
+            };
             files.iter().map(summary).collect()
         };
         blocking("summing up the output", sum).await

@@ -20,7 +20,10 @@ fn a_killed_worker_changes_no_file() {
     assert!(driver(folder, Some(&workers), SQL).status().unwrap().success());
     let usual = begun.elapsed();
     drop(workers);
-    let times = std::env::var("ANONSQL_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6u32);
+    let times = std::env::var("ANONSQL_KILLS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(6u32);
     for kill in 0..times {
         let mut workers = Workers::start(3, folder);
         let begun = Instant::now();
@@ -31,7 +34,10 @@ fn a_killed_worker_changes_no_file() {
         assert!(status.success(), "kill {kill}");
         assert!(begun.elapsed() < 2 * usual + Duration::from_secs(60), "kill {kill}");
         assert_eq!(sums(&folder.join("out")), expected, "kill {kill}");
-        assert!(strangers(folder, &["people", "out", "config"]).is_empty(), "kill {kill}");
+        assert!(
+            strangers(folder, &["people", "out", "config"]).is_empty(),
+            "kill {kill}"
+        );
     }
 }
 

@@ -5,8 +5,8 @@ use super::{SECRET, SETUP, driver, people, strangers, sums};
 use crate::common::anonsql;
 use std::path::Path;
 
-/// Statements with the number of their files, and whether workers write them.
-const REQUESTS: &[(&str, &str, bool)] = &[
+/// Statements by name, and whether workers write their files.
+pub const REQUESTS: &[(&str, &str, bool)] = &[
     (
         "plain",
         "OPTIONS (rows_per_file 25000) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note) \
@@ -71,7 +71,9 @@ fn one_two_and_three_workers_write_the_same_files() {
             assert_eq!(expected, found, "{target}");
             // Hidden folders are stages and what workers wrote into.
             let hidden = strangers(folder, &[]);
-            let hidden = hidden.iter().filter(|path| path.display().to_string().contains("/.anonsql"));
+            let hidden = hidden
+                .iter()
+                .filter(|path| path.display().to_string().contains("/.anonsql"));
             assert_eq!(hidden.count(), 0, "{target} leaves something");
         }
         assert!(strangers(&spilled, &[]).is_empty());
@@ -138,13 +140,20 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("http://127.0.0.1:1", "no worker of the cluster answers"),
         ("127.0.0.1:8000", "no address"),
     ] {
-        let sql = "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";
-        let failed = anonsql(folder).args(["-q", "--cluster", url, "-c", sql]).assert().code(1);
+        let sql =
+            "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";
+        let failed = anonsql(folder)
+            .args(["-q", "--cluster", url, "-c", sql])
+            .assert()
+            .code(1);
         let output = failed.get_output();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(said), "{url}: {told}");
     }
-    let refused = anonsql(folder).args(["worker", "--listen", "0.0.0.0:8000"]).assert().code(1);
+    let refused = anonsql(folder)
+        .args(["worker", "--listen", "0.0.0.0:8000"])
+        .assert()
+        .code(1);
     let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(told.contains("loopback"), "{told}");
     assert!(!SETUP.is_empty());

@@ -29,7 +29,9 @@ impl Workers {
                 .spawn()
                 .unwrap();
             let mut line = String::new();
-            BufReader::new(worker.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            BufReader::new(worker.stdout.take().unwrap())
+                .read_line(&mut line)
+                .unwrap();
             let address = line.trim().rsplit(' ').next().unwrap();
             assert!(address.starts_with("127.0.0.1:"), "a worker says {line:?}");
             (worker, format!("http://{address}"))

@@ -1,0 +1,279 @@
+//! Workers that lie, and one of another version.
+
+use super::same::REQUESTS;
+use super::workers::Workers;
+use super::{driver, people, strangers, sums};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion_distributed::{
+    DistributedExt, Worker, WorkerPlanRewriteEvent, WorkerPlanRewriteEventResponse, WorkerQueryContext,
+};
+use futures::{StreamExt, stream};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::net::TcpListener;
+use tonic::transport::server::{Server, TcpIncoming};
+
+const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) \
+    QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (note, illness) SATISFYING k_anonymity(5)";
+
+/// What a planted worker does with its reports.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Lie {
+    /// Nothing.
+    Honest,
+    /// Each report is sent twice.
+    Twice,
+    /// The first report tells one row more.
+    RowMoreOnce,
+    /// Each report tells one row more.
+    RowMore,
+    /// Each file has one byte more than its report tells.
+    OtherFile,
+    /// No report is sent.
+    Silent,
+}
+
+/// The output of a task of a planted worker.
+#[derive(Debug)]
+struct Doctored {
+    input: Arc<dyn ExecutionPlan>,
+    lie: Lie,
+    lied: Arc<AtomicUsize>,
+    counted: Arc<AtomicUsize>,
+    folder: Arc<std::path::PathBuf>,
+}
+
+impl DisplayAs for Doctored {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Doctored")
+    }
+}
+
+impl ExecutionPlan for Doctored {
+    fn name(&self) -> &str {
+        "Doctored"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let rows = self.input.execute(partition, context)?;
+        let (schema, lie, lied) = (rows.schema(), self.lie, Arc::clone(&self.lied));
+        let (folder, counted) = (Arc::clone(&self.folder), Arc::clone(&self.counted));
+        let is_counted = schema.index_of("__anonsql_rows").is_ok();
+        let rows = rows.inspect(move |batch| {
+            let rows = batch.as_ref().map_or(0, RecordBatch::num_rows);
+            counted.fetch_add(if is_counted { rows } else { 0 }, Ordering::Relaxed);
+        });
+        let rows = rows.flat_map(move |batch| match batch {
+            Ok(batch) => stream::iter(
+                doctored(&batch, lie, &lied, &folder)
+                    .into_iter()
+                    .map(Ok)
+                    .collect::<Vec<_>>(),
+            ),
+            Err(e) => stream::iter(vec![Err(e)]),
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
+
+fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) -> Vec<RecordBatch> {
+    let is_report = batch.num_rows() == 1 && batch.schema().field(0).name() == "bucket" && batch.column(1).is_valid(0);
+    if !is_report || (lie == Lie::RowMoreOnce && lied.load(Ordering::Relaxed) > 0) {
+        return vec![batch.clone()];
+    }
+    lied.fetch_add(1, Ordering::Relaxed);
+    match lie {
+        Lie::Honest => vec![batch.clone()],
+        Lie::Twice => vec![batch.clone(), batch.clone()],
+        Lie::Silent => vec![],
+        Lie::OtherFile => {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let stage = entry.unwrap().path();
+                if !stage.display().to_string().contains("/.anonsql-staging") {
+                    continue;
+                }
+                for file in std::fs::read_dir(stage).unwrap() {
+                    let file = std::fs::OpenOptions::new().append(true).open(file.unwrap().path());
+                    std::io::Write::write_all(&mut file.unwrap(), b"!").unwrap();
+                }
+            }
+            vec![batch.clone()]
+        }
+        Lie::RowMore | Lie::RowMoreOnce => {
+            let report = batch.column(1).as_string::<i32>().value(0);
+            let at = report.find("\"rows\":").unwrap() + 7;
+            let end = at + report[at..].find(',').unwrap();
+            let rows: u64 = report[at..end].parse().unwrap();
+            let more = format!("{}{}{}", &report[..at], rows + 1, &report[end..]);
+            let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
+            columns[1] = Arc::new(StringArray::from(vec![more]));
+            vec![RecordBatch::try_new(batch.schema(), columns).unwrap()]
+        }
+    }
+}
+
+/// A worker in this process: how many reports it had in its hands, and how many rows of the first scan.
+struct Planted {
+    url: String,
+    lied: Arc<AtomicUsize>,
+    counted: Arc<AtomicUsize>,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Planted {
+    fn start(version: &str, lie: Option<Lie>, folder: &Path) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let lied = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::new(AtomicUsize::new(0));
+        let own = (Arc::clone(&lied), Arc::clone(&counted), Arc::new(folder.to_path_buf()));
+        let worker = Worker::from_session_builder(move |context: WorkerQueryContext| {
+            let (lied, counted, folder) = own.clone();
+            let rewrite = move |event: WorkerPlanRewriteEvent<'_>| {
+                let plan = match lie {
+                    Some(lie) if event.plan.name() == "AnswerExec" => Arc::new(Doctored {
+                        input: event.plan,
+                        lie,
+                        lied: Arc::clone(&lied),
+                        counted: Arc::clone(&counted),
+                        folder: Arc::clone(&folder),
+                    }) as _,
+                    _ => event.plan,
+                };
+                Ok(WorkerPlanRewriteEventResponse::new(plan))
+            };
+            async move {
+                Ok(context
+                    .builder
+                    .with_distributed_user_codec(anonsql::internal::cluster::codec())
+                    .with_distributed_worker_plan_rewrite_handler(rewrite)
+                    .build())
+            }
+        });
+        let worker = worker.with_version(format!("anonsql {version} 1"));
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        runtime.spawn(async move {
+            let server = Server::builder().add_service(worker.into_worker_server());
+            server.serve_with_incoming(TcpIncoming::from(listener)).await
+        });
+        Self {
+            url,
+            lied,
+            counted,
+            runtime: Some(runtime),
+        }
+    }
+}
+
+impl Drop for Planted {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[test]
+fn a_lie_is_caught() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    assert!(driver(folder, None, SQL).status().unwrap().success());
+    let expected = sums(&folder.join("out"));
+    // Beside an honest worker, which gets what is refused in the end, and alone.
+    for (lie, is_alone, is_released) in [
+        (Lie::Twice, false, true),
+        (Lie::RowMoreOnce, false, true),
+        (Lie::RowMore, false, true),
+        (Lie::RowMore, true, false),
+        (Lie::OtherFile, true, false),
+        (Lie::Silent, true, false),
+    ] {
+        std::fs::remove_dir_all(folder.join("out")).unwrap();
+        let honest = Workers::start(1, folder);
+        let planted = Planted::start(VERSION, Some(lie), folder);
+        let mut running = driver(folder, None, SQL);
+        running.args([
+            "--cluster",
+            &match is_alone {
+                true => planted.url.clone(),
+                false => format!("{},{}", honest.urls(), planted.url),
+            },
+        ]);
+        let output = running.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(planted.lied.load(Ordering::Relaxed) > 0, "{lie:?}: {said}");
+        assert_eq!(output.status.success(), is_released, "{lie:?}: {said}");
+        assert!(strangers(folder, &["people", "out", "config"]).is_empty(), "{lie:?}");
+        match is_released {
+            true => assert_eq!(sums(&folder.join("out")), expected, "{lie:?}"),
+            false => {
+                assert!(!folder.join("out").exists(), "{lie:?}");
+                assert!(driver(folder, None, SQL).status().unwrap().success());
+            }
+        }
+    }
+}
+
+/// What workers can do is not done by the driver.
+#[test]
+fn workers_do_what_they_can() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let salt = folder.join("salt");
+    std::fs::write(&salt, "a secret in a file, long enough").unwrap();
+    for (name, request, are_written) in REQUESTS {
+        let planted = Planted::start(VERSION, Some(Lie::Honest), folder);
+        let request = request.replace("env:SALT", &format!("file:{}", salt.display()));
+        let mut running = driver(folder, None, &format!("ANONYMIZE people TO '{name}' {request}"));
+        let output = running.args(["--cluster", &planted.url]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{name}: {said}");
+        assert!(planted.counted.load(Ordering::Relaxed) > 0, "{name}");
+        assert_eq!(planted.lied.load(Ordering::Relaxed) > 0, *are_written, "{name}");
+    }
+}
+
+#[test]
+fn a_worker_of_another_version_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let old = Planted::start("0.0.9", None, folder);
+    let mut running = driver(folder, None, SQL);
+    let output = running.args(["--cluster", &old.url]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("0.0.9") && said.contains(VERSION), "{said}");
+    assert!(!folder.join("out").exists());
+}

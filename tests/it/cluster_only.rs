@@ -1,0 +1,2 @@
+mod cluster;
+mod common;
