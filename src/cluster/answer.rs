@@ -63,12 +63,9 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error of rows that another worker did not send.
-pub(crate) fn lost(error: DataFusionError) -> DataFusionError {
-    match told(&error) {
-        Some(_) => error,
-        None => DataFusionError::Execution(LOST.into()),
-    }
+/// Returns the error of rows that another worker did not send, as one of ours: operators keep what those say.
+pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
+    told(error).unwrap_or_else(|| Error::new(ErrorKind::Io, LOST)).into()
 }
 
 /// What a task has done so far, in any unit: it changes as long as the task goes on.
@@ -161,7 +158,8 @@ mod tests {
     fn all_else_is_a_lost_worker() {
         let broken = || DataFusionError::Execution("transport error".into());
         assert!(told(&broken()).is_none());
-        let sent = marked(lost(broken()));
+        // A sort on the way reads the error as one of the data.
+        let sent = marked(Error::from_data(lost(&broken())).into());
         assert!(told(&sent).is_none() && is_lost(&sent));
     }
 }

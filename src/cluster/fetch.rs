@@ -63,7 +63,7 @@ impl Operator for Fetch {
         }
         let rows = stream::select_all(parts).map(move |batch| {
             pulse.beat();
-            batch.map_err(lost)
+            batch.map_err(|e| lost(&e))
         });
         Ok(rows.boxed())
     }

@@ -4,7 +4,7 @@ use super::workers::Workers;
 use super::{driver, people, strangers, sums};
 use std::time::{Duration, Instant};
 
-const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) \
+const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note, name) SATISFYING k_anonymity(5)";
 
 /// One of three workers is killed at many moments of the statement.

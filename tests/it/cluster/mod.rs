@@ -19,7 +19,7 @@ pub const ROWS: u64 = 200_000;
 pub const SECRET: &str = "quixotica-of-the-cluster";
 
 /// People in eight Parquet files: NULLs, both zeros, texts that repeat, one text a row.
-pub const PEOPLE: &str = "SELECT value / 2 AS person, CASE WHEN value % 97 = 0 THEN NULL ELSE 18 + value * 7 % 60 END AS age, \
+pub const PEOPLE: &str = "SELECT value / 2 AS person, CASE WHEN value % 97 = 0 THEN NULL ELSE 18 + (value % 1009) * (value % 1013) % 61 END AS age, \
     'z' || (value * 13 % 40) AS zip, CASE value % 3 WHEN 0 THEN 0.0 WHEN 1 THEN -0.0 ELSE 1.5 END AS score, \
     'name ' || value AS name, 'illness ' || (value * 31 % 11) AS illness, \
     CASE WHEN value % 5 = 0 THEN NULL ELSE 'note ' || (value % 1000) END AS note";

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
 use tonic::transport::server::{Server, TcpIncoming};
 
-const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) \
+const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (note, illness) SATISFYING k_anonymity(5)";
 
 /// What a planted worker does with its reports.
