@@ -255,7 +255,7 @@ fn workers_do_what_they_can() {
     for (name, request, are_written) in REQUESTS {
         let planted = Planted::start(VERSION, Some(Lie::Honest), folder);
         let request = request.replace("env:SALT", &format!("file:{}", salt.display()));
-        let mut running = driver(folder, None, &format!("ANONYMIZE people TO '{name}' {request}"));
+        let mut running = driver(folder, None, &format!("ANONYMIZE people TO '{name}-1' {request}"));
         let output = running.args(["--cluster", &planted.url]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{name}: {said}");
