@@ -1,3 +1,0 @@
-mod architecture;
-mod cluster;
-mod common;
