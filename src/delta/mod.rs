@@ -28,7 +28,7 @@ mod table;
 #[cfg(not(feature = "delta"))]
 pub(crate) use absent::{Table, check_built, commit, statistics};
 pub(crate) use at::At;
-pub(crate) use change::{Addition, Change, Verdict};
+pub(crate) use change::{Addition, Change, RELEASE, Verdict};
 #[cfg(feature = "delta")]
 pub(crate) use commit::commit;
 pub(crate) use place::{LOG, Place};

@@ -428,6 +428,11 @@ impl FileSummary {
         }
     }
 
+    /// Returns true for the summary of a version of a Delta table, whose name ends in a slash as no file's does.
+    pub(super) fn is_version(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
     /// Reads `file` to its end to compute its size and checksum.
     pub(crate) fn read(
         mut file: impl Read,
