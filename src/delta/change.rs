@@ -4,6 +4,9 @@ use crate::error::Error;
 use arrow::datatypes::SchemaRef;
 use std::collections::BTreeMap;
 
+/// Of what an entry says of a release, the property that names its run. An entry without it is of another tool.
+pub(crate) const RELEASE: &str = "anonsql.release";
+
 /// A data file that was written, and that the log is to name.
 #[derive(Debug, Clone)]
 pub(crate) struct Addition {

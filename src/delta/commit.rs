@@ -1,6 +1,6 @@
 //! The commit: one entry of the log, put on condition that there is none of its number.
 
-use super::change::{Addition, Change, Verdict};
+use super::change::{Addition, Change, RELEASE, Verdict};
 use super::error::failed;
 use super::place::Place;
 use super::table::{Table, log};
@@ -21,8 +21,6 @@ const WITHOUT_ZONE: &str = "timestampNtz";
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
 /// The start of the names of our properties.
 const OWN: &str = "anonsql.";
-/// Of them, the one that names the run.
-const RELEASE: &str = "anonsql.release";
 
 /// Makes a change the next version of the table at a place: the first one, or the one after `before`.
 pub(crate) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> Verdict {

@@ -1,7 +1,7 @@
 //! Where a table is: a local folder, or a prefix of an object store of the session.
 
 use crate::error::{Error, Result};
-use crate::location::{folder_url, is_url};
+use crate::location::{folder_url, is_url, resolved};
 use crate::pool::blocking;
 use crate::store::{Stores, listing_url};
 use datafusion::execution::SessionState;
@@ -9,7 +9,7 @@ use datafusion::object_store::ObjectStore;
 use datafusion::object_store::path::Path;
 use futures::TryStreamExt;
 use std::fmt;
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The folder of a table's log.
@@ -92,16 +92,4 @@ impl Place {
         let inside = Path::parse(name).map_err(|_| refused())?;
         Ok(Path::from_iter(self.path.parts().chain(inside.parts())))
     }
-}
-
-/// Returns an absolute path without symbolic links. The last part need not exist.
-fn resolved(path: &path::Path) -> Result<PathBuf> {
-    let found = path.canonicalize().or_else(|_| {
-        let whole = path::absolute(path)?;
-        match (whole.parent().map(path::Path::canonicalize), whole.file_name()) {
-            (Some(Ok(parent)), Some(name)) => Ok(parent.join(name)),
-            _ => Ok(whole),
-        }
-    });
-    found.map_err(|e: std::io::Error| Error::io(format!("cannot read {}", path.display()), e))
 }

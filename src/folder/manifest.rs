@@ -215,8 +215,7 @@ impl Manifest {
     /// Returns the checksum of the statement with the files that it read; `None` if it read none.
     fn source_sha256(&self) -> Option<String> {
         // A version of a Delta table has a new number after every commit, and its files are named beside it.
-        let is_file = |f: &&FileSummary| !(f.sha256.is_empty() && f.e_tag.is_none() && f.version.is_some());
-        let files = self.input.iter().filter(is_file).map(|f| {
+        let files = self.input.iter().filter(|f| !f.is_version()).map(|f| {
             let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
             format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
         });

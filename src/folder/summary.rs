@@ -429,6 +429,11 @@ impl FileSummary {
         }
     }
 
+<<<<<<< lake-next
+    /// Returns true for the summary of a version of a Delta table, whose name ends in a slash as no file's does.
+    pub(super) fn is_version(&self) -> bool {
+        self.name.ends_with('/')
+=======
     /// Returns the summary of a snapshot of a DuckLake table. Its files have summaries of their own.
     pub(crate) fn of_snapshot(table: &Snapshot) -> Self {
         Self {
@@ -439,6 +444,7 @@ impl FileSummary {
             version: Some(table.version().to_string()),
             rows: None,
         }
+>>>>>>> ducklake
     }
 
     /// Reads `file` to its end to compute its size and checksum.

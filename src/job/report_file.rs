@@ -1,7 +1,7 @@
 //! The file for the report of a release.
 
-use crate::error::{Error, Result};
-use crate::location::{expanded, is_url};
+use crate::error::Result;
+use crate::location::{expanded, is_url, resolved};
 use crate::plain::Secrets;
 use crate::report::Format;
 use crate::store::SingleObject;
@@ -54,6 +54,14 @@ impl ReportFile {
         &self.path
     }
 
+    /// Fails if the report would go to a store that cannot be reached.
+    pub(crate) async fn reach(&self) -> Result<()> {
+        match &self.object {
+            Some(object) => object.reach().await,
+            None => Ok(()),
+        }
+    }
+
     /// Returns the object, if the report is not a local file.
     pub(crate) fn object(&self) -> Option<&SingleObject> {
         self.object.as_ref()
@@ -73,21 +81,4 @@ impl ReportFile {
     pub fn format(&self) -> Format {
         self.format
     }
-}
-
-/// Returns the absolute path without links and dots, as far as its folders exist.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
-    let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
-    for known in absolute.ancestors() {
-        if let Ok(real) = known.canonicalize() {
-            let rest = absolute.strip_prefix(known).unwrap_or(Path::new(""));
-            // Joining an empty path would add a slash at the end.
-            return Ok(if rest.as_os_str().is_empty() {
-                real
-            } else {
-                real.join(rest)
-            });
-        }
-    }
-    Ok(absolute)
 }

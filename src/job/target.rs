@@ -87,6 +87,14 @@ impl Target {
         }
     }
 
+    /// Returns the local folder that is written; `None` in an object store.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match &self.stored {
+            Some(stored) => stored.prefix.place().local(),
+            None => Some(self.path.clone()),
+        }
+    }
+
     /// Returns the manifest of the release that is there, if there is one.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>> {
         match &self.stored {

@@ -42,7 +42,7 @@ impl Run {
         let outcome = &self.shared.outcome;
         // Whoever gives up waiting does not know either.
         *outcome.lock() = Outcome::Unknown;
-        let verdict = delta::commit(&self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
+        let verdict = delta::commit(self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
         let (known, result) = match verdict {
             Verdict::Committed => (Outcome::Committed, Ok(())),
             Verdict::Late => (Outcome::Open, Err(self.too_late())),

@@ -40,6 +40,7 @@ mod lease;
 mod names;
 mod outbox;
 mod prefix;
+mod properties;
 mod release;
 mod run;
 mod shared;
@@ -47,9 +48,10 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
-pub(crate) use names::{Layout, folder_of_run, is_folder_of_run, manifest_of};
+pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};
-pub(crate) use prefix::{NAMES_MANIFEST, Prefix, Standing};
+pub(crate) use prefix::{Prefix, Standing};
+pub(crate) use properties::properties;
 pub(crate) use release::Release;
 pub(crate) use run::Run;
 

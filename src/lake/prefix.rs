@@ -1,15 +1,15 @@
 //! A prefix of an object store that is, or becomes, the folder of a release.
 
 use super::names::{Layout, OWN, RUN, SUCCESS, inside};
+use super::properties::{NAMES_MANIFEST, properties};
 use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{MANIFEST, Manifest, parse_manifest, sha256};
+use crate::folder::{MANIFEST, Manifest, parse_manifest};
 use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, UpdateVersion};
-use std::fmt;
 use std::sync::Arc;
 
 /// The most bytes of a manifest; a larger object was not written by anonsql.
@@ -18,18 +18,9 @@ const LARGEST: u64 = 64 << 20;
 const TOLD: usize = 5;
 
 /// A prefix of an object store.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prefix {
-    store: Arc<dyn ObjectStore>,
-    path: Path,
-    /// The URL, which ends in a slash.
-    url: String,
-}
-
-impl fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.url)
-    }
+    place: Place,
 }
 
 /// The release that stands under a prefix.
@@ -64,7 +55,7 @@ impl Standing {
     }
 }
 
-/// Fails with `ErrorKind::Data` if a version of a Delta table has not exactly the files that the manifest names.
+/// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files that the manifest names.
 fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
@@ -76,19 +67,11 @@ fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
     Err(changed(table, "its rows or files"))
 }
 
-/// Checks that the properties of a table say what the manifest of its release does.
+/// Checks that the properties of a table say what the manifest of its release does. Fails with `ErrorKind::Verification`.
 fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
-    let k = manifest.reached_k.map(|k| k.to_string());
-    let expected = [
-        ("anonsql.version", Some(manifest.version.clone())),
-        ("anonsql.release", manifest.run.clone()),
-        ("anonsql.manifest_sha256", Some(sha256(text))),
-        ("anonsql.k", k),
-    ];
-    match expected
-        .iter()
-        .all(|(name, value)| table.properties().get(*name) == value.as_ref())
-    {
+    let expected = properties(manifest, text)?;
+    let is_said = |(name, value): (&String, &String)| table.properties().get(name) == Some(value);
+    match expected.iter().all(is_said) {
         true => Ok(()),
         false => Err(changed(table, "what its properties say of the release")),
     }
@@ -106,9 +89,6 @@ fn changed(table: &Table, what: &str) -> Error {
     )
 }
 
-/// The property of a Delta table that names the manifest of its release, relative to the table.
-pub(crate) const NAMES_MANIFEST: &str = "anonsql.manifest";
-
 impl Prefix {
     /// Opens the prefix that an expanded URL names.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
@@ -119,75 +99,67 @@ impl Prefix {
                 "{url:?}: in a URL *, ? and [ stand for other characters; name one folder"
             )));
         }
-        Ok(Self {
+        Ok(Self::at(Place {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),
             url,
-        })
+        }))
     }
 
-    /// Returns the prefix at the place of a Delta table.
-    pub(crate) fn at(place: &Place) -> Self {
-        Self {
-            store: Arc::clone(&place.store),
-            path: place.path.clone(),
-            url: place.url.clone(),
-        }
+    /// Returns the prefix at a place.
+    pub(crate) fn at(place: Place) -> Self {
+        Self { place }
     }
 
-    /// Returns the place of a Delta table at the prefix.
-    pub(crate) fn place(&self) -> Place {
-        Place {
-            store: Arc::clone(&self.store),
-            path: self.path.clone(),
-            url: self.url.clone(),
-        }
+    /// Returns the place of the prefix.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Returns true if an object is under the prefix.
     pub(crate) fn holds(&self, object: &SingleObject) -> bool {
-        object.is_below(&self.store, &self.path)
+        object.is_below(&self.place.store, &self.place.path)
     }
 
     /// Returns true if it is a folder of this machine.
     pub(super) fn is_local(&self) -> bool {
-        self.url.starts_with("file:")
+        self.place.local().is_some()
     }
 
     /// Returns the URL, which ends in a slash.
     pub(crate) fn url(&self) -> &str {
-        &self.url
+        &self.place.url
     }
 
     /// Returns the store.
     pub(super) fn store(&self) -> &Arc<dyn ObjectStore> {
-        &self.store
+        &self.place.store
     }
 
     /// Returns the path in the store.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Returns the path of the object with this name under the prefix.
     pub(super) fn inside(&self, name: &str) -> Path {
-        inside(&self.path, name)
+        inside(&self.place.path, name)
     }
 
     /// Returns the path of a file with this name relative to the prefix. Fails with `ErrorKind::Data` for a name that leads
     /// out of it.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
-        let whole = match self.path.as_ref() {
+        let whole = match self.place.path.as_ref() {
             "" => name.to_string(),
             path => format!("{path}/{name}"),
         };
-        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.url)))
+        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.place.url)))
     }
 
     /// Returns the name of an object relative to the prefix; `None` if it is not under it.
     pub(super) fn name<'a>(&self, object: &'a Path) -> Option<&'a str> {
-        let rest = object.as_ref().strip_prefix(self.path.as_ref())?;
-        match self.path.as_ref() {
+        let rest = object.as_ref().strip_prefix(self.place.path.as_ref())?;
+        match self.place.path.as_ref() {
             "" => Some(rest),
             _ => rest.strip_prefix('/'),
         }
@@ -195,17 +167,17 @@ impl Prefix {
 
     /// Returns the error of a request to the store.
     pub(super) fn failed(&self, doing: &str, error: &datafusion::object_store::Error) -> Error {
-        Error::of_store(format_args!("{doing} {}", self.url), error)
+        Error::of_store(format_args!("{doing} {}", self.place.url), error)
     }
 
     /// Reads the manifest of the prefix, if there is one.
     pub(crate) async fn standing(&self) -> Result<Option<Standing>> {
         let path = self.inside(MANIFEST);
-        let what = format!("cannot read {}{MANIFEST}", self.url);
-        let Some(found) = read_small(self.store.as_ref(), &path, LARGEST, &what).await? else {
+        let what = format!("cannot read {}{MANIFEST}", self.place.url);
+        let Some(found) = read_small(self.place.store.as_ref(), &path, LARGEST, &what).await? else {
             return Ok(None);
         };
-        let (manifest, is_sealed) = parse_manifest(&found.bytes, &format!("{}{MANIFEST}", self.url))?;
+        let (manifest, is_sealed) = parse_manifest(&found.bytes, &format!("{}{MANIFEST}", self.place.url))?;
         Ok(Some(Standing {
             manifest,
             is_sealed,
@@ -218,22 +190,22 @@ impl Prefix {
     }
 
     /// Reads the manifest of the release that is a version of the Delta table at the prefix. Returns the version alone if
-    /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Data` if the table was changed
-    /// since the release.
+    /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Verification` if the table was
+    /// changed since the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Table>)> {
-        let Some(table) = Table::find(&self.place(), at).await? else {
+        let Some(table) = Table::find(&self.place, at).await? else {
             return Ok((None, None));
         };
         let Some(name) = table.properties().get(NAMES_MANIFEST).cloned() else {
             return Ok((None, Some(table)));
         };
-        let called = format!("{}{name}", self.url);
+        let called = format!("{}{name}", self.place.url);
         let what = format!("cannot read {called}");
-        let found = read_small(self.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
+        let found = read_small(self.place.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
         let found = found.ok_or_else(|| {
             Error::data(format!(
                 "{called} is gone, the manifest that the Delta table {} names; release again into another table",
-                self.url
+                self.place.url
             ))
         })?;
         let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
@@ -253,7 +225,7 @@ impl Prefix {
     /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
     /// wrote: readers that list folders would take them for the release. With layout `plain` these are all objects.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
-        let listed = self.store.list_with_delimiter(Some(&self.path)).await;
+        let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;
         let objects = listed.objects.iter().filter_map(|meta| self.name(&meta.location));
         let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
@@ -276,7 +248,7 @@ impl Prefix {
             format!(
                 "{} holds what no release of this kind has: {}{more}; choose another prefix, or, if a killed run left it, \
                  VACUUM this one",
-                self.url,
+                self.place.url,
                 told.join(", ")
             ),
         ))

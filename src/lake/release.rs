@@ -30,7 +30,7 @@ impl Release {
 
     /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if anonsql did not write it,
     /// or if there is no table.
-    pub(crate) async fn in_table(place: &Place, at: &At) -> Result<Option<Self>> {
+    pub(crate) async fn in_table(place: Place, at: &At) -> Result<Option<Self>> {
         let prefix = Prefix::at(place);
         let (standing, _) = prefix.in_table(at).await?;
         Ok(standing.map(|standing| Self { prefix, standing }))

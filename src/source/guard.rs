@@ -63,7 +63,11 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
         Ok(match files {
             Some(files) => {
                 let reader = with_checks(without_bounds_of_floats(plan));
-                Transformed::yes(Arc::new(Guarded { reader, files }) as _)
+                Transformed::yes(Arc::new(Guarded {
+                    reader,
+                    files,
+                    is_closed: false,
+                }) as _)
             }
             None => Transformed::no(plan),
         })
@@ -138,7 +142,7 @@ impl Files {
     }
 }
 
-pub(super) fn damaged(what: &str) -> Error {
+fn damaged(what: &str) -> Error {
     Error::new(
         ErrorKind::Data,
         format!("cannot read {what}: a file is damaged, its reader stopped in the middle"),
@@ -165,11 +169,28 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// A reader whose panics become errors. All other behaviour is that of the reader.
+/// Returns the whole plan that reads a table, as one reader: the crate of a table format relies on what is below its own
+/// operators, so no rule of the optimizer may look into it or change it. `called` is the table in errors.
+pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
+    let files = Files {
+        called,
+        arrow: vec![],
+        csv: None,
+    };
+    Arc::new(Guarded {
+        reader,
+        files,
+        is_closed: true,
+    })
+}
+
+/// A reader whose panics become errors. All other behaviour is that of the reader, unless it is closed.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,
     files: Files,
+    /// Whether nobody may know what the reader is.
+    is_closed: bool,
 }
 
 impl DisplayAs for Guarded {
@@ -184,7 +205,7 @@ impl ExecutionPlan for Guarded {
     }
 
     fn downcast_delegate(&self) -> Option<&dyn ExecutionPlan> {
-        Some(self.reader.as_ref())
+        (!self.is_closed).then_some(self.reader.as_ref())
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -207,9 +228,16 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        if self.is_closed {
+            return Ok(self);
+        }
         let reader = Arc::clone(&self.reader).reset_state()?;
-        let files = self.files.clone();
-        Ok(Arc::new(Guarded { reader, files }))
+        let (files, is_closed) = (self.files.clone(), false);
+        Ok(Arc::new(Guarded {
+            reader,
+            files,
+            is_closed,
+        }))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -217,11 +245,14 @@ impl ExecutionPlan for Guarded {
     }
 
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], args: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
-        self.reader.statistics_from_inputs(inputs, args)
+        match self.is_closed {
+            true => Ok(Arc::new(Statistics::new_unknown(&self.reader.schema()))),
+            false => self.reader.statistics_from_inputs(inputs, args),
+        }
     }
 
     fn fetch(&self) -> Option<usize> {
-        self.reader.fetch()
+        self.reader.fetch().filter(|_| !self.is_closed)
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {

@@ -2,9 +2,10 @@
 
 use super::{Stores, listing_url};
 use crate::error::{Error, Result};
+use crate::location::check_written;
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{ObjectStore, ObjectStoreExt};
+use datafusion::object_store::{self, ObjectStore, ObjectStoreExt};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,16 +29,11 @@ impl SingleObject {
     /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a pattern, and for a web
     /// server, which nothing is written to.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
+        check_written(url)?;
         let place = listing_url(url)?;
         if place.get_glob().is_some() {
             return Err(Error::usage(format!(
                 "{url:?}: in a URL *, ? and [ stand for other characters; name one object"
-            )));
-        }
-        if matches!(place.scheme(), "http" | "https") {
-            return Err(Error::usage(format!(
-                "{url:?}: a web server is read and not written to; name an object of s3://, gs://, az:// or abfss://, or a local \
-                 file"
             )));
         }
         Ok(Self {
@@ -66,6 +62,15 @@ impl SingleObject {
     /// Returns the URL of the object as a listing spells it.
     pub(crate) fn listed(&self) -> String {
         format!("{}{}", self.root, self.path)
+    }
+
+    /// Fails if the store cannot be reached, so that it is known before there is something to write. Who may write there
+    /// need not be allowed to read.
+    pub(crate) async fn reach(&self) -> Result<()> {
+        match self.store.head(&self.path).await {
+            Ok(_) | Err(object_store::Error::NotFound { .. } | object_store::Error::PermissionDenied { .. }) => Ok(()),
+            Err(e) => Err(Error::of_store(format_args!("cannot write {}", self.url), &e)),
+        }
     }
 
     /// Writes the object, and replaces one that is there.

@@ -149,7 +149,7 @@ async fn complete(
     let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
     observer.begin(Phase::Publish);
     let change = match target.format {
-        Format::Delta => Some(change((job, target), written, (&manifest, &text))?),
+        Format::Delta => Some(change(target, written, (&manifest, &text))?),
         Format::Parquet | Format::Csv => None,
     };
     Ok(((Published { release, manifest }, text, change), report))

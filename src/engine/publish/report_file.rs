@@ -6,7 +6,8 @@
 
 use crate::engine::write::Stage;
 use crate::error::{Error, Result};
-use crate::job::{ReportFile, resolved};
+use crate::job::ReportFile;
+use crate::location::resolved;
 use crate::report::Report;
 use crate::store::SingleObject;
 use std::path::{Path, PathBuf};

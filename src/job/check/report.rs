@@ -3,9 +3,9 @@
 use crate::delta::LOG;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::job::{Job, ReportFile, SourceTable, Stored, Target, resolved};
+use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
 use crate::lake::is_folder_of_run;
-use crate::location::is_url;
+use crate::location::resolved;
 use crate::store::SingleObject;
 use std::path::Path;
 
@@ -56,17 +56,14 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     }
     let own = resolved(report.path())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
-    let folders = own.parent().into_iter().flat_map(Path::components);
-    if folders
-        .into_iter()
-        .any(|folder| folder.as_os_str().to_str().is_some_and(is_of_table))
-    {
+    let mut folders = folder.components().filter_map(|folder| folder.as_os_str().to_str());
+    if folders.any(is_of_table) {
         return refused(OF_TABLE.into());
     }
     // The folder of a local Delta table is one of an object store, too.
     let is_table = target.is_some_and(|t| t.stored.is_some());
-    let target = target.filter(|t| !is_url(&t.path.to_string_lossy()));
-    let target = target.map(|t| resolved(&t.path)).transpose()?;
+    let target = target.and_then(Target::folder);
+    let target = target.map(|folder| resolved(&folder)).transpose()?;
     if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
         let name = own
             .file_name()

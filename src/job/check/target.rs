@@ -102,7 +102,7 @@ fn check_columns(job: &Job, target: &Target) -> Result<()> {
 /// Refuses a prefix that contains objects that the job reads, or that has a release that may not be replaced.
 fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
     let own = stored.prefix.url();
-    let own_folder = stored.prefix.place().local();
+    let own_folder = target.folder();
     let held = |source: &SourceTable| {
         let is_own = |file: &PathBuf| own_folder.as_ref().is_some_and(|own| file.starts_with(own));
         source.pins.objects().any(|(name, _)| name.starts_with(own)) || source.files.iter().any(is_own)

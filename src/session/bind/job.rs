@@ -59,6 +59,9 @@ impl AnonContext {
         let state = self.session.state();
         let report = statement.report.as_deref().map(|path| ReportFile::new(path, &state));
         let report = report.transpose()?.map(|file| file.hiding(self.seen().secrets()));
+        if let Some(file) = &report {
+            file.reach().await?;
+        }
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();

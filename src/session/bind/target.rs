@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::{Existing, Format, Stored, Target, target_exists};
 use crate::lake::{Layout, Prefix};
-use crate::location::{expanded, is_url};
+use crate::location::{check_written, expanded, is_url};
 use crate::pool::blocking;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use datafusion::execution::SessionState;
@@ -164,8 +164,8 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
 /// expanded, and as it is written.
 async fn table(state: &SessionState, (path, written): (&str, &str), exists: ExistsClause) -> Result<Stored> {
     check_built(&format!("TO {written:?} STORED AS DELTA"))?;
-    check_scheme(path)?;
-    let prefix = Prefix::at(&Place::of(state, path).await?);
+    check_written(path)?;
+    let prefix = Prefix::at(Place::of(state, path).await?);
     let (standing, table) = prefix.in_table(&At::Newest).await?;
     match (&standing, &table, exists) {
         (None, Some(_), ExistsClause::Error) => return Err(target_exists(Path::new(path))),
@@ -186,19 +186,9 @@ async fn table(state: &SessionState, (path, written): (&str, &str), exists: Exis
     })
 }
 
-fn check_scheme(url: &str) -> Result<()> {
-    if url.starts_with("http://") || url.starts_with("https://") {
-        return Err(Error::usage(format!(
-            "the target {url:?} is on a web server, which only files are read from; write to s3://, gs://, az:// or a local \
-             folder"
-        )));
-    }
-    Ok(())
-}
-
 /// Opens a prefix of an object store, and reads the release that stands there.
 async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
-    check_scheme(url)?;
+    check_written(url)?;
     let prefix = Prefix::open(state, url)?;
     let standing = prefix.standing().await?.map(Arc::new);
     let has_runs = standing.as_ref().is_none_or(|standing| standing.manifest.run.is_some());

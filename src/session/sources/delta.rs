@@ -4,7 +4,7 @@ use super::format::Format;
 use crate::delta::{At, LOG, Place, Table, check_built};
 use crate::error::{Error, Result};
 use crate::lake::Release;
-use crate::location::{expanded, is_url};
+use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::source::DeltaRows;
 use datafusion::dataframe::DataFrame;
@@ -43,10 +43,6 @@ async fn place(state: &SessionState, path: &str) -> Result<Place> {
     Place::of(state, &whole).await
 }
 
-fn is_of_web(path: &str) -> bool {
-    path.starts_with("http://") || path.starts_with("https://")
-}
-
 /// Returns the place at an expanded path if there may be a Delta table: a folder with a log, or a prefix that is neither a
 /// file nor a pattern.
 pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
@@ -68,7 +64,7 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
 /// did not write it.
 pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<Release>> {
     match place_with_log(state, path).await? {
-        Some(place) => Release::in_table(&place, at).await,
+        Some(place) => Release::in_table(place, at).await,
         None => Ok(None),
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::SourceTable;
 use crate::lake::Release;
-use crate::location::{expanded, is_url};
+use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
 use crate::sql::Lake;
@@ -23,8 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
-    let is_web = url.starts_with("http://") || url.starts_with("https://");
-    if is_web || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
+    if is_of_web(url) || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
         return Ok(None);
     }
     Release::of(state, url).await

@@ -1,7 +1,7 @@
 //! What else belongs to a release in a Delta table: its footers, its lineage, drift since it was made, and APPEND.
 
-use super::{REQUEST, TABLE, VERIFY, action, commit, entry, holds, manifest, rows, session};
-use crate::common::{anonsql, collect};
+use super::{REQUEST, TABLE, VERIFY, action, commit, entry, manifest, session};
+use crate::common::{anonsql, collect, holds, rows};
 use crate::footer::said;
 use crate::sources::Watches;
 use anonsql::error::ErrorKind;
@@ -148,6 +148,13 @@ async fn a_table_grows_by_versions() {
             .await;
             assert!(holds(&checks), "{checks:?}");
         }
+        // Batches of a partitioned release are not counted one by one, so a strict VERIFY does not pass.
+        collect(&context, "SET anonsql.strict = true").await;
+        match context.sql(&format!("VERIFY '{to}' {VERIFY}")).await {
+            Ok(_) => assert_eq!(how, ""),
+            Err(e) => assert!(!how.is_empty() && e.to_string().contains("each batch alone"), "{e}"),
+        }
+        collect(&context, "SET anonsql.strict = false").await;
         // Nobody of a batch of two can be released: no version.
         let waiting = add("SELECT * FROM p WHERE age < 33").replace("50 PERCENT", "100 PERCENT");
         collect(&context, &waiting).await;
@@ -291,7 +298,7 @@ async fn what_other_tools_commit_is_no_release() {
     let mut metadata = action(&entry(&table, 0), "metaData").clone();
     let others = table.clone();
     let same = json!({"metaData": metadata});
-    let observer = Watches::new(Phase::Verify, move || commit(&others, 1, &[same.clone()]));
+    let observer = Watches::new(Phase::Verify, move || commit(&others, 1, std::slice::from_ref(&same)));
     let watched = session().await.with_observer(Arc::new(observer));
     let e = watched.sql(&release("APPEND")).await.unwrap_err();
     assert!(
@@ -305,13 +312,18 @@ async fn what_other_tools_commit_is_no_release() {
     );
     collect(&context, &release("APPEND")).await;
 
-    metadata["configuration"]["anonsql.k"] = json!("500");
-    commit(&table, 3, &[json!({"metaData": metadata})]);
-    for sql in [
-        format!("VERIFY '{}' {VERIFY}", table.display()),
-        release("APPEND"),
-        release("OVERWRITE"),
-    ] {
+    let newest = action(&entry(&table, 2), "metaData").clone();
+    for (version, (name, said)) in [(3, ("anonsql.k", "500")), (4, ("anonsql.models", "k_anonymity(500)"))] {
+        metadata["configuration"] = newest["configuration"].clone();
+        metadata["configuration"][name] = json!(said);
+        commit(&table, version, &[json!({"metaData": metadata})]);
+        let e = context
+            .sql(&format!("VERIFY '{}' {VERIFY}", table.display()))
+            .await
+            .unwrap_err();
+        assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Verification, 4), "{name}: {e}");
+    }
+    for sql in [release("APPEND"), release("OVERWRITE")] {
         let e = context.sql(&sql).await.unwrap_err();
         assert_eq!((e.kind(), e.exit_code()), (ErrorKind::Verification, 4), "{e}");
     }
@@ -360,4 +372,30 @@ async fn a_report_is_in_no_table() {
         before
     );
     assert!(!table.join("_delta_log/00000000000000000001.json").exists());
+}
+
+/// The same files are not added twice, whatever number the version of their table has by now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_files_of_a_later_version_are_the_same() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let (people, out) = (scratch.path().join("people"), scratch.path().join("out"));
+    let source = format!(
+        "ANONYMIZE p TO '{}' STORED AS DELTA QUASI IDENTIFIERS (age) KEEP (sex) SATISFYING k_anonymity(1)",
+        people.display()
+    );
+    collect(&context, &source).await;
+    let add = format!(
+        "ANONYMIZE delta.'{}' TO '{}' STORED AS DELTA APPEND {REQUEST}",
+        people.display(),
+        out.display()
+    );
+    collect(&context, &add).await;
+    let mut metadata = action(&entry(&people, 0), "metaData").clone();
+    metadata["configuration"]["delta.logRetentionDuration"] = json!("interval 9 days");
+    commit(&people, 1, &[json!({"metaData": metadata})]);
+    let e = context.sql(&add).await.unwrap_err();
+    assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
+    assert_eq!(manifest(&out, 0).rows_out, 6);
+    assert!(!out.join("_delta_log/00000000000000000001.json").exists());
 }

@@ -4,17 +4,15 @@ mod beside;
 mod outside;
 mod pipeline;
 
-use crate::common::{collect, context, number, text};
+use crate::common::{collect, context, holds, number, objects, rows, text};
 use crate::sources::Watches;
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use anonsql::internal::engine::Phase;
 use anonsql::manifest::Manifest;
-use arrow::array::{AsArray, RecordBatch};
+use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::memory::InMemory;
 use datafusion::object_store::path::Path as ObjectPath;
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use futures::TryStreamExt;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,26 +37,6 @@ async fn session_over(store: &Arc<InMemory>) -> AnonContext {
     let url = Url::parse("s3://lake").unwrap();
     context.session().register_object_store(&url, Arc::clone(store) as _);
     context
-}
-
-async fn names(store: &dyn ObjectStore) -> Vec<String> {
-    let listed = store.list(None).try_collect::<Vec<ObjectMeta>>().await.unwrap();
-    let mut names: Vec<String> = listed.iter().map(|meta| meta.location.to_string()).collect();
-    names.sort();
-    names
-}
-
-fn rows(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::num_rows).sum()
-}
-
-/// True if no check of an answer of VERIFY failed.
-fn holds(batches: &[RecordBatch]) -> bool {
-    let ok = |batch: &RecordBatch| {
-        let ok = batch.column_by_name("ok").unwrap().as_boolean();
-        !ok.iter().any(|ok| ok == Some(false))
-    };
-    rows(batches) > 0 && batches.iter().all(ok)
 }
 
 /// The actions of an entry of the log of a local table.
@@ -453,7 +431,7 @@ async fn one_of_many_writers_wins() {
                 .all(|e| (e.kind(), e.exit_code()) == (ErrorKind::TargetExists, 5)),
             "{lost:?}"
         );
-        let found = names(store.as_ref()).await;
+        let found = objects(store.as_ref()).await;
         let entries = found.iter().filter(|name| name.starts_with("out/_delta_log/")).count();
         assert!(round > 0 || lost.len() == writers - 1, "{lost:?}");
         let manifests = found.iter().filter(|name| name.ends_with("_manifest.json")).count();
@@ -468,10 +446,10 @@ async fn one_of_many_writers_wins() {
         assert!(holds(&checks), "{checks:?}");
     }
     // What the log named is not for VACUUM.
-    let before = names(store.as_ref()).await;
+    let before = objects(store.as_ref()).await;
     let context = session_over(&store).await;
     assert_eq!(rows(&collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await), 0);
-    assert_eq!(names(store.as_ref()).await, before);
+    assert_eq!(objects(store.as_ref()).await, before);
     let killed = "out/run=20260101T000000Z00000000/part-00000-000000000000.parquet";
     store.put(&ObjectPath::from(killed), "x".into()).await.unwrap();
     assert_eq!(rows(&collect(&context, "SELECT * FROM delta.'s3://lake/out'").await), 6);

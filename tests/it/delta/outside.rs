@@ -1,7 +1,8 @@
 //! Delta tables seen from outside: by the command, killed or several at once, by a server of S3, and by other readers.
 
-use super::{REQUEST, TABLE, VERIFY, holds, manifest, rows, session};
-use crate::common::{collect, number};
+use super::{REQUEST, TABLE, VERIFY, manifest, session};
+use crate::common::{collect, holds, number, process, rows};
+use crate::lake::command;
 use crate::moto::{BUCKET, Moto, SECRET};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -17,12 +18,8 @@ fn a_killed_run_leaves_a_whole_table() {
             "{TABLE}; ANONYMIZE p TO '{}' STORED AS DELTA {how} {REQUEST}",
             table.display()
         );
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-        command
-            .current_dir(scratch.path())
-            .env("ANONSQL_HISTORY", "")
-            .env("XDG_CONFIG_HOME", scratch.path().join("config"))
-            .args(["--threads", "1", "-c", &sql]);
+        let mut command = process(scratch.path());
+        command.args(["--threads", "1", "-c", &sql]);
         command
     };
     let begun = Instant::now();
@@ -166,16 +163,8 @@ fn a_table_on_a_server() {
     let scratch = tempfile::tempdir().unwrap();
     let url = format!("s3://{BUCKET}/tables/out");
     let run = |sql: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-        command
-            .current_dir(scratch.path())
-            .env("ANONSQL_HISTORY", "")
-            .env("XDG_CONFIG_HOME", scratch.path().join("config"))
-            .envs(moto.environment())
-            .args(["--threads", "1", "--log", "json", "-c", &format!("{TABLE}; {sql}")])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
-        command.spawn().unwrap()
+        let sql = format!("{TABLE}; {sql}");
+        command(scratch.path(), &moto, &sql).spawn().unwrap()
     };
     let sql = format!("ANONYMIZE p TO '{url}' STORED AS DELTA {REQUEST}");
     let runs: Vec<_> = (0..3).map(|_| run(&sql)).collect();

@@ -40,6 +40,9 @@ impl Run for UtilitySpec {
             .as_deref()
             .map(|path| ReportFile::new(path, &state))
             .transpose()?;
+        if let Some(file) = &file {
+            file.reach().await?;
+        }
         let utility = context.utility(self, file.as_ref()).await?;
         let answer = answer(&utility)?;
         if let Some(file) = file.filter(|_| !context.settings().dry_run) {
