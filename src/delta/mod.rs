@@ -28,13 +28,9 @@ mod table;
 #[cfg(not(feature = "delta"))]
 pub(crate) use absent::{Table, check_built, commit, statistics};
 pub(crate) use at::At;
-<<<<<<< lake-next
-pub(crate) use change::{Addition, Change, RELEASE, Verdict};
-=======
 #[cfg(feature = "ducklake")]
 pub(crate) use at::time;
-pub(crate) use change::{Addition, Change, Verdict};
->>>>>>> ducklake
+pub(crate) use change::{Addition, Change, RELEASE, Verdict};
 #[cfg(feature = "delta")]
 pub(crate) use commit::commit;
 pub(crate) use place::{LOG, Place};

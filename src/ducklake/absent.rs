@@ -36,6 +36,10 @@ impl Table {
         match *self {}
     }
 
+    pub(crate) fn inlined(&self) -> Option<&str> {
+        match *self {}
+    }
+
     pub(crate) fn has_file(&self, _: &str) -> bool {
         match *self {}
     }

@@ -5,7 +5,7 @@ use crate::location::expanded;
 use std::fmt;
 
 /// What stands between the catalog and the table.
-const TABLE: char = '#';
+pub(crate) const TABLE: char = '#';
 /// The schema of a table that is named without one.
 const SCHEMA: &str = "main";
 

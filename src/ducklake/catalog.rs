@@ -8,6 +8,7 @@ use crate::pool::blocking;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use datafusion_ducklake::metadata_provider::{DuckLakeTableColumn, SchemaMetadata, TableMetadata};
 use datafusion_ducklake::{MetadataProvider, SqliteMetadataProvider};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -152,19 +153,22 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Fails with `ErrorKind::Data` if rows that stand in the catalog itself were written when the columns were others: the
-    /// crate finds the columns of such rows by their names of now, and would take a renamed column for NULL.
-    pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<()> {
+    /// Returns a checksum of the numbers of the rows that stand in the catalog itself, and of the rows of files that it says are
+    /// deleted; `None` if there are none. Fails with
+    /// `ErrorKind::Data` if such rows were written when the columns were others: the crate finds the columns of such rows by
+    /// their names of now, and would take a renamed column for NULL.
+    pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<Option<String>> {
         let failed = |e| failed(&self.doing, &e);
         let columns = self.provider.get_table_structure(table, snapshot).map_err(failed)?;
         let inlined = self
             .provider
             .get_inlined_data_with_row_ids(table, snapshot, &columns)
             .map_err(failed)?;
-        let written: BTreeSet<i64> = inlined
+        let numbers: Vec<_> = inlined
             .into_iter()
-            .flat_map(|inlined| inlined.begin_snapshots)
+            .flat_map(|inlined| inlined.row_ids.into_iter().zip(inlined.begin_snapshots))
             .collect();
+        let written: BTreeSet<i64> = numbers.iter().map(|(_, begun)| *begun).collect();
         for then in written {
             let before = self.provider.get_table_structure(table, then).map_err(failed)?;
             if !is_same(&before, &columns) {
@@ -175,7 +179,11 @@ impl Catalog {
                 )));
             }
         }
-        Ok(())
+        let deletes = self.provider.get_inlined_deletes(table, snapshot).map_err(failed)?;
+        let mut deleted: Vec<_> = deletes.iter().map(|row| (row.data_file_id, row.row_id)).collect();
+        deleted.sort_unstable();
+        Ok((!numbers.is_empty() || !deleted.is_empty())
+            .then(|| hex::encode(Sha256::digest(format!("{numbers:?} {deleted:?}")))))
     }
 }
 

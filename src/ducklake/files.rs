@@ -37,7 +37,8 @@ pub(super) fn files(
 /// store of the lake, so one that names another store is refused.
 pub(super) fn inside(catalog: &Catalog, folder: &str, path: (&str, bool), is_local: bool) -> Result<String> {
     let (path, is_relative) = path;
-    if !is_relative && !(is_local && path.starts_with('/')) {
+    let is_known = is_relative || (is_local && path.starts_with('/'));
+    if !is_known {
         return Err(Error::data(format!(
             "{}: its catalog names a file outside of the data path of the lake, which is not read",
             catalog.doing

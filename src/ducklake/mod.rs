@@ -22,7 +22,7 @@ mod table;
 
 #[cfg(not(feature = "ducklake"))]
 pub(crate) use absent::{Table, failed_scan};
-pub(crate) use address::Address;
+pub(crate) use address::{Address, TABLE};
 #[cfg(feature = "ducklake")]
 pub(crate) use error::failed_scan;
 #[cfg(feature = "ducklake")]

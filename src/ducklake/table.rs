@@ -38,6 +38,8 @@ pub(crate) struct Table {
     store: Arc<dyn ObjectStore>,
     /// The files with their sizes, by their paths in the store.
     files: BTreeMap<String, u64>,
+    /// The checksum of the rows that stand in the catalog.
+    inlined: Option<String>,
     rows: Arc<DuckLakeTable>,
 }
 
@@ -54,6 +56,7 @@ struct Opened {
     folder: String,
     url: ObjectStoreUrl,
     files: BTreeMap<String, u64>,
+    inlined: Option<String>,
     rows: DuckLakeTable,
 }
 
@@ -77,6 +80,7 @@ impl Table {
             url: opened.url,
             store,
             files: opened.files,
+            inlined: opened.inlined,
             rows: Arc::new(opened.rows),
         })
     }
@@ -94,6 +98,11 @@ impl Table {
     /// Returns the size of all files together.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.values().sum()
+    }
+
+    /// Returns a checksum of which rows the catalog itself has or takes away; `None` if all is in files.
+    pub(crate) fn inlined(&self) -> Option<&str> {
+        self.inlined.as_deref()
     }
 
     /// Returns true if a file with this name is one of the table's.
@@ -194,7 +203,7 @@ fn opened(catalog: &Catalog, address: &Address, at: &At) -> Result<Opened> {
     let folder = inside(catalog, &root, (&schema.path, schema.path_is_relative), is_local)?;
     let folder = inside(catalog, &folder, (&table.path, table.path_is_relative), is_local)?;
     let files = files(catalog, (table.table_id, &folder), snapshot, is_local)?;
-    catalog.check_inlined(table.table_id, snapshot)?;
+    let inlined = catalog.check_inlined(table.table_id, snapshot)?;
     let rows = DuckLakeTable::new(
         table.table_id,
         table.table_name,
@@ -209,6 +218,7 @@ fn opened(catalog: &Catalog, address: &Address, at: &At) -> Result<Opened> {
         folder,
         url,
         files,
+        inlined,
         rows: rows.map_err(failed)?,
     })
 }

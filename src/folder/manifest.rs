@@ -214,12 +214,7 @@ impl Manifest {
 
     /// Returns the checksum of the statement with the files that it read; `None` if it read none.
     fn source_sha256(&self) -> Option<String> {
-        // A version of a Delta table has a new number after every commit, and its files are named beside it.
-        let files = self.input.iter().filter(|f| !f.is_version()).map(|f| {
-            let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
-            format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
-        });
-        let files: Vec<String> = files.collect();
+        let files: Vec<String> = self.input.iter().map(FileSummary::content).collect();
         (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
     }
 

@@ -1,12 +1,7 @@
 //! The rows of one version of a Delta table.
 
 use super::bounds::without_bounds_of_floats;
-<<<<<<< lake-next
 use super::guard::{closed, reading};
-=======
-use super::closed::Closed;
-use super::guard::reading;
->>>>>>> ducklake
 use crate::delta::Table;
 use crate::error::Result;
 use arrow::datatypes::SchemaRef;
@@ -65,11 +60,7 @@ impl TableProvider for DeltaRows {
         let config = session.config();
         let parallel = plan.repartitioned(config.target_partitions(), config.options())?;
         let reader = parallel.unwrap_or(plan);
-<<<<<<< lake-next
         Ok(closed(reader, called))
-=======
-        Ok(Arc::new(Closed::new(reader, called)))
->>>>>>> ducklake
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {

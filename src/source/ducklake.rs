@@ -1,7 +1,6 @@
 //! The rows of one snapshot of a DuckLake table.
 
-use super::closed::Closed;
-use super::guard::reading;
+use super::guard::{closed, reading};
 use crate::ducklake::{Table, failed_scan};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -57,6 +56,6 @@ impl TableProvider for DuckLakeRows {
             plan.map_err(|e| failed_scan(&doing, e))
         };
         let plan = reading(&called, scan).await?;
-        Ok(Arc::new(Closed::new(plan, called)))
+        Ok(closed(plan, called))
     }
 }

@@ -2,7 +2,6 @@
 
 mod arrow_file;
 mod bounds;
-mod closed;
 mod columns;
 pub(crate) mod csv;
 mod delta;

@@ -68,7 +68,13 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
 
 /// Waits until nothing is in a folder. A blocking step that had begun, as the making of the stage, ends by itself.
 async fn nothing_left(folder: &Path, at: Phase) {
-    let left = || -> Vec<_> { folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    let left = || -> Vec<_> {
+        folder
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect()
+    };
     for _ in 0..1000 {
         if left().is_empty() {
             return;

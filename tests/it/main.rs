@@ -15,7 +15,6 @@ mod damaged;
 mod delta;
 mod depth;
 mod differential_privacy;
-#[cfg(feature = "ducklake")]
 mod ducklake;
 mod examples;
 mod explain;
@@ -33,8 +32,6 @@ mod local_adult;
 mod mistakes;
 mod moto;
 mod nights;
-#[cfg(not(feature = "ducklake"))]
-mod no_ducklake;
 mod nodes;
 mod partitions;
 mod planted;

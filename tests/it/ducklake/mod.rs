@@ -2,7 +2,7 @@
 //!
 //! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, in which the tests run.
 
-use crate::common::{collect, context};
+use crate::common::{collect, context, rows};
 use crate::sources::Watches;
 use anonsql::AnonContext;
 use anonsql::error::{Error, ErrorKind};
@@ -30,10 +30,6 @@ fn value(batches: &[RecordBatch]) -> Option<f64> {
     let numbers = cast(batches[0].column(0), &DataType::Float64).unwrap();
     let numbers = numbers.as_primitive::<Float64Type>();
     numbers.iter().next().unwrap()
-}
-
-fn rows(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::num_rows).sum()
 }
 
 async fn refused(context: &AnonContext, sql: &str, said: &str) -> Error {
@@ -147,6 +143,7 @@ async fn a_release_is_of_one_snapshot() {
     };
     assert_eq!(table.name, format!("{LAKE}#main.people"));
     assert_eq!(table.version, Some(SNAPSHOTS.to_string()));
+    assert_eq!(table.e_tag, None);
     assert!(files.len() > 2 && files.iter().all(|file| file.sha256.len() == 64));
     assert_eq!(table.bytes, files.iter().map(|file| file.bytes).sum::<u64>());
     assert!(files.iter().any(|file| file.name.ends_with("-delete.parquet")));
@@ -176,6 +173,33 @@ async fn a_release_is_of_one_snapshot() {
     ] {
         let sql = format!("ANONYMIZE {from} QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1)");
         assert_eq!(rows(&collect(&context, &sql).await), expected, "{from}");
+    }
+}
+
+/// The manifest tells rows of the catalog from others, whose snapshot has the same files: rows that came to the catalog, and
+/// rows of a file that the catalog says are deleted. A later snapshot of the same rows has another number and no other checksum.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_of_the_catalog_have_a_checksum() {
+    let context = session().await;
+    let scratch = tempfile::tempdir().unwrap();
+    let mut told = vec![];
+    for snapshot in [13, 14, 15, 16, 17, 18, SNAPSHOTS] {
+        let out = scratch.path().join(snapshot.to_string());
+        let sql = format!(
+            "ANONYMIZE ducklake.'{LAKE}#inlined' VERSION AS OF {snapshot} TO '{}' IDENTIFIERS (name, sex) \
+             QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(1)",
+            out.display()
+        );
+        collect(&context, &sql).await;
+        let input = Manifest::read(&out).unwrap().unwrap().input;
+        let files: Vec<_> = input[1..].iter().map(|file| file.sha256.clone()).collect();
+        told.push((input[0].e_tag.clone().unwrap(), files));
+    }
+    assert_eq!(told[3].1, told[4].1);
+    assert_eq!(told[4], told[5]);
+    assert_eq!(told[5], told[6]);
+    for (i, before) in told[..5].iter().enumerate() {
+        assert!(!told[i + 1..5].contains(before), "{i}");
     }
 }
 
