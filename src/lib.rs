@@ -77,6 +77,8 @@
 //! | `drift` | no | what is otherwise than when an earlier release was made, in names and counts |
 //! | `utility` | no | what a release still says of its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
+//! | `delta` | yes | Delta tables: a version as a source, and a commit of the log as the end of a release |
+//! | `ducklake` | yes | DuckLake tables: a snapshot as a source |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
@@ -181,9 +183,14 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
+<<<<<<< ducklake
+mod delta;
+=======
 #[cfg(feature = "cluster")]
 mod cluster;
+>>>>>>> cluster
 mod drift;
+mod ducklake;
 mod engine;
 pub mod error;
 pub mod extend;

@@ -6,7 +6,7 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// What stands for the user's home folder at the start of a path.
@@ -25,6 +25,22 @@ const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
 /// Returns true if an expanded path is a URL, and so names no local file.
 pub(crate) fn is_url(path: &str) -> bool {
     path.contains("://")
+}
+
+/// Returns true if an expanded path is the URL of a web server, which tells no list of files and is not written to.
+pub(crate) fn is_of_web(path: &str) -> bool {
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
+}
+
+/// Fails with `ErrorKind::Usage` for the URL of a web server as the place of something that is written.
+pub(crate) fn check_written(path: &str) -> Result<()> {
+    match is_of_web(path) {
+        true => Err(Error::usage(format!(
+            "{path:?} is on a web server, which only files are read from; write to s3://, gs://, az:// or a local folder"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Returns the path that a path in a statement stands for. A URL of another scheme than `file` is returned unchanged.
@@ -59,6 +75,35 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         }
     }
     Ok(Cow::Borrowed(path))
+}
+
+/// Returns the absolute path without links and dots, as far as its folders exist.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+    let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
+    for known in absolute.ancestors() {
+        if let Ok(real) = known.canonicalize() {
+            let rest = absolute.strip_prefix(known).unwrap_or(Path::new(""));
+            // Joining an empty path would add a slash at the end.
+            return Ok(if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            });
+        }
+    }
+    Ok(absolute)
+}
+
+/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
+/// path.
+pub(crate) fn folder_url(folder: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let spelled = bytes.map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file://{}/", spelled.collect::<String>())
 }
 
 /// Returns a file name without the ending of its compression, and the compression.
@@ -118,18 +163,6 @@ fn whole(mut content: impl Read, compression: FileCompressionType, what: &str) -
         Err(_) if compression.is_compressed() => Err(not_decompressed(compression).context(what)),
         Err(e) => Err(Error::io(what, e)),
     }
-}
-
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters have a meaning in a
-/// path.
-pub(crate) fn folder_url(folder: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-    let bytes = folder.as_os_str().as_encoded_bytes().iter();
-    let spelled = bytes.map(|byte| match plain(*byte) {
-        true => char::from(*byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    format!("file://{}/", spelled.collect::<String>())
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
-//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure) and a Chromium are at hand, so that tests that
-//! need them are reported as ignored where they are not. Under CI those that need ../shared, tmux, moto or azurite run, and
-//! fail, without it.
+//! Says whether ../shared, tmux, moto (a server of S3), azurite (one of Azure), a Chromium and the readers of Delta tables from
+//! PyPI are at hand, so that tests that need them are reported as ignored where they are not. Under CI those that need anything
+//! but a Chromium run, and fail, without it.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_shared)");
     println!("cargo::rustc-check-cfg=cfg(has_tmux)");
     println!("cargo::rustc-check-cfg=cfg(has_moto)");
     println!("cargo::rustc-check-cfg=cfg(has_azurite)");
+    println!("cargo::rustc-check-cfg=cfg(has_deltalake)");
     println!("cargo::rustc-check-cfg=cfg(has_chromium)");
     println!("cargo::rerun-if-env-changed=ANONSQL_SHARED");
     println!("cargo::rerun-if-env-changed=ANONSQL_CHROMIUM");
@@ -27,11 +29,23 @@ fn main() {
     if found(&["azurite-blob"]).is_some() || std::env::var("CI").is_ok() {
         println!("cargo::rustc-cfg=has_azurite");
     }
+    if std::env::var("CI").is_ok()
+        || std::env::var("CARGO_FEATURE_DELTA").is_ok() && imports("deltalake, duckdb, pyarrow")
+    {
+        println!("cargo::rustc-cfg=has_deltalake");
+    }
     if let Some(chromium) = chromium() {
         println!("cargo::rustc-cfg=has_chromium");
         println!("cargo::rustc-env=ANONSQL_CHROMIUM_PATH={}", chromium.display());
         println!("cargo::rerun-if-changed={}", chromium.display());
     }
+}
+
+/// Whether Python has these packages.
+fn imports(packages: &str) -> bool {
+    let import = format!("import {packages}");
+    let imported = Command::new("python3").args(["-c", &import]).output();
+    imported.is_ok_and(|output| output.status.success())
 }
 
 /// The browser of ANONSQL_CHROMIUM, or the first of the usual names that is there.

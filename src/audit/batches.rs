@@ -3,6 +3,7 @@
 
 use super::check::none_of;
 use super::evidence::Evidence;
+use super::verification::Verification;
 use crate::engine::{Answers, Promise, ReleasedTable};
 use crate::error::Result;
 use crate::folder::Check;
@@ -12,19 +13,19 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 const BATCH: &str = "batch";
 
 /// Counts the batches that do not hold a promise alone, for each promise. Distributions are compared with those of the rows of
-/// the batch. Returns an empty vector for a release that did not grow. What cannot be checked is appended to `unchecked`.
+/// the batch. Returns an empty vector for a release that did not grow. What cannot be checked is a gap of `found`.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
     promises: &[Promise<'_>],
     evidence: &Evidence,
-    unchecked: &mut Vec<String>,
+    found: &mut Verification,
 ) -> Result<Vec<Check>> {
     if !evidence.grew() {
         return Ok(vec![]);
     }
     let Some(batches) = evidence.batches().await? else {
-        unchecked.push("each batch alone (its files are partitioned, or not all there)".into());
+        found.gap("each batch alone (its files are partitioned, or not all there)".into());
         return Ok(vec![]);
     };
     let mut broken = vec![0; promises.len()];

@@ -5,6 +5,7 @@
 
 use super::budget;
 use super::check::{none_of, says};
+use super::discernibility;
 use super::files;
 use super::spelling::{CSV_TEXT, TEXT};
 use super::tables::WHOLE;
@@ -167,6 +168,7 @@ impl Evidence {
             }
             Some(budget) => checks.extend(budget::figures(manifest, budget, smallest)),
         }
+        checks.extend(discernibility::check(manifest, session, &released, classes).await?);
         if manifest.suppressed_rows == SuppressedRows::Starred {
             let starred = format!(
                 "SELECT count(*) FROM {} WHERE {}",

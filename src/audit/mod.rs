@@ -24,6 +24,7 @@ mod check;
 mod claim;
 mod columns;
 mod cover;
+mod discernibility;
 mod evidence;
 mod files;
 mod flow;

@@ -75,8 +75,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         Some(evidence) => {
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);
             found.unchecked.extend(evidence.unchecked(released.whole.is_some()));
-            let unchecked = &mut found.unchecked;
-            checks.extend(batches::check(&own, &released, &promises, evidence, unchecked).await?);
+            checks.extend(batches::check(&own, &released, &promises, evidence, &mut found).await?);
         }
         None => found.gap(format!("files, columns and levels (there is no {MANIFEST})")),
     }

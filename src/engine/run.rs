@@ -10,6 +10,7 @@ use super::recount::{recount, recount_union};
 use super::release::Release;
 use super::scan::{Scanned, detail_requests, scan};
 use super::write::{Staging, keep_rows, or_removed, removed, write_files};
+use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::metric::Metric;
@@ -88,11 +89,19 @@ fn waiting(job: &Job, error: Error) -> Error {
     }
 }
 
-/// Returns the paths and URLs of the files that a job reads, as far as they are known.
+/// Returns the paths and URLs of the tables of lakes and of the files that a job reads, as far as they are known. The files of
+/// a table are left out.
 fn sources(job: &Job) -> Vec<String> {
+    let pins = &job.source.pins;
+    let tables: Vec<String> = pins.versions().map(|version| version.place().name()).collect();
     let files = job.source.files.iter().map(|path| path.display().to_string());
-    let objects = job.source.pins.objects().map(|(name, _)| name.to_string());
-    files.chain(objects).collect()
+    let files = files.chain(pins.objects().map(|(name, _)| name.to_string()));
+    let files: Vec<String> = files
+        .filter(|file| !tables.iter().any(|table| file.starts_with(table)))
+        .filter(|file| !pins.snapshots().any(|snapshot| snapshot.has_file(file)))
+        .collect();
+    let snapshots: Vec<String> = pins.snapshots().map(Snapshot::name).collect();
+    [tables, snapshots, files].concat()
 }
 
 /// Anonymizes a checked job to rows: the same recounted release, as a table to query.

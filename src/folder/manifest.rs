@@ -214,11 +214,7 @@ impl Manifest {
 
     /// Returns the checksum of the statement with the files that it read; `None` if it read none.
     fn source_sha256(&self) -> Option<String> {
-        let files = self.input.iter().map(|f| {
-            let tags = [&f.e_tag, &f.version].map(|tag| tag.as_deref().unwrap_or_default());
-            format!("{:?} {} {} {tags:?}", f.name, f.bytes, f.sha256)
-        });
-        let files: Vec<String> = files.collect();
+        let files: Vec<String> = self.input.iter().map(FileSummary::content).collect();
         (!files.is_empty()).then(|| sha256(&format!("{} {}", self.statement_sha256, files.join(", "))))
     }
 

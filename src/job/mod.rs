@@ -18,7 +18,6 @@ pub use choice::{Candidate, Choice};
 pub use constraint::{Constraint, Scope, SuppressionLimit};
 pub use replay::Replay;
 pub use report_file::ReportFile;
-pub(crate) use report_file::resolved;
 pub use roles::{Identifier, ItemSet, QuasiIdentifier, Randomization, Secret, Sensitive, is_list};
 pub use source::SourceTable;
 pub(crate) use target::target_exists;

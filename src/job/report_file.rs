@@ -1,34 +1,36 @@
 //! The file for the report of a release.
 
-use crate::error::{Error, Result};
-use crate::location::expanded;
+use crate::error::Result;
+use crate::location::{expanded, is_url, resolved};
 use crate::plain::Secrets;
 use crate::report::Format;
+use crate::store::SingleObject;
+use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
 
 /// The file for the report of a release, with its format.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ReportFile {
+    /// The path, or the URL of an object.
     path: PathBuf,
+    object: Option<SingleObject>,
     format: Format,
     /// What the report may not show.
     secrets: Secrets,
 }
 
 impl ReportFile {
-    /// Creates the file of REPORT TO. Its extension decides the format of the report. Fails with `ErrorKind::Usage`
-    /// for a URL.
-    pub fn new(path: &str) -> Result<Self> {
+    /// Creates the file of REPORT TO, in an object store of the session if the path is a URL. Its extension decides the
+    /// format of the report.
+    pub fn new(path: &str, state: &SessionState) -> Result<Self> {
         let path = expanded(path)?;
-        if path.contains("://") {
-            return Err(Error::usage(format!(
-                "REPORT TO {path:?}: a report is a local file; write it here and copy it"
-            )));
-        }
+        let object = is_url(&path).then(|| SingleObject::open(state, &path));
+        let object = object.transpose().map_err(|e| e.context("REPORT TO"))?;
         let path = PathBuf::from(path.as_ref());
         let format = Format::of(&path)?;
         Ok(Self {
             path,
+            object,
             format,
             secrets: Secrets::default(),
         })
@@ -47,13 +49,29 @@ impl ReportFile {
         &self.secrets
     }
 
-    /// Returns the path.
+    /// Returns the path, or the URL of an object.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Fails if the report would go to a store that cannot be reached.
+    pub(crate) async fn reach(&self) -> Result<()> {
+        match &self.object {
+            Some(object) => object.reach().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the object, if the report is not a local file.
+    pub(crate) fn object(&self) -> Option<&SingleObject> {
+        self.object.as_ref()
+    }
+
     /// Returns the name of the report if it is written into the folder of the release at `target`.
     pub(crate) fn name_in(&self, target: &Path) -> Result<Option<String>> {
+        if self.object.is_some() {
+            return Ok(None);
+        }
         let is_inside = resolved(&self.path)?.parent() == Some(resolved(target)?.as_path());
         let name = self.path.file_name().filter(|_| is_inside);
         Ok(name.map(|n| n.to_string_lossy().into_owned()))
@@ -63,21 +81,4 @@ impl ReportFile {
     pub fn format(&self) -> Format {
         self.format
     }
-}
-
-/// Returns the absolute path without links and dots, as far as its folders exist.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
-    let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
-    for known in absolute.ancestors() {
-        if let Ok(real) = known.canonicalize() {
-            let rest = absolute.strip_prefix(known).unwrap_or(Path::new(""));
-            // Joining an empty path would add a slash at the end.
-            return Ok(if rest.as_os_str().is_empty() {
-                real
-            } else {
-                real.join(rest)
-            });
-        }
-    }
-    Ok(absolute)
 }

@@ -15,6 +15,8 @@ pub enum Format {
     Parquet,
     /// Comma-separated values with a header.
     Csv,
+    /// A Delta table: Parquet files that its log names.
+    Delta,
 }
 
 /// What to do if the target exists.
@@ -36,7 +38,7 @@ pub enum Existing {
 pub struct Target {
     /// The path of the folder, or its URL in an object store.
     pub path: PathBuf,
-    /// Where the target is if it is in an object store.
+    /// Where the target is if it is in an object store, or a Delta table.
     pub stored: Option<Stored>,
     /// The format of the files.
     pub format: Format,
@@ -56,7 +58,7 @@ pub struct Target {
     pub full_statement: bool,
 }
 
-/// A target in an object store.
+/// A target in an object store, or a Delta table wherever it is.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The prefix.
@@ -82,6 +84,14 @@ impl Target {
         match &self.stored {
             Some(stored) => stored.standing.is_some(),
             None => self.path.is_dir(),
+        }
+    }
+
+    /// Returns the local folder that is written; `None` in an object store.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match &self.stored {
+            Some(stored) => stored.prefix.place().local(),
+            None => Some(self.path.clone()),
         }
     }
 

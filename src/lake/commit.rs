@@ -2,10 +2,11 @@
 
 use super::keeper::cleaned_up;
 use super::lease::is_condition;
-use super::names::{Layout, RUN, SUCCESS};
-use super::prefix::Standing;
+use super::names::{Layout, SUCCESS, manifest_of};
+use super::prefix::{Standing, Version};
 use super::run::Run;
 use super::shared::Outcome;
+use crate::delta::{self, Change, Verdict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::MANIFEST;
 use crate::store::read_small;
@@ -26,19 +27,62 @@ impl Run {
         committed
     }
 
+    /// Makes the files of the run the content of the Delta table at the prefix, as the next version after the one of
+    /// `standing`. Fails with `ErrorKind::TargetExists` if another commit came first.
+    pub(crate) async fn commit_to_log(self, manifest: &str, standing: Option<&Standing>, change: Change) -> Result<()> {
+        let committed = self.put_change(manifest, standing, change).await;
+        drop(self);
+        cleaned_up(PATIENCE).await;
+        committed
+    }
+
+    async fn put_change(&self, manifest: &str, standing: Option<&Standing>, change: Change) -> Result<()> {
+        self.put_own(manifest).await?;
+        self.seal().await?;
+        let outcome = &self.shared.outcome;
+        // Whoever gives up waiting does not know either.
+        *outcome.lock() = Outcome::Unknown;
+        let verdict = delta::commit(self.shared.prefix.place(), standing.and_then(Standing::table), change).await;
+        let (known, result) = match verdict {
+            Verdict::Committed => (Outcome::Committed, Ok(())),
+            Verdict::Late => (Outcome::Open, Err(self.too_late())),
+            Verdict::Failed(e) => (Outcome::Open, Err(e)),
+            Verdict::Unknown(e) => {
+                let said = "whether the release is in place is not known; look, and run it again if not";
+                (Outcome::Unknown, Err(e.context(said)))
+            }
+        };
+        *outcome.lock() = known;
+        result
+    }
+
+    /// Puts the manifest into the folder of the run.
+    async fn put_own(&self, manifest: &str) -> Result<()> {
+        let (shared, prefix) = (&self.shared, &self.shared.prefix);
+        let own = prefix.inside(&manifest_of(&shared.run));
+        shared.written.lock().insert(own.clone());
+        let put = prefix.store().put(&own, manifest.to_string().into()).await;
+        put.map(|_| ()).map_err(|e| prefix.failed("cannot write to", &e))
+    }
+
+    async fn seal(&self) -> Result<()> {
+        match &self.lease {
+            Some(lease) => lease.lock().await.seal().await,
+            None => Ok(()),
+        }
+    }
+
     async fn put_manifests(&self, manifest: &str, standing: Option<&Standing>) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
         let path = prefix.inside(MANIFEST);
         if shared.layout == Layout::Runs {
-            let own = prefix.inside(&format!("{RUN}{}/{MANIFEST}", shared.run));
-            shared.written.lock().insert(own.clone());
-            let put = prefix.store().put(&own, manifest.to_string().into()).await;
-            put.map_err(|e| prefix.failed("cannot write to", &e))?;
+            self.put_own(manifest).await?;
         }
-        self.lease.lock().await.seal().await?;
-        let mode = match standing {
+        self.seal().await?;
+        let mode = match standing.map(|standing| &standing.version) {
             None => PutMode::Create,
-            Some(standing) => PutMode::Update(standing.version.clone()),
+            Some(Version::Object(version)) => PutMode::Update(version.clone()),
+            Some(Version::Table(_)) => return Err(Error::internal("a Delta table is committed to by its log")),
         };
         // Whoever gives up waiting does not know either.
         *shared.outcome.lock() = Outcome::Unknown;

@@ -5,8 +5,10 @@
 
 use super::lease::Lease;
 use super::shared::{Outcome, Shared};
+use crate::pool::blocking;
 use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -48,7 +50,7 @@ pub(crate) async fn cleaned_up(patience: Duration) {
 /// writes any more.
 pub(super) async fn keep(
     shared: Arc<Shared>,
-    lease: Arc<Mutex<Lease>>,
+    lease: Option<Arc<Mutex<Lease>>>,
     mut ended: oneshot::Receiver<Ending>,
     mut busy: mpsc::Receiver<()>,
 ) {
@@ -58,8 +60,10 @@ pub(super) async fn keep(
         tokio::select! {
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
-                // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
-                let _ = lease.lock().await.renew().await;
+                if let Some(lease) = &lease {
+                    // A lease that cannot be renewed is found out when it is sealed: nothing is committed without it.
+                    let _ = lease.lock().await.renew().await;
+                }
             }
         }
     };
@@ -73,15 +77,36 @@ pub(super) async fn keep(
         _ => vec![],
     };
     let mut is_clean = true;
-    for path in written {
+    for path in &written {
         is_clean &= !matches!(
-            shared.prefix.store().delete(&path).await,
+            shared.prefix.store().delete(path).await,
             Err(e) if !matches!(e, datafusion::object_store::Error::NotFound { .. })
         );
     }
-    if is_clean {
+    if let Some(root) = shared.prefix.place().local() {
+        let remove = move || {
+            remove_folders(&root, &written);
+            Ok(())
+        };
+        // An empty folder that stays is in nobody's way.
+        let _ = blocking("removing empty folders", remove).await;
+    }
+    if let (true, Some(lease)) = (is_clean, &lease) {
         // The lease says that there may be files, so it goes last.
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }
     drop(ending);
+}
+
+/// Removes the folders below `root` that are empty without these files. A store has no folders, and a file system has.
+fn remove_folders(root: &std::path::Path, files: &[Path]) {
+    for file in files {
+        let file = PathBuf::from(format!("/{file}"));
+        let folders = file.ancestors().skip(1);
+        for folder in folders.take_while(|folder| *folder != root && folder.starts_with(root)) {
+            if std::fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
 }

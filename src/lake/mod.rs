@@ -40,6 +40,7 @@ mod lease;
 mod names;
 mod outbox;
 mod prefix;
+mod properties;
 mod release;
 mod run;
 mod shared;
@@ -47,10 +48,11 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
-pub(crate) use names::{Layout, folder_of_run};
+pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};
 pub(crate) use prefix::{Prefix, Standing};
-pub(crate) use release::{Release, is_folder_of_run};
+pub(crate) use properties::properties;
+pub(crate) use release::Release;
 pub(crate) use run::Run;
 
 #[cfg(test)]

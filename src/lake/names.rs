@@ -1,5 +1,6 @@
 //! The names of objects under a prefix.
 
+use crate::folder::MANIFEST;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 
@@ -11,6 +12,8 @@ pub enum Layout {
     Runs,
     /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
+    /// In a folder of each run, as files of a Delta table, whose log says which are its content.
+    Delta,
 }
 
 /// The folder of everything that is no data.
@@ -32,6 +35,11 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
+/// Returns the name of the manifest in the folder of a run.
+pub(crate) fn manifest_of(run: &str) -> String {
+    format!("{RUN}{run}/{MANIFEST}")
+}
+
 /// Returns true for the id of a run.
 pub(super) fn is_run(id: &str) -> bool {
     let Some((time, random)) = id.split_at_checked(TIME_LENGTH) else {
@@ -46,11 +54,16 @@ impl Layout {
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
-            Self::Runs => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
+            Self::Runs | Self::Delta => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
             // Two runs may write the same bytes, and each deletes its own.
             Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
         }
     }
+}
+
+/// Returns true for the name of the folder of a run.
+pub(crate) fn is_folder_of_run(name: &str) -> bool {
+    name.strip_prefix(RUN).is_some_and(is_run)
 }
 
 /// Returns the run that an object belongs to, by its name relative to the prefix.
@@ -69,7 +82,7 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
 /// slash, and is empty for a file of no run.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
-        Some((first, _)) if first.strip_prefix(RUN).is_some_and(is_run) => format!("{first}/"),
+        Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
         _ => String::new(),
     }
 }
@@ -87,8 +100,16 @@ pub(super) fn lease(prefix: &Path, run: &str) -> Path {
 
 /// Returns the path of an object with this name under a prefix. The name is already in the form of a path.
 pub(super) fn inside(prefix: &Path, name: &str) -> Path {
-    let parts = prefix.as_ref().split('/').chain(name.split('/'));
-    Path::from_iter(parts.filter(|part| !part.is_empty()))
+    let inside = name.split('/').filter(|part| !part.is_empty());
+    // Parts made of text would be encoded a second time.
+    let parts: Vec<&str> = prefix
+        .as_ref()
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .chain(inside)
+        .collect();
+    let whole = parts.join("/");
+    Path::parse(&whole).unwrap_or_else(|_| Path::from(whole))
 }
 
 #[cfg(test)]
@@ -104,6 +125,13 @@ mod tests {
             let name = layout.file(&run, partition, 7, digest, "parquet");
             assert!(name.contains("part-00007-0123456789ab"), "{name}");
             assert_eq!(run_of(&name), Some(run.as_str()), "{name}");
+        }
+        for prefix in ["", "lü/a b", "x%20z/[a]#?*"] {
+            let path = inside(&Path::parse(prefix).unwrap(), "run=1/part.parquet");
+            assert_eq!(
+                path.as_ref(),
+                format!("{prefix}/run=1/part.parquet").trim_start_matches('/')
+            );
         }
         let own = lease(&Path::from("a/b"), &run);
         assert_eq!(own.as_ref(), format!("a/b/_anonsql/runs/{run}/lease"));

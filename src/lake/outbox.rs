@@ -84,6 +84,19 @@ impl Outbox {
         Ok(bytes.map_err(failed)?.to_vec())
     }
 
+    /// Fails with `ErrorKind::Io` if the files of the release that stands are others than these. The tag of a local file tells
+    /// one copy of it from another, and is left out.
+    pub(crate) async fn confirm_standing(&self, files: &[FileSummary]) -> Result<()> {
+        let untagged = |file: &FileSummary| FileSummary {
+            e_tag: None,
+            ..file.clone()
+        };
+        match self.shared.prefix.is_local() {
+            true => self.confirm(&files.iter().map(untagged).collect::<Vec<_>>()).await,
+            false => self.confirm(files).await,
+        }
+    }
+
     /// Fails with `ErrorKind::Io` if the files under the run's folder are others than these.
     pub(crate) async fn confirm(&self, files: &[FileSummary]) -> Result<()> {
         let shared = &self.shared;

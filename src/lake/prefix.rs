@@ -1,14 +1,15 @@
 //! A prefix of an object store that is, or becomes, the folder of a release.
 
 use super::names::{Layout, OWN, RUN, SUCCESS, inside};
+use super::properties::{NAMES_MANIFEST, properties};
+use crate::delta::{At, LOG, Place, Table};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
-use crate::store::{Stores, listing_url, read_small};
+use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
 use datafusion::execution::SessionState;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, UpdateVersion};
-use std::fmt;
 use std::sync::Arc;
 
 /// The most bytes of a manifest; a larger object was not written by anonsql.
@@ -17,18 +18,9 @@ const LARGEST: u64 = 64 << 20;
 const TOLD: usize = 5;
 
 /// A prefix of an object store.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prefix {
-    store: Arc<dyn ObjectStore>,
-    path: Path,
-    /// The URL, which ends in a slash.
-    url: String,
-}
-
-impl fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.url)
-    }
+    place: Place,
 }
 
 /// The release that stands under a prefix.
@@ -38,10 +30,63 @@ pub(crate) struct Standing {
     pub(crate) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     pub(crate) is_sealed: bool,
-    /// What tells the manifest from any other.
-    pub(super) version: UpdateVersion,
+    /// What makes it the release that stands.
+    pub(super) version: Version,
     /// When it was put.
     pub(super) since: DateTime<Utc>,
+}
+
+/// What makes a release the one that stands.
+#[derive(Debug, Clone)]
+pub(super) enum Version {
+    /// Its manifest is the one of the prefix; this tells it from any other.
+    Object(UpdateVersion),
+    /// This version of a Delta table has its files.
+    Table(Box<Table>),
+}
+
+impl Standing {
+    /// Returns the version of the Delta table that the release is the content of.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match &self.version {
+            Version::Object(_) => None,
+            Version::Table(table) => Some(table),
+        }
+    }
+}
+
+/// Fails with `ErrorKind::Verification` if a version of a Delta table has not exactly the files that the manifest names.
+fn check_files(manifest: &Manifest, table: &Table) -> Result<()> {
+    let mut named: Vec<(&str, u64)> = vec![];
+    named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
+    named.sort_unstable();
+    let has = table.data_files().iter().map(|(name, bytes)| (name.as_str(), *bytes));
+    if has.eq(named) && !table.deletes_rows() {
+        return Ok(());
+    }
+    Err(changed(table, "its rows or files"))
+}
+
+/// Checks that the properties of a table say what the manifest of its release does. Fails with `ErrorKind::Verification`.
+fn check_properties(manifest: &Manifest, text: &str, table: &Table) -> Result<()> {
+    let expected = properties(manifest, text)?;
+    let is_said = |(name, value): (&String, &String)| table.properties().get(name) == Some(value);
+    match expected.iter().all(is_said) {
+        true => Ok(()),
+        false => Err(changed(table, "what its properties say of the release")),
+    }
+}
+
+fn changed(table: &Table, what: &str) -> Error {
+    Error::new(
+        ErrorKind::Verification,
+        format!(
+            "version {} of the Delta table {} is not the release that its properties name: another tool changed {what} since. \
+             Release again into another table",
+            table.version(),
+            table.place().url
+        ),
+    )
 }
 
 impl Prefix {
@@ -54,47 +99,67 @@ impl Prefix {
                 "{url:?}: in a URL *, ? and [ stand for other characters; name one folder"
             )));
         }
-        Ok(Self {
+        Ok(Self::at(Place {
             store: Stores::open(state, place.get_url())?,
             path: place.prefix().clone(),
             url,
-        })
+        }))
+    }
+
+    /// Returns the prefix at a place.
+    pub(crate) fn at(place: Place) -> Self {
+        Self { place }
+    }
+
+    /// Returns the place of the prefix.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns true if an object is under the prefix.
+    pub(crate) fn holds(&self, object: &SingleObject) -> bool {
+        object.is_below(&self.place.store, &self.place.path)
+    }
+
+    /// Returns true if it is a folder of this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.place.local().is_some()
     }
 
     /// Returns the URL, which ends in a slash.
     pub(crate) fn url(&self) -> &str {
-        &self.url
+        &self.place.url
     }
 
     /// Returns the store.
     pub(super) fn store(&self) -> &Arc<dyn ObjectStore> {
-        &self.store
+        &self.place.store
     }
 
     /// Returns the path in the store.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Returns the path of the object with this name under the prefix.
     pub(super) fn inside(&self, name: &str) -> Path {
-        inside(&self.path, name)
+        inside(&self.place.path, name)
     }
 
     /// Returns the path of a file with this name relative to the prefix. Fails with `ErrorKind::Data` for a name that leads
     /// out of it.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
-        let whole = match self.path.as_ref() {
+        let whole = match self.place.path.as_ref() {
             "" => name.to_string(),
             path => format!("{path}/{name}"),
         };
-        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.url)))
+        Path::parse(whole).map_err(|_| Error::data(format!("{name:?} is no name of a file under {}", self.place.url)))
     }
 
     /// Returns the name of an object relative to the prefix; `None` if it is not under it.
     pub(super) fn name<'a>(&self, object: &'a Path) -> Option<&'a str> {
-        let rest = object.as_ref().strip_prefix(self.path.as_ref())?;
-        match self.path.as_ref() {
+        let rest = object.as_ref().strip_prefix(self.place.path.as_ref())?;
+        match self.place.path.as_ref() {
             "" => Some(rest),
             _ => rest.strip_prefix('/'),
         }
@@ -102,38 +167,72 @@ impl Prefix {
 
     /// Returns the error of a request to the store.
     pub(super) fn failed(&self, doing: &str, error: &datafusion::object_store::Error) -> Error {
-        Error::of_store(format_args!("{doing} {}", self.url), error)
+        Error::of_store(format_args!("{doing} {}", self.place.url), error)
     }
 
     /// Reads the manifest of the prefix, if there is one.
     pub(crate) async fn standing(&self) -> Result<Option<Standing>> {
         let path = self.inside(MANIFEST);
-        let what = format!("cannot read {}{MANIFEST}", self.url);
-        let Some(found) = read_small(self.store.as_ref(), &path, LARGEST, &what).await? else {
+        let what = format!("cannot read {}{MANIFEST}", self.place.url);
+        let Some(found) = read_small(self.place.store.as_ref(), &path, LARGEST, &what).await? else {
             return Ok(None);
         };
-        let (manifest, is_sealed) = parse_manifest(&found.bytes, &format!("{}{MANIFEST}", self.url))?;
+        let (manifest, is_sealed) = parse_manifest(&found.bytes, &format!("{}{MANIFEST}", self.place.url))?;
         Ok(Some(Standing {
             manifest,
             is_sealed,
-            version: UpdateVersion {
+            version: Version::Object(UpdateVersion {
                 e_tag: found.meta.e_tag,
                 version: found.meta.version,
-            },
+            }),
             since: found.meta.last_modified,
         }))
+    }
+
+    /// Reads the manifest of the release that is a version of the Delta table at the prefix. Returns the version alone if
+    /// anonsql did not write it, and nothing if there is no table. Fails with `ErrorKind::Verification` if the table was
+    /// changed since the release.
+    pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Table>)> {
+        let Some(table) = Table::find(&self.place, at).await? else {
+            return Ok((None, None));
+        };
+        let Some(name) = table.properties().get(NAMES_MANIFEST).cloned() else {
+            return Ok((None, Some(table)));
+        };
+        let called = format!("{}{name}", self.place.url);
+        let what = format!("cannot read {called}");
+        let found = read_small(self.place.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
+        let found = found.ok_or_else(|| {
+            Error::data(format!(
+                "{called} is gone, the manifest that the Delta table {} names; release again into another table",
+                self.place.url
+            ))
+        })?;
+        let (manifest, is_sealed) = parse_manifest(&found.bytes, &called)?;
+        check_files(&manifest, &table)?;
+        check_properties(&manifest, &String::from_utf8_lossy(&found.bytes), &table)?;
+        Ok((
+            Some(Standing {
+                manifest,
+                is_sealed,
+                version: Version::Table(Box::new(table.clone())),
+                since: found.meta.last_modified,
+            }),
+            Some(table),
+        ))
     }
 
     /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that no run with a folder of its own
     /// wrote: readers that list folders would take them for the release. With layout `plain` these are all objects.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
-        let listed = self.store.list_with_delimiter(Some(&self.path)).await;
+        let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;
         let objects = listed.objects.iter().filter_map(|meta| self.name(&meta.location));
         let folders = listed.common_prefixes.iter().filter_map(|path| self.name(path));
-        let is_run = |folder: &str| layout == Layout::Runs && folder.starts_with(RUN);
-        let is_own = |folder: &&str| *folder == OWN || is_run(folder);
-        let strange = objects.filter(|name| ![MANIFEST, SUCCESS].contains(name));
+        let in_log = layout == Layout::Delta;
+        let is_run = |folder: &str| layout != Layout::Plain && folder.starts_with(RUN);
+        let is_own = |folder: &&str| *folder == OWN || in_log && *folder == LOG || is_run(folder);
+        let strange = objects.filter(|name| in_log || ![MANIFEST, SUCCESS].contains(name));
         let strange = strange.chain(folders.filter(|folder| !is_own(folder)));
         let strange: Vec<String> = strange.map(|name| format!("{name:?}")).collect();
         if strange.is_empty() {
@@ -149,7 +248,7 @@ impl Prefix {
             format!(
                 "{} holds what no release of this kind has: {}{more}; choose another prefix, or, if a killed run left it, \
                  VACUUM this one",
-                self.url,
+                self.place.url,
                 told.join(", ")
             ),
         ))

@@ -1,7 +1,8 @@
 //! A release in an object store as its readers see it: the files that the manifest of its prefix names.
 
-use super::names::{OWN, RUN, SUCCESS, folder_of_run, is_run};
+use super::names::{OWN, SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
+use crate::delta::{At, Place};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::pool::blocking;
@@ -24,6 +25,14 @@ impl Release {
     pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
         let prefix = Prefix::open(state, url)?;
         let standing = prefix.standing().await?;
+        Ok(standing.map(|standing| Self { prefix, standing }))
+    }
+
+    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if anonsql did not write it,
+    /// or if there is no table.
+    pub(crate) async fn in_table(place: Place, at: &At) -> Result<Option<Self>> {
+        let prefix = Prefix::at(place);
+        let (standing, _) = prefix.in_table(at).await?;
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 
@@ -149,11 +158,6 @@ impl Release {
 /// Returns true if an object is of the protocol of runs: it holds no data.
 fn is_of_protocol(name: &str) -> bool {
     name.split('/').next() == Some(OWN)
-}
-
-/// Returns true if a folder under a prefix is that of a run.
-pub(crate) fn is_folder_of_run(folder: &str) -> bool {
-    folder.strip_prefix(RUN).is_some_and(is_run)
 }
 
 /// Returns true if an object is the one that a manifest describes.

@@ -17,7 +17,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(super) shared: Arc<Shared>,
-    pub(super) lease: Arc<tokio::sync::Mutex<Lease>>,
+    /// `None` for a Delta table in a local folder: a file system has no put on condition of an e_tag.
+    pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
     /// Dropping it stops the uploads.
     stop: watch::Sender<()>,
@@ -28,7 +29,10 @@ impl Run {
     /// Begins a run for a prefix: takes its lease, and deletes what killed runs left there long ago.
     pub(crate) async fn begin(prefix: &Prefix, layout: Layout) -> Result<Self> {
         let run = new_run(Utc::now());
-        let lease = Arc::new(tokio::sync::Mutex::new(Lease::take(prefix, &run).await?));
+        let lease = match prefix.is_local() {
+            true => None,
+            false => Some(Arc::new(tokio::sync::Mutex::new(Lease::take(prefix, &run).await?))),
+        };
         let shared = Arc::new(Shared {
             prefix: prefix.clone(),
             run,
@@ -38,7 +42,7 @@ impl Run {
         });
         let (end, ended) = oneshot::channel();
         let (busy, still_busy) = mpsc::channel(1);
-        tokio::spawn(keep(Arc::clone(&shared), Arc::clone(&lease), ended, still_busy));
+        tokio::spawn(keep(Arc::clone(&shared), lease.clone(), ended, still_busy));
         let run = Self {
             shared,
             lease,
@@ -46,8 +50,10 @@ impl Run {
             stop: watch::Sender::new(()),
             busy,
         };
-        // Whoever may write to a prefix may still not delete; the run itself needs nothing of this.
-        let _ = vacuum::sweep(prefix).await;
+        if run.lease.is_some() {
+            // Whoever may write to a prefix may still not delete; the run itself needs nothing of this.
+            let _ = vacuum::sweep(prefix).await;
+        }
         Ok(run)
     }
 
@@ -62,7 +68,7 @@ impl Run {
 
     /// Returns the id of the run, if its files are in a folder of their own.
     pub(crate) fn id(&self) -> Option<&str> {
-        (self.shared.layout == Layout::Runs).then_some(self.shared.run.as_str())
+        (self.shared.layout != Layout::Plain).then_some(self.shared.run.as_str())
     }
 
     /// Returns the URL of a file by its name relative to the prefix.

@@ -3,6 +3,7 @@
 use super::lease::{Lease, State};
 use super::names::{run_of, run_of_lease};
 use super::prefix::{Prefix, Standing};
+use crate::delta::LOG;
 use crate::error::Result;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
@@ -54,6 +55,13 @@ pub(crate) struct Left {
     lease: Option<Lease>,
 }
 
+impl Left {
+    /// Returns true if the run had not begun to commit.
+    fn is_of_open_run(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.state() == State::Open)
+    }
+}
+
 /// The objects of a run.
 #[derive(Default)]
 struct Found {
@@ -66,6 +74,10 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
+    let is_in_log =
+        |meta: &ObjectMeta| prefix.name(&meta.location).and_then(|name| name.split('/').next()) == Some(LOG);
+    // What the log of a Delta table named once is for tools of its own to delete.
+    let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {
             continue;
@@ -80,8 +92,11 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     let standing = prefix.standing().await?;
     let named: HashSet<&str> = standing.iter().flat_map(named).collect();
     let mut all = vec![];
-    for (run, found) in &runs {
-        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (retain, alive)).await? {
+    for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
+        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (retain, alive)).await?
+            // A run that commits to a log may have done so.
+            && (!is_table || left.is_of_open_run())
+        {
             all.push(left);
         }
     }

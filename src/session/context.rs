@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::report::FrontChart;
 use crate::settings::Settings;
-use crate::sql::Hidden;
 use crate::sql::variable::Variables;
+use crate::sql::{Hidden, with_versions};
 use crate::store::{Stores, Traffic};
 use datafusion::common::config::Dialect;
 use datafusion::dataframe::DataFrame;
@@ -137,7 +137,7 @@ impl AnonContext {
     /// elsewhere.
     pub(super) async fn plan(&self, sql: &str) -> DfResult<LogicalPlan> {
         let state = self.session.state();
-        let statement = state.sql_to_statement(sql, &Dialect::Generic)?;
+        let statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
         state.statement_to_plan(statement).await
     }
 

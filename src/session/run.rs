@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::context::{AnonContext, Catalog, SharedRegistry};
 use super::deep::{self, Apart};
 use super::functions;
+use super::sources::lakes::enable_lakes;
 use super::statements::entry::Statement;
 use super::statements::parse::expected;
 use crate::engine::{Course, Silent, answer_rightly};
@@ -29,6 +30,7 @@ impl AnonContext {
         guard_readers(&session);
         stop_joins(&session);
         let registry = SharedRegistry::default();
+        enable_lakes(&session);
         functions::register(&session, &hierarchies, &registry);
         Self::sharing(session, hierarchies, registry, Arc::new(Silent))
     }

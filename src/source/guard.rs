@@ -18,12 +18,12 @@ use datafusion::datasource::physical_plan::{CsvSource, FileScanConfig};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use datafusion::prelude::SessionContext;
 use futures::{FutureExt, StreamExt};
 use std::fmt;
@@ -69,7 +69,8 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
         Ok(match files {
             Some(files) => {
                 let reader = with_checks(without_bounds_of_floats(plan));
-                Transformed::yes(Arc::new(Guarded { reader, files }) as _)
+                let closed = None;
+                Transformed::yes(Arc::new(Guarded { reader, files, closed }) as _)
             }
             None => Transformed::no(plan),
         })
@@ -171,11 +172,34 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// A reader whose panics become errors. All other behaviour is that of the reader.
+/// Returns the whole plan that reads a table, as one reader: the crate of a table format relies on what is below its own
+/// operators, so no rule of the optimizer may look into it or change it. Nothing of what the crate knows of the rows goes
+/// out, such as their number, their bounds and their order: it comes from metadata that others wrote. `called` is the
+/// table in errors.
+pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
+    let files = Files {
+        called,
+        arrow: vec![],
+        csv: None,
+    };
+    let partitions = reader.output_partitioning().partition_count();
+    let known = PlanProperties::new(
+        EquivalenceProperties::new(reader.schema()),
+        Partitioning::UnknownPartitioning(partitions),
+        reader.pipeline_behavior(),
+        reader.boundedness(),
+    );
+    let closed = Some(Arc::new(known));
+    Arc::new(Guarded { reader, files, closed })
+}
+
+/// A reader whose panics become errors. All other behaviour is that of the reader, unless it is closed.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,
     files: Files,
+    /// What may be known of a reader that is closed.
+    closed: Option<Arc<PlanProperties>>,
 }
 
 impl DisplayAs for Guarded {
@@ -190,11 +214,11 @@ impl ExecutionPlan for Guarded {
     }
 
     fn downcast_delegate(&self) -> Option<&dyn ExecutionPlan> {
-        Some(self.reader.as_ref())
+        self.closed.is_none().then_some(self.reader.as_ref())
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.reader.properties()
+        self.closed.as_ref().unwrap_or_else(|| self.reader.properties())
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
@@ -213,9 +237,12 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        if self.closed.is_some() {
+            return Ok(self);
+        }
         let reader = Arc::clone(&self.reader).reset_state()?;
-        let files = self.files.clone();
-        Ok(Arc::new(Guarded { reader, files }))
+        let (files, closed) = (self.files.clone(), None);
+        Ok(Arc::new(Guarded { reader, files, closed }))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -223,11 +250,14 @@ impl ExecutionPlan for Guarded {
     }
 
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], args: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
-        self.reader.statistics_from_inputs(inputs, args)
+        match self.closed {
+            Some(_) => Ok(Arc::new(Statistics::new_unknown(&self.reader.schema()))),
+            None => self.reader.statistics_from_inputs(inputs, args),
+        }
     }
 
     fn fetch(&self) -> Option<usize> {
-        self.reader.fetch()
+        self.reader.fetch().filter(|_| self.closed.is_none())
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {

@@ -4,7 +4,11 @@
 //! table only if nothing changed in the meantime: no file was added, removed or replaced, and no row was added to a
 //! table in memory.
 
+use super::delta::DeltaRows;
+use super::ducklake::DuckLakeRows;
 use super::null_folders::files_of;
+use crate::delta::Table as Version;
+use crate::ducklake::Table as Snapshot;
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::record_batch::RecordBatch;
@@ -30,6 +34,8 @@ const STAGED: &str = ".anonsql-staging-";
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     folders: Vec<Folder>,
+    versions: Vec<Arc<Version>>,
+    snapshots: Vec<Arc<Snapshot>>,
     files: BTreeMap<String, File>,
     tables: Vec<Table>,
 }
@@ -86,6 +92,12 @@ impl Pins {
                     });
                 }
             }
+            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DeltaRows>() {
+                pins.versions.push(Arc::clone(rows.version()));
+            }
+            if let Some(rows) = (provider.as_ref() as &dyn Any).downcast_ref::<DuckLakeRows>() {
+                pins.snapshots.push(Arc::clone(rows.snapshot()));
+            }
             if let Some(table) = (provider.as_ref() as &dyn Any).downcast_ref::<MemTable>() {
                 pins.tables.push(Table {
                     name: scan.table_name.to_string(),
@@ -109,6 +121,18 @@ impl Pins {
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
+    }
+
+    /// Returns the versions of Delta tables, each of whose files is among those of [`Self::local_files`] or
+    /// [`Self::objects`].
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.versions.iter().map(Arc::as_ref)
+    }
+
+    /// Returns the snapshots of DuckLake tables, each of whose files is among those of [`Self::local_files`] or
+    /// [`Self::objects`].
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
+        self.snapshots.iter().map(Arc::as_ref)
     }
 
     /// Fails with `ErrorKind::Data` if a file or a table has changed.
@@ -142,6 +166,16 @@ impl Pins {
                     Some(path) => path.display().to_string(),
                     None => format!("{}{}", folder.url.object_store(), meta.location),
                 };
+                listed.push((name, meta, path));
+            }
+        }
+        for version in &self.versions {
+            for (name, path, meta) in version.listed().await? {
+                listed.push((name, meta, path));
+            }
+        }
+        for snapshot in &self.snapshots {
+            for (name, path, meta) in snapshot.listed().await? {
                 listed.push((name, meta, path));
             }
         }

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::dialect::Bounded;
 use super::hint::STARTS;
+use super::versioned::tokens_with_versions;
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::{CopyToSource, DFParserBuilder, Statement as DfStatement};
@@ -78,7 +79,7 @@ impl Cursor<'_> {
     /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and positions of this parser.
     pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let dialect = Bounded::new(tokens.len());
-        let parsed = DFParserBuilder::new(tokens.to_vec())
+        let parsed = DFParserBuilder::new(tokens_with_versions(tokens))
             .with_dialect(&dialect)
             .build()
             .and_then(|mut p| p.parse_statements());

@@ -14,19 +14,23 @@ mod dialect;
 mod expectation;
 mod hidden;
 mod hint;
+mod lake;
 pub(crate) mod name;
 mod redact;
 mod script;
 pub(crate) mod variable;
+mod versioned;
 pub(crate) mod words;
 
 pub use depth::ROOM;
 pub use expectation::Expectation;
 pub(crate) use hint::{hyphenated, nearest};
+pub use lake::Lake;
 pub use name::TableName;
 
 pub(crate) use hidden::Hidden;
 pub(crate) use script::Script;
+pub(crate) use versioned::with_versions;
 
 use crate::error::Result;
 use binding::Binding;

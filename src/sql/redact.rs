@@ -5,6 +5,7 @@
 //! do paths, because they reveal where data is and not what it contains.
 
 use super::clause::SourceClause;
+use super::versioned::with_versions;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::{self, ObjectName, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -27,7 +28,7 @@ impl SourceClause {
 }
 
 fn redact(query: &str) -> Option<String> {
-    let mut statement = parsed(query)?;
+    let mut statement = parsed(&with_versions(query))?;
     let mut redactor = Redactor::default();
     let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
     let text = statement.to_string();

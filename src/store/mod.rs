@@ -9,10 +9,12 @@ mod address;
 mod builders;
 mod object;
 mod profile;
+mod single;
 mod stores;
 mod traffic;
 
 pub(crate) use address::listing_url;
 pub(crate) use object::read_small;
+pub(crate) use single::SingleObject;
 pub(crate) use stores::Stores;
 pub(crate) use traffic::{Moved, Traffic};

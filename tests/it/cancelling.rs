@@ -66,8 +66,22 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
     })
 }
 
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).unwrap().next().is_none()
+/// Waits until nothing is in a folder. A blocking step that had begun, as the making of the stage, ends by itself.
+async fn nothing_left(folder: &Path, at: Phase) {
+    let left = || -> Vec<_> {
+        folder
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect()
+    };
+    for _ in 0..1000 {
+        if left().is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{at:?}: {:?} is left", left());
 }
 
 /// At the beginning of every phase the statement is dropped. No stage, temporary file or report is left, and the target
@@ -101,11 +115,7 @@ async fn a_dropped_statement_leaves_nothing() {
         let ended = running.await.unwrap_err();
         assert!(ended.is_cancelled(), "{at:?}: {ended}");
         follows.ended().await;
-        assert!(
-            is_empty(scratch.path()),
-            "{at:?}: {:?}",
-            scratch.path().read_dir().unwrap().collect::<Vec<_>>()
-        );
+        nothing_left(scratch.path(), at).await;
     }
 }
 

@@ -3,8 +3,11 @@
 use anonsql::AnonContext;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type};
+use datafusion::object_store::{ObjectMeta, ObjectStore};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use futures::TryStreamExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A path under ../shared, or under ANONSQL_SHARED.
 pub fn shared(path: &str) -> PathBuf {
@@ -117,12 +120,39 @@ impl Numbers {
 }
 
 /// The command in a folder, with neither the history nor the first script of whoever runs the tests.
-pub fn anonsql(folder: &Path) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_anonsql"));
+pub fn process(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
         .current_dir(folder)
         .env("ANONSQL_HISTORY", "")
         .env("XDG_CONFIG_HOME", folder.join("config"))
         .env_remove("RUST_BACKTRACE");
     command
+}
+
+/// The same, for its whole output.
+pub fn anonsql(folder: &Path) -> assert_cmd::Command {
+    assert_cmd::Command::from_std(process(folder))
+}
+
+/// The number of rows of an answer.
+pub fn rows(batches: &[RecordBatch]) -> usize {
+    batches.iter().map(RecordBatch::num_rows).sum()
+}
+
+/// True if no check of an answer of VERIFY failed.
+pub fn holds(batches: &[RecordBatch]) -> bool {
+    let ok = |batch: &RecordBatch| {
+        let ok = batch.column_by_name("ok").unwrap().as_boolean();
+        !ok.iter().any(|ok| ok == Some(false))
+    };
+    rows(batches) > 0 && batches.iter().all(ok)
+}
+
+/// The paths of all objects of a store, sorted.
+pub async fn objects(store: &dyn ObjectStore) -> Vec<String> {
+    let listed = store.list(None).try_collect::<Vec<ObjectMeta>>().await.unwrap();
+    let mut names: Vec<String> = listed.iter().map(|meta| meta.location.to_string()).collect();
+    names.sort();
+    names
 }

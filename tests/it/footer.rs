@@ -24,7 +24,8 @@ async fn session() -> anonsql::AnonContext {
     context
 }
 
-fn said(file: &Path) -> BTreeMap<String, String> {
+/// What the footer of a file says.
+pub fn said(file: &Path) -> BTreeMap<String, String> {
     let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
     let pairs = reader
         .metadata()

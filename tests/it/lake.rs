@@ -1,17 +1,15 @@
 //! Releases in object stores: the same bytes as in folders, one winner, and nothing left.
 
-use crate::common::{collect, context, number};
+use crate::common::{collect, context, holds, number, objects, process, rows};
 use crate::moto::{BUCKET, Moto, SECRET};
 use crate::sources::Watches;
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use anonsql::internal::engine::Phase;
 use anonsql::manifest::Manifest;
-use arrow::array::{AsArray, RecordBatch};
 use datafusion::object_store::memory::InMemory;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use futures::TryStreamExt;
+use datafusion::object_store::{ObjectStore, ObjectStoreExt};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,13 +31,6 @@ async fn session(store: &Arc<InMemory>) -> AnonContext {
     context
 }
 
-async fn names(store: &dyn ObjectStore) -> Vec<String> {
-    let listed = store.list(None).try_collect::<Vec<ObjectMeta>>().await.unwrap();
-    let mut names: Vec<String> = listed.iter().map(|meta| meta.location.to_string()).collect();
-    names.sort();
-    names
-}
-
 async fn bytes(store: &dyn ObjectStore, path: &str) -> Vec<u8> {
     let path = Path::parse(path).unwrap();
     store.get(&path).await.unwrap().bytes().await.unwrap().to_vec()
@@ -48,23 +39,6 @@ async fn bytes(store: &dyn ObjectStore, path: &str) -> Vec<u8> {
 async fn manifest(store: &dyn ObjectStore, prefix: &str) -> Manifest {
     let text = bytes(store, &format!("{prefix}/_manifest.json")).await;
     serde_json::from_slice(&text).unwrap()
-}
-
-fn rows(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::num_rows).sum()
-}
-
-/// True if no check of an answer of VERIFY failed.
-fn holds(batches: &[RecordBatch]) -> bool {
-    let ok = |batch: &RecordBatch| {
-        !batch
-            .column_by_name("ok")
-            .unwrap()
-            .as_boolean()
-            .iter()
-            .any(|ok| ok == Some(false))
-    };
-    rows(batches) > 0 && batches.iter().all(ok)
 }
 
 /// A release in a store has the bytes of one in a folder, for each format and with partitions; everything that reads a
@@ -80,6 +54,7 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
         ("parts", "PARTITIONED BY (sex)"),
         ("csv-parts", "STORED AS CSV PARTITIONED BY (sex)"),
         ("files", "OPTIONS (rows_per_file 2)"),
+        ("ö x", ""),
     ] {
         let folder = scratch.path().join(name);
         collect(
@@ -116,7 +91,7 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
             assert_eq!(rows(&collect(&context, &again).await), 6);
         }
     }
-    assert!(!names(store.as_ref()).await.iter().any(|name| name.contains("lease")));
+    assert!(!objects(store.as_ref()).await.iter().any(|name| name.contains("lease")));
     collect(
         &context,
         &format!("COPY (ANONYMIZE p {REQUEST}) TO 's3://lake/copy.parquet'"),
@@ -152,13 +127,13 @@ async fn what_stands_is_replaced_only_on_demand() {
         0,
         "it was replaced just now"
     );
-    let before = names(store.as_ref()).await;
+    let before = objects(store.as_ref()).await;
     let told = collect(&context, "VACUUM 's3://lake/out' RETAIN '0s' DRY RUN").await;
-    assert_eq!((rows(&told), &names(store.as_ref()).await), (1, &before));
+    assert_eq!((rows(&told), &objects(store.as_ref()).await), (1, &before));
     collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await;
     let run = second.run.clone().unwrap();
     assert_eq!(
-        names(store.as_ref()).await,
+        objects(store.as_ref()).await,
         [
             "out/_manifest.json".to_string(),
             format!("out/run={run}/_manifest.json"),
@@ -203,9 +178,9 @@ async fn a_run_that_cannot_commit_leaves_nothing() {
         assert_eq!((e.kind(), e.exit_code()), (ErrorKind::TargetExists, 5), "{e}");
         assert!(e.to_string().contains("another run released"), "{e}");
         collect(&session(&store).await, "VACUUM 's3://lake/out' RETAIN '0s'").await;
-        assert_eq!(names(store.as_ref()).await.len(), 3, "round {round}");
+        assert_eq!(objects(store.as_ref()).await.len(), 3, "round {round}");
     }
-    let before = names(store.as_ref()).await;
+    let before = objects(store.as_ref()).await;
     store
         .put(&Path::from("in/a.csv"), "age,sex\n31,f\n32,f\n33,f\n".into())
         .await
@@ -219,7 +194,7 @@ async fn a_run_that_cannot_commit_leaves_nothing() {
     let sql = format!("ANONYMIZE 's3://lake/in/' TO 's3://lake/out' OVERWRITE {REQUEST}");
     let e = changed.sql(&sql).await.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Data, "{e}");
-    let after: Vec<String> = names(store.as_ref())
+    let after: Vec<String> = objects(store.as_ref())
         .await
         .into_iter()
         .filter(|name| !name.starts_with("in/"))
@@ -234,7 +209,7 @@ async fn a_plain_layout_is_written_once() {
     let context = session(&store).await;
     let release = |how: &str| format!("ANONYMIZE p TO 's3://lake/out' {how} OPTIONS (layout 'plain') {REQUEST}");
     collect(&context, &release("PARTITIONED BY (sex)")).await;
-    let found = names(store.as_ref()).await;
+    let found = objects(store.as_ref()).await;
     assert_eq!(&found[..2], ["out/_SUCCESS", "out/_manifest.json"]);
     assert!(
         found[2..].iter().all(|name| name.starts_with("out/sex=")) && found.len() == 4,
@@ -247,7 +222,7 @@ async fn a_plain_layout_is_written_once() {
     }
     let runs = format!("ANONYMIZE p TO 's3://lake/out' OVERWRITE {REQUEST}");
     assert!(context.sql(&runs).await.is_err());
-    assert_eq!(names(store.as_ref()).await, found);
+    assert_eq!(objects(store.as_ref()).await, found);
     store.put(&Path::from("other/notes.txt"), "mine".into()).await.unwrap();
     let e = context
         .sql(&release("").replace("lake/out", "lake/other"))
@@ -326,12 +301,9 @@ async fn files_are_of_a_size() {
 }
 
 /// The command with this script and the environment of a server.
-fn command(folder: &std::path::Path, moto: &Moto, sql: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+pub fn command(folder: &std::path::Path, moto: &Moto, sql: &str) -> Command {
+    let mut command = process(folder);
     command
-        .current_dir(folder)
-        .env("ANONSQL_HISTORY", "")
-        .env("XDG_CONFIG_HOME", folder.join("config"))
         .envs(moto.environment())
         .args(["--threads", "1", "--log", "json", "-c", sql])
         .stdin(Stdio::null())
@@ -457,4 +429,89 @@ fn an_interrupted_command_leaves_nothing() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// A report is one object: of a release in a folder, in a store and in no place, and of UTILITY OF. It has the text of a
+/// local one, and stands beside the prefix.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_is_an_object_beside_the_prefix() {
+    let store = Arc::new(InMemory::new());
+    let context = session(&store).await;
+    let scratch = tempfile::tempdir().unwrap();
+    let local = |name: &str| scratch.path().join(name).display().to_string();
+    let reported = |to: &str, report: &str| format!("ANONYMIZE p {to} {REQUEST} REPORT TO '{report}'");
+    let read = async |name: &str| {
+        let text = String::from_utf8(bytes(store.as_ref(), name).await).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    collect(&context, &reported("", &local("r.json"))).await;
+    let expected = std::fs::read(scratch.path().join("r.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
+    for (i, to) in [
+        "",
+        &format!("TO '{}'", local("out")),
+        "TO 's3://lake/out'",
+        "TO 's3://lake/out' OVERWRITE",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        collect(&context, &reported(to, &format!("s3://lake/reports/{}.json", i.min(2)))).await;
+        let report = read(&format!("reports/{}.json", i.min(2))).await;
+        assert_eq!(report["class_sizes"], expected["class_sizes"], "{to}");
+        let said = report["release"]["files"]["manifest_sha256"].as_str();
+        assert_eq!(said.is_some(), !to.is_empty(), "{report}");
+    }
+    assert!(holds(
+        &collect(
+            &context,
+            "VERIFY 's3://lake/out' QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3)"
+        )
+        .await
+    ));
+    collect(
+        &context,
+        "UTILITY OF 's3://lake/out' AGAINST p REPORT TO 's3://lake/reports/u.html'",
+    )
+    .await;
+    let page = String::from_utf8(bytes(store.as_ref(), "reports/u.html").await).unwrap();
+    assert!(page.to_lowercase().starts_with("<!doctype html>"));
+
+    store
+        .put(&Path::from("people/a.json"), "{\"age\": 1}\n".into())
+        .await
+        .unwrap();
+    let before = objects(store.as_ref()).await;
+    for (report, said) in [
+        ("s3://lake/out/r.html", "beside that prefix"),
+        ("S3://lake/out/r.html", "beside that prefix"),
+        ("s3://lake/%6Fut/r.html", "beside that prefix"),
+        ("s3://lake/x/_delta_log/0.json", "beside its folder"),
+    ] {
+        let inside = reported("TO 's3://lake/out' OVERWRITE", report);
+        let e = context.sql(&inside).await.unwrap_err();
+        assert!(e.to_string().contains(said), "{report}: {e}");
+    }
+    let over = "ANONYMIZE 's3://lake/people/a.json' QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) REPORT TO 's3://lake/people/a.json'";
+    let e = context.sql(over).await.unwrap_err();
+    assert!(e.to_string().contains("reads this object"), "{e}");
+    for dry in ["", "TO 's3://lake/other'"] {
+        collect(&context, "SET anonsql.dry_run = true").await;
+        collect(&context, &reported(dry, "s3://lake/reports/dry.html")).await;
+        collect(&context, "SET anonsql.dry_run = false").await;
+    }
+    // A store that cannot be reached is found out before anything is read.
+    let nowhere = crate::common::context(1);
+    let sql = "ANONYMIZE (SELECT no_such_column FROM nothing) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) REPORT TO 's3://nowhere/r.html'";
+    collect(
+        &nowhere,
+        "SET anonsql.s3.endpoint = 'http://127.0.0.1:9'; SET anonsql.s3.allow_http = true",
+    )
+    .await;
+    let e = nowhere.sql(sql).await.unwrap_err();
+    assert!(e.to_string().contains("s3://nowhere/r.html"), "{e}");
+    // A run that fails leaves no report.
+    let failing = reported("TO 's3://lake/more'", "s3://lake/reports/f.html").replace("(3)", "(7)");
+    assert_eq!(context.sql(&failing).await.unwrap_err().exit_code(), 3);
+    assert_eq!(objects(store.as_ref()).await, before);
 }

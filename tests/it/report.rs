@@ -402,7 +402,8 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     for (table, path, why) in [
         ("people", at("r.pdf"), "must end in .html, .md or .json"),
         ("people", at("r"), "must end in .html, .md or .json"),
-        ("people", "s3://bucket/r.html".into(), "a report is a local file"),
+        ("people", "https://example.org/r.html".into(), "on a web server"),
+        ("people", "s3://bucket/*.html".into(), "name one object"),
         ("people", at("missing/r.html"), "its folder does not exist"),
         ("people", at("folder.html"), "this is a folder"),
         ("people", at("out/report.html"), "call it _report.html"),

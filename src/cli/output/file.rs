@@ -2,7 +2,7 @@
 
 use crate::engine::Stage;
 use crate::error::{Error, Result};
-use crate::job::resolved;
+use crate::location::resolved;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its target.
 
+mod change;
 mod grown;
 mod manifest;
 mod place;

@@ -1,10 +1,12 @@
 //! Moving a release to its target: the manifest and the report are written first, then everything is published at
 //! once.
 
+use super::change::change;
 use super::grown::grown;
 use super::manifest::manifest;
 use super::report::{Facts, Staged};
 use super::report_file::StagedReport;
+use crate::delta::Change;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::observe::{Observer, Phase};
@@ -13,7 +15,7 @@ use crate::engine::release::{Growth, Release};
 use crate::engine::write::{ReleaseTable, Staging, Written, or_removed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, Manifest, sha256};
-use crate::job::{Existing, Job, Target};
+use crate::job::{Existing, Format, Job, Target};
 use crate::pool::blocking;
 use crate::source::forget_files;
 use futures::FutureExt;
@@ -63,8 +65,12 @@ impl Inputs {
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());
         let objects = objects.map(|(name, meta)| FileSummary::of_object(name, meta));
+        let versions = source.into_iter().flat_map(|source| source.pins.versions());
+        let versions: Vec<FileSummary> = versions.map(FileSummary::of_version).collect();
+        let snapshots = source.into_iter().flat_map(|source| source.pins.snapshots());
+        let snapshots: Vec<FileSummary> = snapshots.map(FileSummary::of_snapshot).collect();
         let objects: Vec<FileSummary> = objects.collect();
-        let summed = move || inputs(&files).map(|files| files.into_iter().chain(objects).collect());
+        let summed = move || Ok([versions, snapshots, inputs(&files)?, objects].concat());
         Self(blocking("summing up the input", summed).boxed())
     }
 }
@@ -90,15 +96,16 @@ pub(in crate::engine) async fn publish(
     .await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.check_unchanged().await).await?;
-    let (published, text) = published;
+    let (published, text, change) = published;
     let state = job.source.state();
     let then = move || {
         // The session's cached statistics and listings of the replaced files would be wrong for the next reader of
         // the target.
         forget_files(state.runtime_env());
-        report.map_or(Ok(()), StagedReport::publish)
+        let published = report.map_or(Ok(()), StagedReport::publish);
+        published.map_err(|e| e.context("the release is in place, but not its report"))
     };
-    stage.publish(target, text, then).await?;
+    stage.publish(target, (text, change), then).await?;
     observer.released(&published.release, Some(&target.path));
     observer.published(&published.release, &published.manifest);
     Ok(published)
@@ -112,7 +119,7 @@ async fn complete(
     (recounted, union): (&Recounted, Option<&Union>),
     (stage, inputs): (&Staging, Inputs),
     observer: &Arc<dyn Observer>,
-) -> Result<((Published, String), Option<StagedReport>)> {
+) -> Result<((Published, String, Option<Change>), Option<StagedReport>)> {
     let mut release = Release::new(job, (decision, findings), written, recounted)?;
     let inputs = inputs.0.await?;
     let outputs = stage.outputs(&written.files).await?;
@@ -141,7 +148,11 @@ async fn complete(
     };
     let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
     observer.begin(Phase::Publish);
-    Ok(((Published { release, manifest }, text), report))
+    let change = match target.format {
+        Format::Delta => Some(change(target, written, (&manifest, &text))?),
+        Format::Parquet | Format::Csv => None,
+    };
+    Ok(((Published { release, manifest }, text, change), report))
 }
 
 /// Returns the rows that were kept, with a report that is published later.

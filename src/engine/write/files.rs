@@ -2,12 +2,14 @@
 
 use super::alike::{Alike, Seen};
 use super::limit::Limit;
-use super::shelf::{Put, Shelf, WrittenFile};
-use super::sink::{ROW_GROUP, Sink, sink};
+use super::shelf::{InTable, Put, Shelf, WrittenFile};
+use super::sink::{ROW_GROUP, Sink, WRITING, failed, sink};
 use super::spool::Spool;
+use crate::delta::{self, statistics};
 use crate::error::{Error, Result};
 use crate::folder::{Footer, partition_name};
 use crate::job::{Format, Target};
+use crate::pool::blocking;
 use crate::recode::ORDER_PREFIX;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{CastOptions, cast, cast_with_options, partition};
@@ -16,6 +18,7 @@ use arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::sync::Arc;
 
 /// The files that are on their way to an object store while the next one is written.
@@ -43,6 +46,30 @@ pub(super) async fn write(
     Ok((files.finish().await?, spool.map(Spool::closed)))
 }
 
+/// The folder of rows that are equal in the columns of PARTITIONED BY.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Partition {
+    /// Empty without PARTITIONED BY, and else ends in a slash.
+    path: String,
+    values: Vec<(String, Option<String>)>,
+}
+
+impl Partition {
+    /// Adds a folder within. Fails with `ErrorKind::Data` for a value that cannot name a folder.
+    fn add(&mut self, column: &str, value: Option<&str>, format: Format) -> Result<()> {
+        if format == Format::Delta && value == Some("") {
+            return Err(Error::data(format!(
+                "PARTITIONED BY {column:?}: a value is an empty text, which readers of Delta tables take for NULL; partition by \
+                 another column"
+            )));
+        }
+        self.path += &partition_name(column, value)?;
+        self.path.push('/');
+        self.values.push((column.to_string(), value.map(String::from)));
+        Ok(())
+    }
+}
+
 /// The files of a release, written one after another. A new file starts where a partition ends or the file is full.
 struct Files<'a> {
     shelf: &'a Shelf,
@@ -52,7 +79,7 @@ struct Files<'a> {
     partition_columns: Vec<usize>,
     /// The check for values that the format writes alike, over all files together.
     alike: Option<Seen>,
-    open: Option<(String, u64, Box<dyn Sink>)>,
+    open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
     /// How many files were begun before the open one, those of the release that is added to included. Numbers count all files,
     /// so that names are unique and in row order.
@@ -74,8 +101,13 @@ impl<'a> Files<'a> {
         let (written, partition_columns) = FileRows::of(schema, &target.partitioned_by, hidden, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
+<<<<<<< ducklake
+            Format::Parquet | Format::Delta => None,
+            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
+=======
             Format::Parquet => None,
             Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&written.schema))),
+>>>>>>> cluster
         };
         Ok(Self {
             shelf,
@@ -99,7 +131,7 @@ impl<'a> Files<'a> {
             alike.look(&values)?;
         }
         if self.partition_columns.is_empty() {
-            return self.add_run("", values).await;
+            return self.add_run(&Partition::default(), values).await;
         }
         let keys: Vec<ArrayRef> = self
             .partition_columns
@@ -107,20 +139,19 @@ impl<'a> Files<'a> {
             .map(|i| plain_text(batch.column(*i)))
             .collect::<Result<_>>()?;
         for range in partition(&keys)?.ranges() {
-            let mut path = String::new();
+            let mut partition = Partition::default();
             for (name, key) in self.target.partitioned_by.iter().zip(&keys) {
                 let values = key.as_string::<i32>();
                 let value = key.is_valid(range.start).then(|| values.value(range.start));
-                path += &partition_name(name, value)?;
-                path.push('/');
+                partition.add(name, value, self.target.format)?;
             }
-            self.add_run(&path, values.slice(range.start, range.len())).await?;
+            self.add_run(&partition, values.slice(range.start, range.len())).await?;
         }
         Ok(())
     }
 
     /// Adds rows of one partition.
-    async fn add_run(&mut self, partition: &str, mut rows: RecordBatch) -> Result<()> {
+    async fn add_run(&mut self, partition: &Partition, mut rows: RecordBatch) -> Result<()> {
         while rows.num_rows() > 0 {
             let full = self.limit.rows();
             if self
@@ -131,7 +162,7 @@ impl<'a> Files<'a> {
                 self.close().await?;
             }
             if self.open.is_none() {
-                self.open = Some((partition.to_string(), 0, self.create(partition).await?));
+                self.open = Some((partition.clone(), 0, self.create(&partition.path).await?));
             }
             let full = self.limit.rows();
             let Some((_, written, sink)) = &mut self.open else {
@@ -161,7 +192,7 @@ impl<'a> Files<'a> {
 
     fn extension(&self) -> &'static str {
         match self.target.format {
-            Format::Parquet => "parquet",
+            Format::Parquet | Format::Delta => "parquet",
             Format::Csv => "csv",
         }
     }
@@ -170,11 +201,16 @@ impl<'a> Files<'a> {
         if let Some((partition, rows, sink)) = self.open.take() {
             let file = sink.finish().await?;
             if self.limit.is_open() && rows > 0 {
-                let metadata = file.metadata().map_err(super::sink::failed)?;
+                let metadata = file.metadata().map_err(failed)?;
                 self.limit.learn(rows, metadata.len());
             }
-            let put = self.shelf.put(file, (&partition, self.begun), self.extension(), rows);
-            self.put.push_back(put);
+            let in_table = match self.target.format {
+                Format::Delta => Some(in_table(&file, partition.values).await?),
+                _ => None,
+            };
+            let place = (partition.path.as_str(), self.begun);
+            self.put
+                .push_back(self.shelf.put(file, place, self.extension(), (rows, in_table)));
             self.begun += 1;
             self.settle(ON_WAY).await?;
         }
@@ -194,13 +230,12 @@ impl<'a> Files<'a> {
     async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         if self.open.is_none() && self.begun == self.standing {
             // A release without rows still has its columns, including those that are folders.
-            let mut path = String::new();
+            let mut partition = Partition::default();
             for name in &self.target.partitioned_by {
-                path += &partition_name(name, None)?;
-                path.push('/');
+                partition.add(name, None, self.target.format)?;
             }
-            let sink = self.create(&path).await?;
-            self.open = Some((path, 0, sink));
+            let sink = self.create(&partition.path).await?;
+            self.open = Some((partition, 0, sink));
         }
         self.close().await?;
         self.settle(0).await?;
@@ -208,6 +243,13 @@ impl<'a> Files<'a> {
     }
 }
 
+<<<<<<< ducklake
+/// Returns what the log of a Delta table is to say of a finished file.
+async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
+    let file = file.try_clone().map_err(failed)?;
+    let statistics = blocking(WRITING, move || statistics(&file)).await?;
+    Ok(InTable { partition, statistics })
+=======
 /// What of the rows of a release is in its files.
 pub(super) struct FileRows {
     /// The schema of the files.
@@ -254,12 +296,14 @@ impl FileRows {
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
+>>>>>>> cluster
 }
 
 /// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as
 /// a timestamp.
-fn stored(data_type: &DataType, format: Format) -> DataType {
+pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataType {
     match (format, data_type) {
+        (Format::Delta, own) => delta::stored(own),
         (Format::Parquet, DataType::Timestamp(TimeUnit::Second, zone)) => {
             DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
         }
@@ -288,7 +332,26 @@ fn exactly(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         safe: false,
         ..CastOptions::default()
     };
-    Ok(cast_with_options(values, data_type, &options)?)
+    let stored = cast_with_options(values, data_type, &options)?;
+    if has_nanoseconds(values.data_type())
+        && cast_with_options(&stored, values.data_type(), &options)?.as_ref() != values.as_ref()
+    {
+        return Err(Error::data(
+            "a time has nanoseconds, and a Delta table has times in microseconds; round it in the source: \
+             arrow_cast(time, 'Timestamp(µs)')",
+        ));
+    }
+    Ok(stored)
+}
+
+fn has_nanoseconds(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(unit, _) => *unit == TimeUnit::Nanosecond,
+        DataType::Struct(fields) => fields.iter().any(|field| has_nanoseconds(field.data_type())),
+        DataType::List(item) | DataType::LargeList(item) | DataType::Map(item, _) => has_nanoseconds(item.data_type()),
+        DataType::Dictionary(_, values) => has_nanoseconds(values),
+        _ => false,
+    }
 }
 
 fn plain_text(array: &ArrayRef) -> Result<ArrayRef> {

@@ -19,6 +19,17 @@ pub(in crate::engine) struct WrittenFile {
     pub(in crate::engine) rows: u64,
     /// The summary of the file by whoever wrote it: what uploaded it to an object store, or another machine.
     pub(in crate::engine) object: Option<FileSummary>,
+    /// What the log of a Delta table is to say of it.
+    pub(in crate::engine) in_table: Option<InTable>,
+}
+
+/// What the log of a Delta table says of a file besides its name and size.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct InTable {
+    /// The value of each partition column, as text.
+    pub(in crate::engine) partition: Vec<(String, Option<String>)>,
+    /// Counts and bounds, as the log has them.
+    pub(in crate::engine) statistics: String,
 }
 
 /// The place of the files of a release while it is written.
@@ -36,7 +47,7 @@ pub(super) enum Put {
     /// It is in the folder.
     There(WrittenFile),
     /// It is being uploaded.
-    OnWay(OnWay, u64),
+    OnWay(OnWay, u64, Option<InTable>),
 }
 
 impl Shelf {
@@ -72,15 +83,19 @@ impl Shelf {
         file: File,
         (partition, number): (&str, usize),
         extension: &'static str,
-        rows: u64,
+        (rows, in_table): (u64, Option<InTable>),
     ) -> Put {
         match self {
             Self::Folder(_) => Put::There(WrittenFile {
                 path: name(partition, number, extension),
                 rows,
                 object: None,
+                in_table,
             }),
-            Self::Store(outbox, _) => Put::OnWay(outbox.send(file, (partition, number), extension, rows), rows),
+            Self::Store(outbox, _) => {
+                let way = outbox.send(file, (partition, number), extension, rows);
+                Put::OnWay(way, rows, in_table)
+            }
         }
     }
 }
@@ -90,12 +105,13 @@ impl Put {
     pub(super) async fn done(self) -> Result<WrittenFile> {
         match self {
             Self::There(file) => Ok(file),
-            Self::OnWay(way, rows) => {
+            Self::OnWay(way, rows, in_table) => {
                 let summary = way.arrived().await?;
                 Ok(WrittenFile {
                     path: summary.name.clone(),
                     rows,
                     object: Some(summary),
+                    in_table,
                 })
             }
         }

@@ -45,7 +45,7 @@ pub(super) trait Sink: Send {
 pub(super) fn sink(format: Format, file: File, schema: SchemaRef, footer: &Footer) -> Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);
     Ok(match format {
-        Format::Parquet => Box::new(ParquetSink::new(file, schema, footer)?),
+        Format::Parquet | Format::Delta => Box::new(ParquetSink::new(file, schema, footer)?),
         Format::Csv => Box::new(CsvSink {
             file: Some(file),
             schema,

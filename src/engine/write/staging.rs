@@ -2,7 +2,12 @@
 
 use super::shelf::{Shelf, WrittenFile};
 use super::stage::Stage;
+<<<<<<< ducklake
+use crate::delta::Change;
+use crate::error::{Error, Result};
+=======
 use crate::error::{Error, ErrorKind, Result};
+>>>>>>> cluster
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
@@ -91,7 +96,7 @@ impl Staging {
                 self.places(files, one_by_one).await
             }
             Self::Store(run) => {
-                run.outbox().confirm(&own).await?;
+                run.outbox().confirm_standing(&own).await?;
                 let mut places = self.places(files, one_by_one).await?;
                 let names = own.iter().map(|file| file.name.as_str());
                 let others = names.map(|name| match one_by_one {
@@ -155,11 +160,11 @@ impl Staging {
     }
 
     /// Makes what was staged the release of the target, and then does what is left to do. `manifest` is the text of its
-    /// manifest.
+    /// manifest, and `change` what the log of a Delta table is to say of it.
     pub(in crate::engine) async fn publish(
         self,
         target: &Target,
-        manifest: String,
+        (manifest, change): (String, Option<Change>),
         then: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
         const PUBLISHING: &str = "putting the release in its place";
@@ -177,7 +182,10 @@ impl Staging {
             }
             Self::Store(run) => {
                 let standing = target.stored.as_ref().and_then(|stored| stored.standing.as_deref());
-                run.commit(&manifest, standing).await?;
+                match change {
+                    Some(change) => run.commit_to_log(&manifest, standing, change).await?,
+                    None => run.commit(&manifest, standing).await?,
+                }
                 blocking(PUBLISHING, then).await
             }
         }

@@ -1,20 +1,50 @@
 //! Refusals of report files.
 
+use crate::delta::LOG;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
-use crate::job::{Job, ReportFile, SourceTable, resolved};
+use crate::job::{Job, ReportFile, SourceTable, Stored, Target};
+use crate::lake::is_folder_of_run;
+use crate::location::resolved;
+use crate::store::SingleObject;
 use std::path::Path;
 
 /// Refuses a path where the report of a job cannot be written, or would be taken for data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let read: Vec<&SourceTable> = [&job.source].into_iter().chain(&job.population).collect();
-    let folder = job.target.as_ref().filter(|t| t.stored.is_none());
-    check_report(report, folder.map(|t| t.path.as_path()), &read)
+    check_report(report, job.target.as_ref(), &read)
 }
 
-/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is the folder
-/// that the statement writes, and `read` is what it reads.
-pub(crate) fn check_report(report: &ReportFile, target: Option<&Path>, read: &[&SourceTable]) -> Result<()> {
+/// Refuses an object of a release, of the log of a table, or of what the statement reads.
+fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
+    let refused = |why: &str| Err(Error::usage(format!("REPORT TO {:?}: {why}", object.url())));
+    if stored.is_some_and(|stored| stored.prefix.holds(object)) {
+        return refused("the release has its prefix there; write the report beside that prefix");
+    }
+    if object.has_folder(is_of_table) {
+        return refused(OF_TABLE);
+    }
+    let listed = object.listed();
+    let is_read = |source: &&SourceTable| source.pins.objects().any(|(name, _)| name == listed);
+    match read.iter().any(is_read) {
+        true => refused("the statement reads this object"),
+        false => Ok(()),
+    }
+}
+
+const OF_TABLE: &str = "the files of a table or of a release are there; write the report beside its folder";
+
+/// Returns true for the name of a folder with the log of a Delta table, or with the files of a run.
+fn is_of_table(folder: &str) -> bool {
+    folder == LOG || is_folder_of_run(folder)
+}
+
+/// Refuses a path where the report of a statement cannot be written, or would be taken for data: `target` is what the
+/// statement writes, and `read` is what it reads.
+pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
+    if let Some(object) = report.object() {
+        return check_object(object, target.and_then(|t| t.stored.as_ref()), read);
+    }
     let refused = |why: String| {
         Err(Error::usage(format!(
             "REPORT TO {:?}: {why}",
@@ -26,13 +56,20 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Path>, read: &[&
     }
     let own = resolved(report.path())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
-    let target = target.map(resolved).transpose()?;
+    let mut folders = folder.components().filter_map(|folder| folder.as_os_str().to_str());
+    if folders.any(is_of_table) {
+        return refused(OF_TABLE.into());
+    }
+    // The folder of a local Delta table is one of an object store, too.
+    let is_table = target.is_some_and(|t| t.stored.is_some());
+    let target = target.and_then(Target::folder);
+    let target = target.map(|folder| resolved(&folder)).transpose()?;
     if let Some(target) = target.as_deref().filter(|t| own.starts_with(t) || t.starts_with(&own)) {
         let name = own
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
             .unwrap_or_default();
-        if folder != target {
+        if folder != target || is_table {
             return refused("the release has its folder there; write the report beside that folder".into());
         }
         if !name.starts_with(['_', '.']) || name == MANIFEST {

@@ -1,12 +1,15 @@
 //! Refusals of target folders.
 
 use super::append;
+use crate::delta;
 use crate::error::{self, Error, Result};
 use crate::folder::{self, MANIFEST};
-use crate::job::{Existing, Job, SourceTable, Stored, Target, target_exists};
+use crate::job::{Existing, Format, Job, SourceTable, Stored, Target, target_exists};
 use crate::lake::{Layout, Standing};
+use std::collections::HashSet;
 use std::fs::symlink_metadata;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 /// Refuses a target that cannot name its folders, that contains files that the job reads, or that exists and may not
 /// be replaced.
@@ -26,6 +29,9 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         }
         let field = job.source.rows.schema().field_with_unqualified_name(column)?;
         folder::check_partition_column(column, field.data_type())?;
+    }
+    if target.format == Format::Delta {
+        check_columns(job, target)?;
     }
     if let Some(column) = target.partitioned_by.iter().find(|c| job.randomization(c).is_some()) {
         return Err(Error::usage(format!(
@@ -71,10 +77,36 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     }
 }
 
+/// Refuses released columns that a Delta table cannot have.
+fn check_columns(job: &Job, target: &Target) -> Result<()> {
+    let mut names = HashSet::new();
+    for field in job
+        .source
+        .rows
+        .schema()
+        .fields()
+        .iter()
+        .filter(|f| job.releases(f.name()))
+    {
+        let name = field.name();
+        delta::check_column(name, field.data_type(), target.partitioned_by.contains(name))?;
+        if !names.insert(name.to_lowercase()) {
+            return Err(Error::usage(format!(
+                "column {name:?}: a Delta table does not tell its columns apart by upper and lower case; give one another name"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a prefix that contains objects that the job reads, or that has a release that may not be replaced.
 fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
     let own = stored.prefix.url();
-    let held = |source: &SourceTable| source.pins.objects().any(|(name, _)| name.starts_with(own));
+    let own_folder = target.folder();
+    let held = |source: &SourceTable| {
+        let is_own = |file: &PathBuf| own_folder.as_ref().is_some_and(|own| file.starts_with(own));
+        source.pins.objects().any(|(name, _)| name.starts_with(own)) || source.files.iter().any(is_own)
+    };
     let read = [("source", Some(&job.source)), ("POPULATION", job.population.as_ref())];
     if let Some((what, _)) = read.into_iter().find(|(_, source)| source.is_some_and(held)) {
         return Err(Error::usage(format!(

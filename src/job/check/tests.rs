@@ -3,6 +3,7 @@ use crate::catalogue::Call;
 use crate::job::testing::{PEOPLE, batch, constraint, job, source, target};
 use crate::job::{Choice, Identifier, Job, Randomization, ReportFile};
 use crate::{metric, partition};
+use datafusion::prelude::SessionContext;
 
 /// A change of the job, with the expected refusal.
 type Case = (fn(&mut Job), &'static str);
@@ -126,7 +127,7 @@ async fn a_report_is_neither_data_nor_lost() {
     let scratch = tempfile::tempdir().unwrap();
     let report = |name: &str| {
         let (file, folder) = (scratch.path().join(name), scratch.path().join("out"));
-        let report = ReportFile::new(&file.display().to_string()).unwrap();
+        let report = ReportFile::new(&file.display().to_string(), &SessionContext::new().state()).unwrap();
         move |job: &mut Job| {
             job.target = Some(target(&folder));
             job.report = Some(report);

@@ -56,8 +56,12 @@ impl AnonContext {
     /// Binds a statement to a job, and checks the job for `purpose`.
     pub(in crate::session) async fn bind(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Job> {
         self.observer.begin(Phase::Prepare);
-        let report = statement.report.as_deref().map(ReportFile::new).transpose()?;
-        let report = report.map(|file| file.hiding(self.seen().secrets()));
+        let state = self.session.state();
+        let report = statement.report.as_deref().map(|path| ReportFile::new(path, &state));
+        let report = report.transpose()?.map(|file| file.hiding(self.seen().secrets()));
+        if let Some(file) = &report {
+            file.reach().await?;
+        }
         let source = self.source(&statement.source).await?;
         check_repeatable(&source.name, &source.rows)?;
         let settings = self.settings();

@@ -2,6 +2,7 @@
 
 use super::roles::level;
 use crate::catalogue::Call;
+use crate::delta::At;
 use crate::drift::{Change, Drift, DriftKind, OnDrift, changes, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest};
@@ -49,7 +50,7 @@ pub(super) async fn replay(
     (path, on_drift): (&str, Option<OnDrift>),
     asked: &Asked<'_>,
 ) -> Result<Replay> {
-    let manifest = context.manifest_at(path).await?;
+    let manifest = context.manifest_at(path, &At::Newest).await?;
     let path = expanded(path)?;
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
     let manifest = of_a_node(manifest, folder)?;

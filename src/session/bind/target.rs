@@ -1,11 +1,12 @@
 //! Binds the target of a release.
 
 use crate::catalogue::{Arguments, Info, Kind, Param};
+use crate::delta::{At, LOG, Place, check_built};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
-use crate::job::{Existing, Format, Stored, Target};
+use crate::job::{Existing, Format, Stored, Target, target_exists};
 use crate::lake::{Layout, Prefix};
-use crate::location::{expanded, is_url};
+use crate::location::{check_written, expanded, is_url};
 use crate::pool::blocking;
 use crate::sql::clause::{ExistsClause, FormatClause, TargetClause};
 use datafusion::execution::SessionState;
@@ -62,13 +63,20 @@ const FILE_SIZE: u64 = 256_000_000;
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
+    let is_table = target.format == Some(FormatClause::Delta);
     let layout = match options.given("layout", Arguments::word)? {
+        Some(_) if is_table => {
+            return Err(Error::usage(
+                "option layout is not for a Delta table, whose log says where its files are; leave it out",
+            ));
+        }
         Some(_) if !is_url(&expanded) => {
             return Err(Error::usage(
                 "option layout is for a target in an object store; a folder has one layout, leave it out",
             ));
         }
         Some("plain") => Layout::Plain,
+        _ if is_table => Layout::Delta,
         _ => Layout::Runs,
     };
     let path = PathBuf::from(expanded.trim_end_matches('/'));
@@ -80,9 +88,16 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
             path.with_extension("").display()
         )));
     }
-    let stored = match is_url(&expanded) {
-        true => Some(stored(state, &expanded, layout, target.exists).await?),
-        false => None,
+    if path.components().any(|part| part.as_os_str() == LOG) {
+        return Err(Error::usage(format!(
+            "the target {:?} is in the log of a Delta table; write beside the table",
+            target.path
+        )));
+    }
+    let stored = match (layout, is_url(&expanded)) {
+        (Layout::Delta, _) => Some(table(state, (&expanded, &target.path), target.exists).await?),
+        (_, true) => Some(stored(state, &expanded, layout, target.exists).await?),
+        (_, false) => None,
     };
     let footer = options.boolean("footer")?;
     if footer && target.format == Some(FormatClause::Csv) {
@@ -107,6 +122,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
         file_size: file_size.or(usual),
         format: match target.format {
             Some(FormatClause::Csv) => Format::Csv,
+            Some(FormatClause::Delta) => Format::Delta,
             Some(FormatClause::Parquet) | None => Format::Parquet,
         },
         footer,
@@ -144,14 +160,35 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
+/// Opens a Delta table, or the place of one that is to be, and reads the release that is its newest version. `path` is
+/// expanded, and as it is written.
+async fn table(state: &SessionState, (path, written): (&str, &str), exists: ExistsClause) -> Result<Stored> {
+    check_built(&format!("TO {written:?} STORED AS DELTA"))?;
+    check_written(path)?;
+    let prefix = Prefix::at(Place::of(state, path).await?);
+    let (standing, table) = prefix.in_table(&At::Newest).await?;
+    match (&standing, &table, exists) {
+        (None, Some(_), ExistsClause::Error) => return Err(target_exists(Path::new(path))),
+        (None, Some(_), _) => {
+            return Err(Error::usage(format!(
+                "{} is a Delta table that anonsql did not write: its earlier versions would stay beside the release, for \
+                 everyone who reads the table; write to another path",
+                prefix.url()
+            )));
+        }
+        (None, None, _) => prefix.check_strangers(Layout::Delta).await?,
+        (Some(_), ..) => {}
+    }
+    Ok(Stored {
+        prefix,
+        layout: Layout::Delta,
+        standing: standing.map(Arc::new),
+    })
+}
+
 /// Opens a prefix of an object store, and reads the release that stands there.
 async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
-    if url.starts_with("http://") || url.starts_with("https://") {
-        return Err(Error::usage(format!(
-            "the target {url:?} is on a web server, which only files are read from; write to s3://, gs://, az:// or a local \
-             folder"
-        )));
-    }
+    check_written(url)?;
     let prefix = Prefix::open(state, url)?;
     let standing = prefix.standing().await?.map(Arc::new);
     let has_runs = standing.as_ref().is_none_or(|standing| standing.manifest.run.is_some());

@@ -1,8 +1,11 @@
 //! Opens the rows that a statement names.
 
 mod csv;
+mod delta;
+mod ducklake;
 mod format;
 mod json;
+pub(super) mod lakes;
 mod listing;
 mod named;
 mod options;

@@ -1,15 +1,18 @@
 //! The release that a statement names: its manifest, and the columns that are names of folders.
 
+use super::delta::release_in_table;
 use super::format::Format;
 use super::partitions::partition_columns;
 use crate::audit::Place;
+use crate::delta::{At, Table};
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::job::SourceTable;
 use crate::lake::Release;
-use crate::location::{expanded, is_url};
+use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
+use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
@@ -20,8 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL; `None` for a URL that can name none: of a file, a pattern or a web server.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
-    let is_web = url.starts_with("http://") || url.starts_with("https://");
-    if is_web || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
+    if is_of_web(url) || url.contains(['*', '?', '[']) || Format::of_name(url).0.is_some() {
         return Ok(None);
     }
     Release::of(state, url).await
@@ -32,8 +34,13 @@ impl AnonContext {
     /// a listing table. Fails with `ErrorKind::Data` if a release was replaced since the source was opened.
     pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
         let folder = match (named, source.rows.logical_plan()) {
+            // anonsql writes no DuckLake tables.
+            (SourceClause::Path(named), _) if named.is_in(Lake::DuckLake) => None,
             (SourceClause::Path(named), _) => {
                 let path = expanded(&named.path)?;
+                if let Some(version) = source.pins.versions().next() {
+                    return self.place_in_table(&path, version).await;
+                }
                 if is_url(&path) {
                     let Some(release) = release_at(&self.session.state(), &path).await? else {
                         return Ok(None);
@@ -65,14 +72,29 @@ impl AnonContext {
         Ok(folder.map(Place::Folder))
     }
 
-    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Returns `None` if
-    /// there is none.
-    pub(in crate::session) async fn manifest_at(&self, path: &str) -> Result<Option<Manifest>> {
+    /// Returns the release that is this version of a Delta table; `None` if anonsql did not write it.
+    async fn place_in_table(&self, path: &str, version: &Table) -> Result<Option<Place>> {
+        let at = At::Version(version.version());
+        let release = release_in_table(&self.session.state(), path, &at).await?;
+        Ok(release.map(|release| Place::Store(Box::new(release))))
+    }
+
+    /// Reads the manifest of the release that a path names: of its folder or prefix, or the manifest itself. Of a Delta
+    /// table it is that of the version. Returns `None` if there is none.
+    pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
+        let state = self.session.state();
         if is_url(&path) {
             let prefix = path.strip_suffix(MANIFEST).unwrap_or(&path);
-            let release = release_at(&self.session.state(), prefix).await?;
-            return Ok(release.map(|release| release.manifest().clone()));
+            if let Some(release) = release_at(&state, prefix).await? {
+                return Ok(Some(release.manifest().clone()));
+            }
+        }
+        if let Some(release) = release_in_table(&state, &path, at).await? {
+            return Ok(Some(release.manifest().clone()));
+        }
+        if is_url(&path) {
+            return Ok(None);
         }
         let read = move || {
             let path = Path::new(&path);

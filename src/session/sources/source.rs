@@ -1,5 +1,6 @@
 //! Opens a source: a table of the session, a path or a query.
 
+use super::lakes::read_lake;
 use super::read::read_path;
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -21,7 +22,10 @@ impl AnonContext {
     async fn open(&self, source: &SourceClause) -> Result<SourceTable> {
         let rows = match source {
             SourceClause::Table(name) => self.table(name).await?,
-            SourceClause::Path(named) => read_path(&self.session, &named.path, &named.options).await?,
+            SourceClause::Path(named) => match &named.lake {
+                Some((lake, at)) => read_lake(&self.session, *lake, &named.path, at).await?,
+                None => read_path(&self.session, &named.path, &named.options).await?,
+            },
             SourceClause::Query(query) => {
                 let frame = self.query(query).await?;
                 match frame.logical_plan() {

@@ -17,9 +17,11 @@ use super::vacuum::Vacuum;
 use super::verify::spec::Verify;
 use super::wrapped::Wrapped;
 use crate::catalogue::{Argument, Call, Value};
+use crate::delta::At;
 use crate::drift::OnDrift;
 use crate::hierarchy::{Given, Item, KINDS, LabelForm, OnNull, OnUnmapped, Part, Takes};
 use crate::job::SuppressionLimit;
+use crate::sql::Lake;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use proptest::collection::vec;
@@ -85,8 +87,27 @@ fn query() -> impl Strategy<Value = String> {
 fn source() -> impl Strategy<Value = SourceClause> {
     prop_oneof![
         table().prop_map(SourceClause::Table),
-        (text(), options()).prop_map(|(path, options)| SourceClause::Path(PathClause { path, options })),
+        (text(), options()).prop_map(|(path, options)| SourceClause::Path(PathClause {
+            path,
+            options,
+            lake: None,
+        })),
+        (text(), prop::sample::select(Lake::ALL.to_vec()), version()).prop_map(|(path, lake, at)| {
+            SourceClause::Path(PathClause {
+                path,
+                options: vec![],
+                lake: Some((lake, at)),
+            })
+        }),
         query().prop_map(SourceClause::Query)
+    ]
+}
+
+fn version() -> impl Strategy<Value = At> {
+    prop_oneof![
+        Just(At::Newest),
+        any::<u64>().prop_map(At::Version),
+        text().prop_map(At::Timestamp)
     ]
 }
 
@@ -146,7 +167,11 @@ fn constraints() -> impl Strategy<Value = Vec<ConstraintClause>> {
 }
 
 fn target() -> impl Strategy<Value = TargetClause> {
-    let format = of(prop::sample::select(vec![FormatClause::Parquet, FormatClause::Csv]));
+    let format = of(prop::sample::select(vec![
+        FormatClause::Parquet,
+        FormatClause::Csv,
+        FormatClause::Delta,
+    ]));
     let exists = prop::sample::select(vec![
         ExistsClause::Error,
         ExistsClause::Overwrite,

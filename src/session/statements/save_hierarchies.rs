@@ -3,7 +3,7 @@
 use super::entry::{Entry, Run, Statement};
 use crate::engine::StagedReport;
 use crate::error::{Error, Result};
-use crate::location::expanded;
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::{ident, literal};
 use crate::session::answer::Answer;
@@ -51,7 +51,13 @@ impl Run for SaveHierarchies {
                 "there is no hierarchy to save; CREATE HIERARCHY makes one",
             ));
         }
-        let path = PathBuf::from(expanded(&self.path)?.as_ref());
+        let path = expanded(&self.path)?;
+        if is_url(&path) {
+            return Err(Error::usage(format!(
+                "SAVE HIERARCHIES TO {path:?}: a script is a local file; write it here and copy it"
+            )));
+        }
+        let path = PathBuf::from(path.as_ref());
         let folder = path.parent().filter(|f| *f != Path::new("") && !f.is_dir());
         if let Some(folder) = folder {
             return Err(Error::usage(format!(

@@ -77,7 +77,7 @@ macro_rules! clauses {
 
 clauses! {
     TO: "TO",
-        "TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
+        "TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
         "writes the release to a folder; without TO, the statement answers the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [HASH WITH SECRET 'env:NAME' | 'file:PATH'], ...)",

@@ -1,10 +1,13 @@
-//! `table | 'path' [OPTIONS (...)] | ( query )`: the source of the rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ducklake.'catalog#table' [...] |
+//! ( query )`: the source of the rows of a statement.
 
 use super::options;
 use crate::catalogue::Value;
+use crate::delta::At;
 use crate::error::Result;
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
+use crate::sql::lake::Lake;
 use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
@@ -27,6 +30,15 @@ pub struct PathClause {
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
+    /// The lake and the version of the table that is there, if the statement says that it is one.
+    pub lake: Option<(Lake, At)>,
+}
+
+impl PathClause {
+    /// Returns true if the statement says that it is a table of such a lake.
+    pub fn is_in(&self, lake: Lake) -> bool {
+        matches!(&self.lake, Some((own, _)) if *own == lake)
+    }
 }
 
 impl SourceClause {
@@ -35,16 +47,24 @@ impl SourceClause {
         Self::Path(PathClause {
             path: path.into(),
             options: vec![],
+            lake: None,
         })
     }
 }
 
-/// Parses `table | 'path' [OPTIONS (key value, ...)] | ( query )`.
+/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ducklake.'catalog#table' [...] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         let path = c.string("a path")?;
         let options = if c.take("OPTIONS") { options::read(c)? } else { vec![] };
-        return Ok(SourceClause::Path(PathClause { path, options }));
+        return Ok(SourceClause::Path(PathClause {
+            path,
+            options,
+            lake: None,
+        }));
+    }
+    if let Some(table) = of_lake(c)? {
+        return Ok(SourceClause::Path(table));
     }
     if c.looks_at_token(&Token::LParen) {
         return c.query_in_parens().map(SourceClause::Query);
@@ -65,6 +85,37 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
         Some(advice) => before.expected_so(what, Some(advice)),
         None => before.expected(what, []),
     })
+}
+
+/// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same of DuckLake; `None` for the name of another
+/// table.
+fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
+    let word = c.word_at(0).unwrap_or_default();
+    let lake = Lake::ALL.iter().find(|lake| word.eq_ignore_ascii_case(lake.word()));
+    let Some(lake) = lake.copied() else {
+        return Ok(None);
+    };
+    let mut after = c.clone();
+    after.name("a table")?;
+    if !(after.take_token(&Token::Period) && after.looks_at_string()) {
+        return Ok(None);
+    }
+    let mut path = after.string("a path")?;
+    let at = if after.take("VERSION AS OF") {
+        At::Version(after.whole("the number of a version")?)
+    } else if after.take("TIMESTAMP AS OF") {
+        At::Timestamp(after.string("a time in quotes")?)
+    } else {
+        let (short, at) = At::of_name(&path);
+        path = short.to_string();
+        at
+    };
+    *c = after;
+    Ok(Some(PathClause {
+        path,
+        options: vec![],
+        lake: Some((lake, at)),
+    }))
 }
 
 /// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE before a name. Tables may
@@ -90,6 +141,11 @@ impl Display for SourceClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceClause::Table(name) => name.fmt(f),
+            SourceClause::Path(PathClause {
+                path,
+                lake: Some((lake, at)),
+                ..
+            }) => write!(f, "{}.{}{at}", lake.word(), literal(path)),
             SourceClause::Path(named) => write!(f, "{}{}", literal(&named.path), options::written(&named.options, " ")),
             SourceClause::Query(query) => write!(f, "({query})"),
         }

@@ -30,6 +30,8 @@ pub enum FormatClause {
     Parquet,
     /// CSV.
     Csv,
+    /// DELTA.
+    Delta,
 }
 
 /// What happens if the target exists.
@@ -63,7 +65,8 @@ pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
             let format = match () {
                 () if c.take("PARQUET") => FormatClause::Parquet,
                 () if c.take("CSV") => FormatClause::Csv,
-                () => return Err(c.expected("PARQUET or CSV", ["PARQUET", "CSV"])),
+                () if c.take("DELTA") => FormatClause::Delta,
+                () => return Err(c.expected("PARQUET, CSV or DELTA", ["PARQUET", "CSV", "DELTA"])),
             };
             target.format.replace(format).is_none()
         } else if c.take("PARTITIONED") {
@@ -94,6 +97,7 @@ impl Display for TargetClause {
             None => "",
             Some(FormatClause::Parquet) => " STORED AS PARQUET",
             Some(FormatClause::Csv) => " STORED AS CSV",
+            Some(FormatClause::Delta) => " STORED AS DELTA",
         })?;
         if !self.partitioned_by.is_empty() {
             write!(f, " PARTITIONED BY ({})", names(&self.partitioned_by))?;

@@ -1,6 +1,6 @@
 //! Releases that grow in object stores.
 
-use crate::common::{collect, context, number};
+use crate::common::{collect, context, holds, number};
 use anonsql::AnonContext;
 use anonsql::error::ErrorKind;
 use anonsql::manifest::Manifest;
@@ -31,18 +31,6 @@ async fn session(store: &Arc<InMemory>) -> AnonContext {
 async fn manifest(store: &InMemory, prefix: &str) -> Manifest {
     let path = Path::parse(format!("{prefix}/_manifest.json")).unwrap();
     serde_json::from_slice(&store.get(&path).await.unwrap().bytes().await.unwrap()).unwrap()
-}
-
-fn holds(batches: &[RecordBatch]) -> bool {
-    let ok = |batch: &RecordBatch| {
-        batch
-            .column_by_name("ok")
-            .unwrap()
-            .as_boolean()
-            .iter()
-            .all(|ok| ok != Some(false))
-    };
-    !batches.is_empty() && batches.iter().all(ok)
 }
 
 /// The manifest of the prefix names the files of several runs; readers read all of them, and VACUUM leaves them.

@@ -17,6 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 const ROWS: &str = "rows as _manifest.json says";
+const DM: &str = "dm as _manifest.json says";
 const READ: &str = "rows read as _manifest.json says";
 const CLASSES: &str = "classes as _manifest.json says";
 const SMALLEST: &str = "smallest class as _manifest.json says";
@@ -73,7 +74,7 @@ async fn broken_classes_are_found() {
         })
         .await;
     let found = scene.failing("k-1", "", "").await;
-    assert_eq!(found, set(&[K, SMALLEST]));
+    assert_eq!(found, set(&[K, SMALLEST, DM]));
     assert!(scene.failing("k-1", "", &scene.against()).await.contains(BEYOND));
 
     // 2. A class with l - 1 values.
@@ -101,7 +102,7 @@ async fn broken_classes_are_found() {
         .await;
     assert_eq!(
         scene.failing("null", "", "").await,
-        set(&[K, SMALLEST, CLASSES, "k_anonymity(20) ON (age, zip)"])
+        set(&[K, SMALLEST, CLASSES, DM, "k_anonymity(20) ON (age, zip)"])
     );
 
     // 4. A subset of the quasi-identifiers: a class large enough in itself, alone in its age and zip.
@@ -176,7 +177,7 @@ async fn broken_classes_are_found() {
     ] {
         assert_eq!(scene.failing("plain", model, "").await, set(&[]));
         let found = scene.failing("k-1", model, "").await;
-        assert_eq!(found, set(&[required, SMALLEST]));
+        assert_eq!(found, set(&[required, SMALLEST, DM]));
     }
 
     // 15. The share of classes among rows: half of every class is gone, none is below k.
@@ -206,13 +207,17 @@ async fn what_the_manifest_does_not_say_is_found() {
     let file = scene.path("doubled").join("part-00000.parquet");
     std::fs::copy(&file, file.with_file_name("part-00001.parquet")).unwrap();
     let found = scene.failing("doubled", "", &scene.against()).await;
-    assert_eq!(found, set(&[ROWS, READ, SMALLEST, UNNAMED, BEYOND]));
+    assert_eq!(found, set(&[ROWS, READ, SMALLEST, DM, UNNAMED, BEYOND]));
 
     // 17. The same inside one file, with a manifest that was made to fit: only the source tells.
     scene.plant("plain", "twice", |r| r.rows.extend(r.rows.clone())).await;
     scene.seal("twice", |m| {
         (m.rows_out, m.rows_in) = (2 * m.rows_out, m.rows_suppressed.map(|n| 2 * m.rows_out + n));
         m.reached_k = m.reached_k.map(|k| 2 * k);
+        let (rows, suppressed) = (m.rows_out as f64, m.rows_suppressed.unwrap() as f64);
+        let dm = m.metrics.get_mut("dm").unwrap();
+        let kept = *dm - suppressed * (rows / 2.0 + suppressed);
+        *dm = 4.0 * kept + suppressed * (rows + suppressed);
     });
     assert_eq!(scene.failing("twice", "", "").await, set(&[]));
     assert_eq!(
@@ -227,7 +232,10 @@ async fn what_the_manifest_does_not_say_is_found() {
             r.rows.remove(large[0]);
         })
         .await;
-    assert_eq!(scene.failing("removed", "", &scene.against()).await, set(&[ROWS, READ]));
+    assert_eq!(
+        scene.failing("removed", "", &scene.against()).await,
+        set(&[ROWS, READ, DM])
+    );
 
     // 19. The manifest promises a greater k than there is.
     scene.copy("plain", "boast");
@@ -237,7 +245,7 @@ async fn what_the_manifest_does_not_say_is_found() {
     // 20. It says that fewer rows were suppressed.
     scene.copy("plain", "fewer");
     scene.seal("fewer", |m| m.rows_suppressed = m.rows_suppressed.map(|n| n - 1));
-    assert_eq!(scene.failing("fewer", "", "").await, set(&[READ]));
+    assert_eq!(scene.failing("fewer", "", "").await, set(&[READ, DM]));
 
     // 21. A column too many.
     scene
@@ -287,7 +295,7 @@ async fn suppressed_rows_are_no_class() {
         m.rows_suppressed = Some(0);
     });
     let found = scene.failing("class", "k_anonymity(5)", "").await;
-    assert_eq!(found, set(&[CLASSES, AGE, ZIP]));
+    assert_eq!(found, set(&[CLASSES, DM, AGE, ZIP]));
 
     // 25. A class hidden among them.
     let hide = |r: &mut Rows| {

@@ -24,8 +24,9 @@ pub(in crate::session) const ENTRY: Entry = Entry {
     name: "ANONYMIZE",
     starts: &["ANONYMIZE"],
     summary: "releases a table so that the privacy models hold, with the least loss",
-    syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query ) }
-  [TO 'target' [STORED AS PARQUET | CSV] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (...)]]
+    syntax: "ANONYMIZE { table | 'path, glob or url' [OPTIONS (key value, ...)] | ( query )
+    | { delta.'path' | ducklake.'catalog#table' } [VERSION AS OF n | TIMESTAMP AS OF 'time'] }
+  [TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (...)]]
   [IDENTIFIERS (c [HASH WITH SECRET 'env:NAME'], ...)]
   QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w]
     [LABELS TEXT | BOUNDS | MIDPOINT | MEAN | MEDIAN | MODE], ...)

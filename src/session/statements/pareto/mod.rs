@@ -11,6 +11,7 @@ use crate::catalogue::{Call, Value};
 use crate::engine::{self, Objective, Reached, StagedReport};
 use crate::error::{Error, Result};
 use crate::job::{Job, Purpose};
+use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::ident;
 use crate::report::FrontChart;
@@ -199,7 +200,13 @@ fn weights_count(job: &Job, objectives: &[Objective]) -> Result<()> {
 
 /// Returns the path of REPORT TO. Fails with a usage error if it does not end in `.svg`.
 fn drawing(path: String) -> Result<PathBuf> {
-    let path = PathBuf::from(path);
+    let path = expanded(&path)?;
+    if is_url(&path) {
+        return Err(Error::usage(format!(
+            "REPORT TO {path:?}: a drawing is a local file; write it here and copy it"
+        )));
+    }
+    let path = PathBuf::from(path.as_ref());
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
         return Ok(path);
     }
@@ -352,5 +359,7 @@ mod tests {
         assert!(drawing("out/front.svg".into()).is_ok() && drawing("F.SVG".into()).is_ok());
         let error = drawing("front.html".into()).unwrap_err().to_string();
         assert!(error.contains("'front.svg'"), "{error}");
+        let error = drawing("s3://lake/front.svg".into()).unwrap_err().to_string();
+        assert!(error.contains("a drawing is a local file"), "{error}");
     }
 }

@@ -10,6 +10,7 @@ use crate::job::SourceTable;
 use crate::model;
 use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
+use crate::sql::Lake;
 use crate::sql::clause::SourceClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::dataframe::DataFrame;
@@ -329,7 +330,10 @@ fn is_ordered(schema: &Schema, column: &str) -> bool {
 /// Reads the manifest of the release that is measured; `None` if the source is not a release.
 async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
     match &statement.source {
-        SourceClause::Path(named) => context.manifest_at(&named.path).await,
+        SourceClause::Path(named) if !named.is_in(Lake::DuckLake) => {
+            let at = named.lake.clone().map(|(_, at)| at);
+            context.manifest_at(&named.path, &at.unwrap_or_default()).await
+        }
         _ => Ok(None),
     }
 }

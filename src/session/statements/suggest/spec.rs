@@ -2,8 +2,7 @@
 
 use crate::engine::Stage;
 use crate::error::{Error, ErrorKind, Result};
-use crate::job::resolved;
-use crate::location::expanded;
+use crate::location::{expanded, resolved};
 use crate::quoting::literal;
 use crate::sql::clause::SourceClause;
 use std::fmt;

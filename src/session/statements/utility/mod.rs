@@ -34,13 +34,21 @@ impl Run for UtilitySpec {
     }
 
     async fn run(&self, context: &AnonContext) -> Result<Answer> {
-        let file = self.report.as_deref().map(ReportFile::new).transpose()?;
+        let state = context.session.state();
+        let file = self
+            .report
+            .as_deref()
+            .map(|path| ReportFile::new(path, &state))
+            .transpose()?;
+        if let Some(file) = &file {
+            file.reach().await?;
+        }
         let utility = context.utility(self, file.as_ref()).await?;
         let answer = answer(&utility)?;
         if let Some(file) = file.filter(|_| !context.settings().dry_run) {
             let write = move || {
                 let text = utility.render(file.format())?;
-                StagedReport::write(file.path(), &text)?.publish()
+                StagedReport::of_text(&file, text, None)?.publish()
             };
             blocking("writing the report", write).await?;
         }

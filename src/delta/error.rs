@@ -1,0 +1,46 @@
+//! What an error of the crate says here: never a line of the log, which may hold values.
+
+use crate::error::{Error, ErrorKind};
+use deltalake_core::DeltaTableError;
+use deltalake_core::kernel::transaction::TransactionError;
+use std::fmt;
+
+/// Returns the error of an operation on a table. It begins with `doing`.
+pub(super) fn failed(doing: impl fmt::Display, error: &DeltaTableError) -> Error {
+    match error {
+        DeltaTableError::ObjectStore { source } => Error::of_store(doing, source),
+        DeltaTableError::Transaction { source } => of_transaction(doing, source),
+        DeltaTableError::KernelError(kernel) if is_of_features(&kernel.to_string()) => Error::data(format!(
+            "{doing}: the table has features that this version of anonsql does not know, so its rows could be read wrong: {}",
+            kernel.to_string().lines().next().unwrap_or_default()
+        )),
+        _ => Error::data(format!(
+            "{doing}: its log is damaged or incomplete, or in a form that this version of anonsql does not know"
+        )),
+    }
+}
+
+/// Returns the error of a transaction. It begins with `doing`.
+pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError) -> Error {
+    match error {
+        TransactionError::ObjectStore { source } => Error::of_store(doing, source),
+        TransactionError::UnsupportedTableFeatures(features) => {
+            let mut names: Vec<String> = features.iter().map(ToString::to_string).collect();
+            names.sort();
+            Error::data(format!(
+                "{doing}: the table has features that this version of anonsql does not know, so its rows could be read or \
+                 written wrong: {}",
+                names.join(", ")
+            ))
+        }
+        TransactionError::DeltaTableAppendOnly => Error::usage(format!(
+            "{doing}: delta.appendOnly is set, and what stands there cannot be replaced; write to another table"
+        )),
+        _ => Error::new(ErrorKind::Io, format!("{doing}: the log could not be written")),
+    }
+}
+
+/// Returns true if an error of the kernel names features of a table, which are words of the protocol.
+fn is_of_features(said: &str) -> bool {
+    said.starts_with("Unsupported")
+}

@@ -1,0 +1,41 @@
+//! What the log of a Delta table is to say of a release.
+
+use crate::delta::{Addition, Change};
+use crate::engine::write::{Written, WrittenFile, stored};
+use crate::error::{Error, Result};
+use crate::folder::{FileSummary, Manifest};
+use crate::job::{Existing, Target};
+use crate::lake::properties;
+use arrow::datatypes::{Field, Schema};
+use std::sync::Arc;
+
+/// Returns the change that makes a release the content of its table, or with APPEND adds the written files to it. `text` is
+/// the text of its manifest.
+pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Manifest, &str)) -> Result<Change> {
+    // A release that grew names the files of earlier batches first.
+    let earlier = manifest.output.len().saturating_sub(written.files.len());
+    let files = manifest.output.iter().skip(earlier).zip(&written.files);
+    let columns = manifest.columns.iter().map(|column| {
+        let field = written.schema.field_with_name(&column.name)?;
+        // A reader takes NOT NULL for a promise about later versions, too.
+        Ok(Field::new(&column.name, stored(field.data_type(), target.format), true))
+    });
+    Ok(Change {
+        adds: target.existing == Existing::Append,
+        additions: files.map(|(file, own)| addition(file, own)).collect::<Result<_>>()?,
+        schema: Arc::new(Schema::new(columns.collect::<Result<Vec<Field>>>()?)),
+        partitioned_by: target.partitioned_by.clone(),
+        properties: properties(manifest, text)?,
+    })
+}
+
+fn addition(file: &FileSummary, written: &WrittenFile) -> Result<Addition> {
+    let told = written.in_table.as_ref();
+    let told = told.ok_or_else(|| Error::internal("a file of a Delta table without statistics"))?;
+    Ok(Addition {
+        path: file.name.clone(),
+        bytes: file.bytes,
+        partition: told.partition.clone(),
+        statistics: told.statistics.clone(),
+    })
+}

@@ -1,0 +1,34 @@
+//! What the properties of a Delta table, and the entry of its commit, say of the release that it has.
+
+use super::names::manifest_of;
+use crate::delta::RELEASE;
+use crate::error::{Error, Result};
+use crate::folder::{Manifest, sha256};
+use std::collections::BTreeMap;
+
+/// The property that names the manifest of the release, relative to the table.
+pub(super) const NAMES_MANIFEST: &str = "anonsql.manifest";
+
+/// Returns the properties of a release whose manifest has this text: none of them is a value of the data.
+pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<String, String>> {
+    let run = manifest.run.as_deref();
+    let run = run.ok_or_else(|| Error::internal("a release in a Delta table without a run"))?;
+    // The checks of the models come first, and after them that of each permuted column.
+    let models = manifest.checks.len().saturating_sub(manifest.randomized.len());
+    let models: Vec<&str> = manifest.checks[..models]
+        .iter()
+        .map(|check| check.check.as_str())
+        .collect();
+    let told = [
+        ("anonsql.version", Some(manifest.version.clone())),
+        (RELEASE, Some(run.to_string())),
+        (NAMES_MANIFEST, Some(manifest_of(run))),
+        ("anonsql.manifest_sha256", Some(sha256(text))),
+        ("anonsql.models", Some(models.join(", "))),
+        ("anonsql.k", manifest.reached_k.map(|k| k.to_string())),
+    ];
+    let told = told
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.to_string(), text?)));
+    Ok(told.collect())
+}

@@ -1,0 +1,74 @@
+//! The tables of lakes in queries: `FROM delta.'path'` and `FROM ducklake.'catalog#table'`.
+
+use super::delta::read_delta;
+use super::ducklake::read_ducklake;
+use crate::delta::At;
+use crate::error::Result;
+use crate::source::reading;
+use crate::sql::Lake;
+use async_trait::async_trait;
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::dataframe::DataFrame;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::SessionState;
+use datafusion::prelude::SessionContext;
+use parking_lot::RwLock;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+/// Reads a version of the table of a lake that is called so.
+pub(super) async fn read_lake(session: &SessionContext, lake: Lake, name: &str, at: &At) -> Result<DataFrame> {
+    match lake {
+        Lake::Delta => read_delta(session, name, at).await,
+        Lake::DuckLake => read_ducklake(session, name, at).await,
+    }
+}
+
+/// Makes `delta.'path'` and `ducklake.'catalog#table'` tables of queries, unless the session has schemas of these names.
+pub(in crate::session) fn enable_lakes(session: &SessionContext) {
+    let state = session.state();
+    let Some(catalog) = session.catalog(&state.config_options().catalog.default_catalog) else {
+        return;
+    };
+    for &lake in Lake::ALL {
+        if catalog.schema(lake.word()).is_none() {
+            let session = session.state_weak_ref();
+            // A catalog of the caller's may have schemas of its own only; ANONYMIZE delta.'path' reads tables all the same.
+            let _ = catalog.register_schema(lake.word(), Arc::new(Tables { lake, session }));
+        }
+    }
+}
+
+/// The schema of the tables of lakes of a kind. The session has it, so it does not hold the session.
+struct Tables {
+    lake: Lake,
+    session: Weak<RwLock<SessionState>>,
+}
+
+impl fmt::Debug for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.lake)
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Tables {
+    fn table_names(&self) -> Vec<String> {
+        vec![]
+    }
+
+    async fn table(&self, name: &str) -> DfResult<Option<Arc<dyn TableProvider>>> {
+        let Some(state) = self.session.upgrade() else {
+            return Ok(None);
+        };
+        let session = SessionContext::new_with_state(state.read().clone());
+        let (path, at) = At::of_name(name);
+        let called = format!("{}.{path:?}", self.lake.word());
+        let table = reading(&called, read_lake(&session, self.lake, path, &at)).await?;
+        Ok(Some(table.into_view()))
+    }
+
+    fn table_exist(&self, _: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,149 @@
+//! `FROM delta.'path' VERSION AS OF n`: a version of a table of a lake in a query.
+//!
+//! DataFusion's parser has no such clause in its dialect, and would take VERSION for an alias. The version therefore goes
+//! into the name of the table, `delta.'path@vn'`, before a query is parsed.
+
+use super::lake::Lake;
+use crate::quoting::literal;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use std::borrow::Cow;
+
+/// A table with its version: the tokens from its path on, and the name that stands for both.
+struct Versioned {
+    first: usize,
+    last: usize,
+    name: String,
+}
+
+/// Returns the tokens of a query with the versions in the names of the tables. They are without whitespace.
+pub(super) fn tokens_with_versions(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    let (mut all, mut from) = (vec![], 0);
+    for found in versioned(tokens) {
+        all.extend_from_slice(&tokens[from..found.first]);
+        all.push(TokenWithSpan {
+            token: Token::SingleQuotedString(found.name),
+            span: tokens[found.first].span,
+        });
+        from = found.last + 1;
+    }
+    all.extend_from_slice(&tokens[from..]);
+    all
+}
+
+/// Returns the text of a query with the versions in the names of the tables.
+pub(crate) fn with_versions(query: &str) -> Cow<'_, str> {
+    let Ok(mut tokens) = Tokenizer::new(&GenericDialect {}, query).tokenize_with_location() else {
+        return Cow::Borrowed(query);
+    };
+    tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
+    let (mut text, mut from) = (String::new(), 0);
+    for found in versioned(&tokens) {
+        let (start, end) = (tokens[found.first].span.start, tokens[found.last].span.end);
+        let (Some(start), Some(end)) = (offset(query, start), offset(query, end)) else {
+            return Cow::Borrowed(query);
+        };
+        text += &query[from..start];
+        text += &literal(&found.name);
+        from = end;
+    }
+    match from {
+        0 => Cow::Borrowed(query),
+        _ => Cow::Owned(text + &query[from..]),
+    }
+}
+
+/// Returns the place of a character in a text.
+fn offset(text: &str, at: Location) -> Option<usize> {
+    let line = usize::try_from(at.line).ok()?.checked_sub(1)?;
+    let column = usize::try_from(at.column).ok()?.checked_sub(1)?;
+    let start = match line {
+        0 => 0,
+        _ => text.match_indices('\n').nth(line - 1)?.0 + 1,
+    };
+    let inside = text[start..].char_indices().map(|(i, _)| i).nth(column);
+    inside.map_or(Some(text.len()), |i| Some(start + i))
+}
+
+fn versioned(tokens: &[TokenWithSpan]) -> Vec<Versioned> {
+    let (mut found, mut at) = (vec![], 0);
+    while at < tokens.len() {
+        match at_start(&tokens[at..]) {
+            Some(name) => {
+                found.push(Versioned {
+                    first: at + 2,
+                    last: at + 6,
+                    name,
+                });
+                at += 7;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Returns the name of the table with its version that `tokens` begin with.
+fn at_start(tokens: &[TokenWithSpan]) -> Option<String> {
+    let [schema, period, path, kind, word_as, word_of, version, ..] = tokens else {
+        return None;
+    };
+    let is = |token: &TokenWithSpan, text: &str| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text));
+    let is_lake = Lake::ALL.iter().any(|lake| is(schema, lake.word()));
+    if !(is_lake && period.token == Token::Period && is(word_as, "AS") && is(word_of, "OF")) {
+        return None;
+    }
+    match (&path.token, &version.token) {
+        (Token::SingleQuotedString(path), Token::Number(number, false)) if is(kind, "VERSION") => {
+            Some(format!("{path}@v{number}"))
+        }
+        (Token::SingleQuotedString(path), Token::SingleQuotedString(time)) if is(kind, "TIMESTAMP") => {
+            Some(format!("{path}@{time}"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_goes_into_the_name() {
+        for (query, expected) in [
+            ("SELECT 1", "SELECT 1"),
+            ("SELECT * FROM delta.'a' VERSION AS OF 3", "SELECT * FROM delta.'a@v3'"),
+            (
+                "SELECT * FROM ducklake.'a#b' VERSION AS OF 3",
+                "SELECT * FROM ducklake.'a#b@v3'",
+            ),
+            (
+                "SELECT 'ü'\nFROM delta . 'it''s'\n version as of 12 AS t, DELTA.'b' TIMESTAMP AS OF '2026-01-31' u",
+                "SELECT 'ü'\nFROM delta . 'it''s@v12' AS t, DELTA.'b@2026-01-31' u",
+            ),
+            (
+                "SELECT a AS of FROM delta.'a' version",
+                "SELECT a AS of FROM delta.'a' version",
+            ),
+            (
+                "SELECT * FROM \"delta\".'a' VERSION AS OF 3",
+                "SELECT * FROM \"delta\".'a' VERSION AS OF 3",
+            ),
+            (
+                "SELECT 'delta.''a'' VERSION AS OF 3'",
+                "SELECT 'delta.''a'' VERSION AS OF 3'",
+            ),
+        ] {
+            assert_eq!(with_versions(query), expected);
+            let tokens = |text: &str| {
+                let mut tokens = Tokenizer::new(&GenericDialect {}, text)
+                    .tokenize_with_location()
+                    .unwrap();
+                tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
+                tokens
+            };
+            let bare = |tokens: Vec<TokenWithSpan>| tokens.into_iter().map(|t| t.token).collect::<Vec<_>>();
+            assert_eq!(bare(tokens_with_versions(&tokens(query))), bare(tokens(expected)));
+        }
+    }
+}
