@@ -183,12 +183,9 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "cli")]
 mod cli;
-<<<<<<< ducklake
-mod delta;
-=======
 #[cfg(feature = "cluster")]
 mod cluster;
->>>>>>> cluster
+mod delta;
 mod drift;
 mod ducklake;
 mod engine;

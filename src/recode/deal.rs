@@ -29,10 +29,14 @@ pub(crate) struct Range {
     /// The number, which ascends with the places.
     pub(crate) bucket: u64,
     /// The first place.
-    pub(crate) low: Vec<u64>,
+    pub(crate) low: Place,
     /// The last place.
-    pub(crate) high: Vec<u64>,
+    pub(crate) high: Place,
 }
+
+/// The place of a class in the order of a release: of each column that is compared first its own, then the words of the order
+/// key.
+pub(crate) type Place = Vec<u64>;
 
 /// Adds the bucket to rows that have the order key. Rows of no bucket are left out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,7 +69,7 @@ impl RecodingPlan {
         classes: &FrequencySet,
         of: &[usize],
         first: &[String],
-    ) -> Option<(Vec<Vec<u64>>, Option<Vec<u64>>)> {
+    ) -> Option<(Vec<Place>, Option<Place>)> {
         let first = self.numbers_of(first)?;
         let place = |class: &usize| {
             let own = first
@@ -76,7 +80,7 @@ impl RecodingPlan {
         Some((of.iter().map(place).collect(), self.place_of_stars(&first)))
     }
 
-    fn place_of_stars(&self, first: &[usize]) -> Option<Vec<u64>> {
+    fn place_of_stars(&self, first: &[usize]) -> Option<Place> {
         let stars = self
             .labels
             .iter()

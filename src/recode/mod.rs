@@ -29,7 +29,7 @@ mod travel;
 
 pub use classes::Classes;
 #[cfg(feature = "cluster")]
-pub(crate) use deal::{BUCKET, Deal, Range};
+pub(crate) use deal::{BUCKET, Deal, Place, Range};
 #[cfg(feature = "cluster")]
 pub(crate) use decode::Decode;
 pub use decode::DecodeExec;

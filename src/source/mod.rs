@@ -16,13 +16,10 @@ mod text;
 
 pub(crate) use arrow_file::check as check_arrow_files;
 pub(crate) use columns::{same_types, select_columns};
-<<<<<<< ducklake
 pub(crate) use delta::DeltaRows;
 pub(crate) use ducklake::DuckLakeRows;
-=======
 #[cfg(feature = "cluster")]
 pub(crate) use guard::read_again;
->>>>>>> cluster
 pub(crate) use guard::{GuardReaders, SOURCE, guard_readers, reading, source_plan};
 pub(crate) use null_folders::NullFolders;
 pub use pins::Pins;

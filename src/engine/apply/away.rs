@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::folder::partition_name;
 use crate::job::{Format, Job, Target};
 use crate::operator::{OperatorExec, project};
-use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Range, RecodeExec, RecodingPlan, unpacked};
+use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Place, Range, RecodeExec, RecodingPlan, unpacked};
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
@@ -86,7 +86,7 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
     let Some((places, stars)) = recoding.places(&decision.classes, &kept, first) else {
         return Ok(None);
     };
-    let mut classes: Vec<(Vec<u64>, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
+    let mut classes: Vec<(Place, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
     let starred = decision.starred_rows(job);
     if starred > 0 {
         let stars = stars.ok_or_else(|| Error::internal("starred rows without a place"))?;

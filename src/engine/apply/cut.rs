@@ -5,7 +5,7 @@
 //! several if a class is larger than a file. Rows of a class that two buckets share are given to both, and each takes its
 //! own: the `skip` rows before it and the `rest` rows after it are those of the others.
 
-use crate::recode::Range;
+use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
 
 /// A file before it is written.
@@ -42,7 +42,7 @@ impl Bucket {
 /// A class before the release is cut: its place, its folders, and its rows.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    pub(super) place: Vec<u64>,
+    pub(super) place: Place,
     pub(super) partition: String,
     pub(super) rows: u64,
 }

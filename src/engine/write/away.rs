@@ -205,7 +205,15 @@ impl Writing<'_> {
                 rows: Some(report.rows),
             });
             let rows = report.rows;
-            self.files.push((report.number, WrittenFile { path, rows, object }));
+            self.files.push((
+                report.number,
+                WrittenFile {
+                    path,
+                    rows,
+                    object,
+                    in_table: None,
+                },
+            ));
         }
         self.missing.remove(at);
         self.told.fetch_add(rows, Ordering::Relaxed);

@@ -101,13 +101,8 @@ impl<'a> Files<'a> {
         let (written, partition_columns) = FileRows::of(schema, &target.partitioned_by, hidden, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {
-<<<<<<< ducklake
             Format::Parquet | Format::Delta => None,
-            Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&schema))),
-=======
-            Format::Parquet => None,
             Format::Csv => Some(Seen::new(Alike::Csv(String::new()), Arc::clone(&written.schema))),
->>>>>>> cluster
         };
         Ok(Self {
             shelf,
@@ -243,13 +238,13 @@ impl<'a> Files<'a> {
     }
 }
 
-<<<<<<< ducklake
 /// Returns what the log of a Delta table is to say of a finished file.
 async fn in_table(file: &File, partition: Vec<(String, Option<String>)>) -> Result<InTable> {
     let file = file.try_clone().map_err(failed)?;
     let statistics = blocking(WRITING, move || statistics(&file)).await?;
     Ok(InTable { partition, statistics })
-=======
+}
+
 /// What of the rows of a release is in its files.
 pub(super) struct FileRows {
     /// The schema of the files.
@@ -296,7 +291,6 @@ impl FileRows {
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
->>>>>>> cluster
 }
 
 /// Returns the type that the file format can store. Parquet has no seconds, and a date with milliseconds is stored as

@@ -18,12 +18,9 @@ mod staging;
 mod written;
 
 pub use alike::Alike;
-<<<<<<< ducklake
-pub(in crate::engine) use files::stored;
-=======
 #[cfg(feature = "cluster")]
 pub(in crate::engine) use buckets::WriteBuckets;
->>>>>>> cluster
+pub(in crate::engine) use files::stored;
 pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::WrittenFile;
 pub use spool::ReleaseTable;

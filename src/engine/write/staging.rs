@@ -2,12 +2,8 @@
 
 use super::shelf::{Shelf, WrittenFile};
 use super::stage::Stage;
-<<<<<<< ducklake
 use crate::delta::Change;
-use crate::error::{Error, Result};
-=======
 use crate::error::{Error, ErrorKind, Result};
->>>>>>> cluster
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::frequency::SpillSpace;
 use crate::job::{Existing, Job, Target};
