@@ -10,12 +10,13 @@ use crate::catalogue::{Value, duration};
 use crate::error::{Error, Result};
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::error::Result as DfResult;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::time::Duration;
 use url::Url;
 
 #[cfg(feature = "cluster")]
-pub(crate) use addresses::{Addresses, listening};
+pub(crate) use addresses::{Address, Addresses, elsewhere, listening};
 
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +48,7 @@ impl NodeExecution {
 }
 
 /// Where the objects of `s3://` are. What is not set here is taken from the environment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct S3 {
     /// The URL of the server.
     pub endpoint: Option<String>,
@@ -76,6 +77,8 @@ pub struct Settings {
     pub s3: S3,
     /// The addresses of the workers that a statement may use, with commas between them.
     pub cluster: Option<String>,
+    /// The folder with the certificate that workers are shown.
+    pub cluster_tls: Option<String>,
 }
 
 impl Default for Settings {
@@ -88,6 +91,7 @@ impl Default for Settings {
             divided_combinations: 1 << 21,
             s3: S3::default(),
             cluster: None,
+            cluster_tls: None,
         }
     }
 }
@@ -195,6 +199,16 @@ const SETTINGS: &[Setting] = &[
         },
         get: |settings| settings.cluster.clone(),
     },
+    Setting {
+        name: "cluster_tls",
+        summary: "The folder with the certificate that workers at https:// are shown (tls.crt, tls.key), and the authority of \
+                  theirs (ca.crt); '' is none; only in a build with the feature cluster",
+        set: |settings, text| {
+            settings.cluster_tls = built(text)?;
+            Ok(())
+        },
+        get: |settings| settings.cluster_tls.clone(),
+    },
 ];
 
 fn given(text: &str) -> Option<String> {
@@ -218,18 +232,21 @@ fn endpoint(text: &str) -> Result<Option<String>> {
 
 #[cfg(feature = "cluster")]
 fn cluster(text: &str) -> Result<Option<String>> {
-    let given = given(text);
+    let given = built(text)?;
     given.as_deref().map(str::parse::<Addresses>).transpose()?;
     Ok(given)
 }
 
 #[cfg(not(feature = "cluster"))]
-fn cluster(text: &str) -> Result<Option<String>> {
+use built as cluster;
+
+/// Returns what is given for the cluster, if this build has it.
+fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
-        None => Ok(None),
-        Some(_) => Err(Error::usage(
+        Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(
             "this anonsql was built without the cluster; build it with --features cluster",
         )),
+        given => Ok(given),
     }
 }
 

@@ -106,10 +106,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE|URL")]
     pub lineage: Option<String>,
 
-    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001; only in a build with
-    /// the feature cluster
+    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001, or
+    /// dns+https://workers:8000 for all of a name; only in a build with the feature cluster
     #[arg(long, value_name = "URLS")]
     pub cluster: Option<String>,
+
+    /// Show workers at https:// the certificate of this folder (tls.crt, tls.key), and trust those of its authority (ca.crt)
+    #[arg(long, value_name = "FOLDER")]
+    pub cluster_tls: Option<String>,
 
     /// Print results and errors only: no progress, no notes
     #[arg(short, long)]
@@ -154,6 +158,10 @@ pub struct Worker {
     /// The address to listen on; port 0 is any that is free
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8000")]
     pub listen: String,
+    /// Answer only who shows a certificate of the authority in this folder (ca.crt), and show its own (tls.crt, tls.key);
+    /// without it, a worker listens on loopback addresses only
+    #[arg(long, value_name = "FOLDER")]
+    pub tls: Option<PathBuf>,
     /// Threads that compute [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,

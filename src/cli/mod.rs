@@ -139,11 +139,17 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
         let mut session = session.write();
         session.config_mut().options_mut().set(setting, "true")?;
     }
-    if let Some(cluster) = &args.cluster {
-        let session = context.session().state_ref();
-        let mut session = session.write();
-        let set = session.config_mut().options_mut().set("anonsql.cluster", cluster);
-        set.map_err(|e| Error::from(e).context("--cluster"))?;
+    let cluster = [
+        (&args.cluster, "--cluster", "anonsql.cluster"),
+        (&args.cluster_tls, "--cluster-tls", "anonsql.cluster_tls"),
+    ];
+    for (given, flag, setting) in cluster {
+        if let Some(given) = given {
+            let session = context.session().state_ref();
+            let mut session = session.write();
+            let set = session.config_mut().options_mut().set(setting, given);
+            set.map_err(|e| Error::from(e).context(flag))?;
+        }
     }
     let observer: Arc<dyn crate::engine::Observer> = Arc::clone(&watch) as _;
     let screen = Screen::standard(interactive).filter(|_| output.is_none());

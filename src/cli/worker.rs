@@ -18,15 +18,17 @@ pub fn run(worker: &Worker) -> Result<()> {
     };
     let threads = Workers::start(limits.threads())?;
     let session = threads.inside(|| session_with(&limits))?;
-    let address = worker.listen.clone();
+    let (address, certificates) = (worker.listen.clone(), worker.tls.clone());
     let ready = |address: SocketAddr| {
         // Whoever started the worker with port 0 reads the port here. Nobody may listen.
         let mut out = std::io::stdout();
         let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));
         let _ = out.flush();
     };
-    let serving =
-        threads.spawn(async move { crate::cluster::serve(&session, &address, crate::engine::CODEC, ready).await });
+    let serving = threads.spawn(async move {
+        let place = (address.as_str(), certificates.as_deref());
+        crate::cluster::serve(&session, place, crate::engine::CODEC, ready).await
+    });
     let ended = threads.handle().block_on(serving);
     ended.map_err(|e| crate::error::Error::from_task("the worker", &e))?
 }

@@ -1,13 +1,16 @@
 //! Connections to workers.
 
+use super::tls::Tls;
 use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result};
 use datafusion_distributed::grpc::{BoxCloneSyncChannel, create_worker_client};
 use datafusion_distributed::{ChannelResolver, WorkerChannel};
+use http::Uri;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::Duration;
 use tonic::transport::{Channel, Endpoint};
+use tower::service_fn;
 use url::Url;
 
 /// How long a connection may take, and how long a ping may go unanswered before the connection counts as lost.
@@ -19,23 +22,43 @@ const PING: Duration = Duration::from_secs(5);
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
 /// The connections of a process, each opened when it is first needed. A connection that was lost is opened anew.
-#[derive(Debug, Default)]
-pub(super) struct Channels(Mutex<HashMap<Url, Channel>>);
+#[derive(Default)]
+pub(super) struct Channels {
+    open: Mutex<HashMap<Url, Channel>>,
+    tls: Option<Tls>,
+}
 
 impl Channels {
+    /// Creates the connections of a process, with the certificate that it shows if it has one.
+    pub(super) fn new(tls: Option<Tls>) -> Self {
+        Self { tls, ..Self::default() }
+    }
+
     fn channel(&self, url: &Url) -> Result<Channel> {
-        if let Some(open) = self.0.lock().get(url) {
+        if let Some(open) = self.open.lock().get(url) {
             return Ok(open.clone());
         }
-        let endpoint = Endpoint::from_shared(url.to_string()).map_err(|e| DataFusionError::External(Box::new(e)))?;
-        let channel = endpoint
+        let failed = |e: Box<dyn std::error::Error + Send + Sync>| DataFusionError::External(e);
+        let is_encrypted = url.scheme() == "https";
+        // The protocol inside an encrypted connection is the plain one.
+        let inside = url.as_str().replacen("https:", "http:", 1);
+        let inside = inside.split('#').next().unwrap_or_default().to_string();
+        let endpoint = Endpoint::from_shared(inside).map_err(|e| failed(Box::new(e)))?;
+        let endpoint = endpoint
             .connect_timeout(SILENCE)
             .http2_keep_alive_interval(PING)
             .keep_alive_timeout(SILENCE)
             .keep_alive_while_idle(true)
-            .tcp_nodelay(true)
-            .connect_lazy();
-        self.0.lock().insert(url.clone(), channel.clone());
+            .tcp_nodelay(true);
+        let channel = match (is_encrypted, self.tls.clone()) {
+            (false, _) => endpoint.connect_lazy(),
+            (true, None) => return Err(failed("this side has no certificate".into())),
+            (true, Some(tls)) => {
+                let url = url.clone();
+                endpoint.connect_with_connector_lazy(service_fn(move |_: Uri| tls.clone().connect(url.clone())))
+            }
+        };
+        self.open.lock().insert(url.clone(), channel.clone());
         Ok(channel)
     }
 }

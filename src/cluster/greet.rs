@@ -3,9 +3,11 @@
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
 use crate::error::{Error, Result};
+use crate::settings::{Address, Addresses, elsewhere};
 use datafusion_distributed::GetWorkerInfoRequest;
 use futures::future::join_all;
 use std::num::NonZeroUsize;
+use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::Url;
 
@@ -16,6 +18,37 @@ pub(crate) struct Member {
     pub(crate) url: Url,
     /// The threads that it computes with.
     pub(crate) threads: NonZeroUsize,
+}
+
+/// Returns the URLs of workers, with those that are now behind the names that are looked up. A worker that is known by an
+/// address alone has the name that its certificate is for as the fragment of its URL. Fails with `ErrorKind::Usage` if a name
+/// leads to other machines without encryption.
+pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
+    let mut urls = vec![];
+    for Address { url, is_looked_up } in addresses.all() {
+        let known = url.host_str().zip(url.port_or_known_default());
+        let Some((name, port)) = known.filter(|_| *is_looked_up) else {
+            urls.push(url.clone());
+            continue;
+        };
+        // A name that nobody knows yet has no workers.
+        let Ok(behind) = lookup_host((name, port)).await else {
+            continue;
+        };
+        for address in behind {
+            if url.scheme() == "http" && !address.ip().is_loopback() {
+                return Err(elsewhere(url.as_str()));
+            }
+            let mut own = url.clone();
+            let is_set = own.set_ip_host(address.ip()).is_ok();
+            own.set_fragment(Some(name));
+            if is_set && !urls.contains(&own) {
+                urls.push(own);
+            }
+        }
+    }
+    urls.sort();
+    Ok(urls)
 }
 
 /// Returns the workers that answer. Fails with `ErrorKind::Usage` if one is of another version, and with `ErrorKind::Io` if
@@ -31,11 +64,18 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
     match members.is_empty() {
         true => {
             let urls: Vec<&str> = urls.iter().map(Url::as_str).collect();
+            let urls = match urls.is_empty() {
+                true => "its name leads to no address".to_string(),
+                false => urls.join(", "),
+            };
             Err(Error::io(
-                format!("no worker of the cluster answers ({})", urls.join(", ")),
+                format!("no worker of the cluster answers ({urls})"),
                 std::io::ErrorKind::NotConnected.into(),
             )
-            .advised("start them: anonsql worker --listen 127.0.0.1:8000"))
+            .advised(
+                "start them: anonsql worker --listen 127.0.0.1:8000; if they run, the certificates of both sides must be of one \
+                 authority, and that of a worker for its name",
+            ))
         }
         false => Ok(members),
     }

@@ -25,8 +25,9 @@
 //!
 //! # Safety
 //!
-//! Plans have no secret of a hash and no key of a store, but their places. Without mutual TLS, which this version does not
-//! have, workers listen and are asked on loopback addresses only.
+//! Plans have no secret of a hash and no key of a store, but their places: each worker finds them in its environment
+//! ([`stores`]). Drivers and workers on several machines show each
+//! other certificates ([`tls`]). Without certificates, workers listen and are asked on loopback addresses only.
 
 mod answer;
 mod channels;
@@ -34,7 +35,9 @@ mod fetch;
 mod greet;
 mod server;
 mod slices;
+mod stores;
 mod tasks;
+mod tls;
 
 pub(crate) use answer::{Answer, Pulse, telling};
 pub(crate) use fetch::{FETCHED_ONCE, Fetch};

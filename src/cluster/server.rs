@@ -2,15 +2,18 @@
 
 use super::answer::Pulse;
 use super::channels::{Channels, Connect};
+use super::stores::Environments;
+use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::frequency::TemporaryFolder;
 use crate::operator::Codec;
 use crate::pool::SessionPool;
 use crate::settings::listening;
-use datafusion::execution::SessionState;
+use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionContext;
 use datafusion_distributed::{DistributedExt, Worker, WorkerQueryContext};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tonic::transport::Server;
@@ -25,35 +28,44 @@ pub(super) const fn version() -> &'static str {
 }
 
 /// Listens on `address` and executes plans with the memory, the threads and the temporary files of `session`, until the
-/// process ends. `ready` is told the address once plans are accepted.
+/// process ends. With a folder of certificates, only who shows one is answered; without, only this machine. `ready` is told
+/// the address once plans are accepted.
 pub(crate) async fn serve(
     session: &SessionContext,
-    address: &str,
+    (address, certificates): (&str, Option<&Path>),
     codec: Codec,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let listening_on = |e| Error::io(format!("cannot listen on {address}"), e);
-    let listener = TcpListener::bind(listening(address)?).await.map_err(listening_on)?;
+    let tls = certificates.map(Tls::read).transpose()?;
+    let listening = listening(address, tls.is_some())?;
+    let listener = TcpListener::bind(listening).await.map_err(listening_on)?;
     let local = listener.local_addr().map_err(listening_on)?;
     let mut state = session.state();
     SessionPool::set(state.config_mut());
     let threads = state.config().target_partitions();
-    let channels: Arc<Connect> = Arc::new(Channels::default());
+    let channels: Arc<Connect> = Arc::new(Channels::new(tls.clone()));
     let (runtime, state) = (Arc::clone(state.runtime_env()), Arc::new(state));
+    let environments = Arc::new(Environments::over(Arc::clone(&runtime)));
     let worker = Worker::from_session_builder(move |context: WorkerQueryContext| {
         let (state, channels) = (Arc::clone(&state), Arc::clone(&channels));
-        async move { Ok(session_of(context, &state, codec, channels)) }
+        let environment = environments.of(&context.headers);
+        async move {
+            Ok(session_of(context, &state, codec, channels)
+                .with_runtime_env(environment)
+                .build())
+        }
     });
     let worker = worker
         .with_runtime_env(runtime)
         .with_version(format!("{NAME} {} {threads}", version()));
     ready(local);
-    let served = Server::builder()
-        .add_service(worker.into_worker_server())
-        .serve_with_incoming(TcpIncoming::from(listener));
-    served
-        .await
-        .map_err(|e| Error::io(format!("the worker on {local} ended"), std::io::Error::other(e)))
+    let router = Server::builder().add_service(worker.into_worker_server());
+    let served = match tls {
+        Some(tls) => router.serve_with_incoming(tls.accepted(listener)).await,
+        None => router.serve_with_incoming(TcpIncoming::from(listener)).await,
+    };
+    served.map_err(|e| Error::io(format!("the worker on {local} ended"), std::io::Error::other(e)))
 }
 
 /// Returns the session of one task.
@@ -62,7 +74,7 @@ fn session_of(
     own: &SessionState,
     codec: Codec,
     channels: Arc<Connect>,
-) -> SessionState {
+) -> SessionStateBuilder {
     let config = context.builder.config().get_or_insert_default();
     let set = std::mem::take(config);
     // What the protocol has set for the task stays, and what the worker was started with is added.
@@ -79,5 +91,4 @@ fn session_of(
         .builder
         .with_distributed_user_codec(codec)
         .with_distributed_channel_resolver(channels)
-        .build()
 }

@@ -4,6 +4,7 @@ use super::answer::Pulse;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
 use crate::source::read_again;
+use crate::store::Stores;
 use arrow::datatypes::SchemaRef;
 use datafusion::datasource::physical_plan::{
     FileGroup, FileGroupPartitioner, FileScanConfig, FileScanConfigBuilder, ParquetSource,
@@ -16,6 +17,7 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::prelude::SessionConfig;
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
@@ -26,13 +28,17 @@ const LEAST_BYTES: usize = 1 << 20;
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Returns about `wanted` plans of one partition each, whose rows together are those of `plan`. Returns `None` if `plan` is
-/// anything else than Parquet files in this file system with some columns, computed columns and conditions on rows: what
-/// a row becomes must not depend on other rows.
-pub(crate) fn slices(plan: &Arc<dyn ExecutionPlan>, wanted: usize) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
+/// anything else than Parquet files, in this file system or a store that others reach, with some columns, computed columns
+/// and conditions on rows: what a row becomes must not depend on other rows.
+pub(crate) fn slices(
+    plan: &Arc<dyn ExecutionPlan>,
+    wanted: usize,
+    session: &SessionConfig,
+) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
     let mut above = vec![];
     let mut next = plan;
     let config = loop {
-        if let Some(config) = files(next) {
+        if let Some(config) = files(next, session) {
             break config;
         }
         let [below] = next.children()[..] else {
@@ -64,14 +70,14 @@ pub(crate) fn slices(plan: &Arc<dyn ExecutionPlan>, wanted: usize) -> Option<Vec
     slices.iter().all(is_one).then_some(slices)
 }
 
-/// Returns the files of a reader of Parquet files in this file system, if it reads them all.
-fn files(plan: &Arc<dyn ExecutionPlan>) -> Option<&FileScanConfig> {
+/// Returns the files of a reader of Parquet files that others reach, if it reads them all.
+fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<&'a FileScanConfig> {
     let source = plan.downcast_ref::<DataSourceExec>()?;
     let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
-    let is_local = config.object_store_url.as_str().starts_with("file:");
+    let is_reached = Stores::are_reached_by_others(session, config.object_store_url.as_ref());
     let unusual =
         config.limit.is_some() || config.expr_adapter_factory.is_some() || config.output_partitioning.is_some();
-    (is_local && !unusual).then_some(config)
+    (is_reached && !unusual).then_some(config)
 }
 
 /// Divides files into about `wanted` groups of about the same size, by row groups within a file.
@@ -172,7 +178,7 @@ mod tests {
             ("SELECT a, b FROM t", 500),
             ("SELECT b + 1 AS c FROM t WHERE a < 250", 250),
         ] {
-            let slices = slices(&planned(&session, sql).await, 4).unwrap();
+            let slices = slices(&planned(&session, sql).await, 4, &session.copied_config()).unwrap();
             assert!(slices.len() > 1, "{sql}");
             let mut found = vec![];
             for slice in &slices {
@@ -188,7 +194,10 @@ mod tests {
             "SELECT a, row_number() OVER (ORDER BY b) AS n FROM t",
             "SELECT a FROM t ORDER BY a LIMIT 3",
         ] {
-            assert!(slices(&planned(&session, sql).await, 4).is_none(), "{sql}");
+            assert!(
+                slices(&planned(&session, sql).await, 4, &session.copied_config()).is_none(),
+                "{sql}"
+            );
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::answer::told;
 use super::channels::{Channels, Connect};
 use super::fetch::{Fetch, Fetched};
-use super::greet::{Member, greet};
+use super::greet::{Member, found, greet};
+use super::stores::headers_of;
+use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::operator::{Codec, OperatorExec};
 use crate::settings::{Addresses, Settings};
@@ -25,6 +27,7 @@ use http::HeaderMap;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc;
@@ -56,7 +59,7 @@ impl Key {
     }
 }
 
-/// Returns the headers of every request: none.
+/// Returns the headers of requests for rows: none.
 pub(super) fn headers() -> HeaderMap {
     HeaderMap::new()
 }
@@ -102,6 +105,8 @@ pub(crate) struct Cluster {
     addresses: Addresses,
     channels: Arc<Connect>,
     context: Arc<TaskContext>,
+    /// What plans are sent with.
+    headers: HeaderMap,
 }
 
 impl Cluster {
@@ -111,21 +116,35 @@ impl Cluster {
         let Some(addresses) = settings.cluster else {
             return Ok(None);
         };
-        let channels: Arc<Connect> = Arc::new(Channels::default());
+        let addresses: Addresses = addresses.parse()?;
+        let tls = settings
+            .cluster_tls
+            .as_deref()
+            .map(Path::new)
+            .map(Tls::read)
+            .transpose()?;
+        if tls.is_none() && addresses.are_encrypted() {
+            return Err(Error::usage(
+                "workers that are asked by https:// are shown a certificate; say which: --cluster-tls FOLDER, or SET \
+                 anonsql.cluster_tls = 'folder', with ca.crt, tls.crt and tls.key in it",
+            ));
+        }
+        let channels: Arc<Connect> = Arc::new(Channels::new(tls));
         let own = SessionStateBuilder::new_from_existing(state.clone())
             .with_distributed_user_codec(codec)
             .with_distributed_channel_resolver(Arc::clone(&channels))
             .build();
         Ok(Some(Self {
-            addresses: addresses.parse()?,
+            addresses,
             channels,
             context: own.task_ctx(),
+            headers: headers_of(&settings.s3)?,
         }))
     }
 
     /// Returns the workers that answer.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
-        greet(self.channels.as_ref(), self.addresses.urls()).await
+        greet(self.channels.as_ref(), &found(&self.addresses).await?).await
     }
 
     /// Gives a plan to a worker.
@@ -148,7 +167,7 @@ impl Cluster {
         let mut client = self.channels.get_worker_client_for_url(url).await?;
         let messages = open.filter_map(futures::future::ready).boxed();
         let metrics = ExecutionPlanMetricsSet::new();
-        let given = client.coordinator_channel(headers(), request, messages, metrics, &self.context);
+        let given = client.coordinator_channel(self.headers.clone(), request, messages, metrics, &self.context);
         let answers = timeout(PATIENCE, given).await;
         let answers = answers.map_err(|_| DataFusionError::Execution("a worker takes no plan".into()))??;
         Ok(Known {

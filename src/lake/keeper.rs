@@ -73,7 +73,7 @@ pub(super) async fn keep(
         return;
     }
     let written: Vec<Path> = match outcome {
-        Outcome::Open => shared.written.lock().iter().cloned().collect(),
+        Outcome::Open => written(&shared).await,
         _ => vec![],
     };
     let mut is_clean = true;
@@ -96,6 +96,18 @@ pub(super) async fn keep(
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }
     drop(ending);
+}
+
+/// Returns all objects that were put or may have been.
+async fn written(shared: &Shared) -> Vec<Path> {
+    let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
+    #[cfg(feature = "cluster")]
+    if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
+        // What cannot be listed now is found by VACUUM.
+        let others = super::landing::landed(&shared.prefix, &shared.run).await;
+        return own.into_iter().chain(others.unwrap_or_default()).collect();
+    }
+    own
 }
 
 /// Removes the folders below `root` that are empty without these files. A store has no folders, and a file system has.

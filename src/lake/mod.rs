@@ -36,6 +36,8 @@
 
 mod commit;
 mod keeper;
+#[cfg(feature = "cluster")]
+mod landing;
 mod lease;
 mod names;
 mod outbox;
@@ -48,6 +50,8 @@ mod upload;
 pub(crate) mod vacuum;
 
 pub(crate) use keeper::cleaned_up;
+#[cfg(feature = "cluster")]
+pub(crate) use landing::Landing;
 pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};
 pub(crate) use prefix::{Prefix, Standing};

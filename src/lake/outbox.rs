@@ -33,6 +33,17 @@ impl OnWay {
     }
 }
 
+/// Reads a staged file to its end, and returns its summary without a name.
+pub(super) async fn summed(mut file: File, rows: u64) -> Result<(File, FileSummary)> {
+    blocking("summing up a file", move || {
+        let failed = |e| Error::io("cannot read a staged file", e);
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let summary = FileSummary::read(&file, String::new(), Some(rows), failed)?;
+        Ok((file, summary))
+    })
+    .await
+}
+
 impl Outbox {
     /// Starts to upload a file with so many rows. `partition` is empty, or ends in a slash.
     pub(crate) fn send(
@@ -44,14 +55,7 @@ impl Outbox {
     ) -> OnWay {
         let (mut outbox, partition) = (self.clone(), partition.to_string());
         let send = async move {
-            let summed = blocking("summing up a file", move || {
-                let failed = |e| Error::io("cannot read a staged file", e);
-                let mut file = file;
-                file.seek(SeekFrom::Start(0)).map_err(failed)?;
-                let summary = FileSummary::read(&file, String::new(), Some(rows), failed)?;
-                Ok((file, summary))
-            });
-            let (file, summary) = summed.await?;
+            let (file, summary) = summed(file, rows).await?;
             let shared = &outbox.shared;
             let name = shared
                 .layout

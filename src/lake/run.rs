@@ -39,6 +39,8 @@ impl Run {
             layout,
             written: Mutex::default(),
             outcome: Mutex::new(Outcome::Open),
+            #[cfg(feature = "cluster")]
+            is_lent: false.into(),
         });
         let (end, ended) = oneshot::channel();
         let (busy, still_busy) = mpsc::channel(1);

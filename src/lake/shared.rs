@@ -5,6 +5,8 @@ use super::prefix::Prefix;
 use datafusion::object_store::path::Path;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+#[cfg(feature = "cluster")]
+use std::sync::atomic::AtomicBool;
 
 /// What is known of the commit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,4 +28,7 @@ pub(super) struct Shared {
     /// Every object that was put or may have been.
     pub(super) written: Mutex<BTreeSet<Path>>,
     pub(super) outcome: Mutex<Outcome>,
+    /// Whether others write into the folder of the run, too.
+    #[cfg(feature = "cluster")]
+    pub(super) is_lent: AtomicBool,
 }

@@ -1,68 +1,100 @@
 //! The addresses of workers.
 
 use crate::error::{Error, Result};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
+/// How a URL begins whose host is looked up: every address behind it is a worker.
+const LOOKED_UP: &str = "dns+";
+
+/// Where workers are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The URL of one worker, or of all that have this name.
+    pub(crate) url: Url,
+    /// Whether the host is the name of any number of workers.
+    pub(crate) is_looked_up: bool,
+}
+
 /// The addresses of the workers of a session, each once, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Addresses(Vec<Url>);
+pub(crate) struct Addresses(Vec<Address>);
 
 impl Addresses {
     /// Returns the addresses.
-    pub(crate) fn urls(&self) -> &[Url] {
+    pub(crate) fn all(&self) -> &[Address] {
         &self.0
+    }
+
+    /// Returns true if a worker is asked for its certificate, and asks for one.
+    pub(crate) fn are_encrypted(&self) -> bool {
+        self.0.iter().any(|address| address.url.scheme() == "https")
     }
 }
 
 impl FromStr for Addresses {
     type Err = Error;
 
-    /// Reads addresses with commas between them. Fails with `ErrorKind::Usage` if one is none, or is not on this machine.
+    /// Reads addresses with commas between them. Fails with `ErrorKind::Usage` if one is none, or is on another machine
+    /// without encryption.
     fn from_str(text: &str) -> Result<Self> {
-        let mut urls = vec![];
+        let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-            let url = address(text)?;
-            if !urls.contains(&url) {
-                urls.push(url);
+            let address = address(text)?;
+            if !all.contains(&address) {
+                all.push(address);
             }
         }
-        match urls.is_empty() {
+        match all.is_empty() {
             true => Err(Error::usage(
                 "a cluster has at least one worker; write their addresses: 'http://127.0.0.1:8000,http://127.0.0.1:8001'",
             )),
-            false => Ok(Self(urls)),
+            false => Ok(Self(all)),
         }
     }
 }
 
-fn address(text: &str) -> Result<Url> {
+fn address(text: &str) -> Result<Address> {
     let wrong = |why: &str| {
         Err(Error::usage(format!(
-            "{text:?} is no address of a worker: {why}; write 'http://127.0.0.1:8000'"
+            "{text:?} is no address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
+             'dns+https://workers:8000' for all that have a name"
         )))
     };
-    let Ok(url) = Url::parse(text) else {
+    let (is_looked_up, rest) = match text.strip_prefix(LOOKED_UP) {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let Ok(url) = Url::parse(rest) else {
         return wrong("it is no URL");
     };
     if let Some(refused) = Error::of_credentials(&url) {
         return Err(refused);
     }
-    if url.scheme() != "http" {
-        return wrong("workers are asked by http://");
+    let is_encrypted = url.scheme() == "https";
+    if !is_encrypted && url.scheme() != "http" {
+        return wrong("workers are asked by http:// or https://");
     }
-    if url.port().is_none() || url.path() != "/" || url.query().is_some() {
+    let has_port = rest
+        .trim_end_matches('/')
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if !has_port || url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
         return wrong("it has a host and a port, and nothing else");
     }
-    match is_loopback(&url) {
-        true => Ok(url),
-        false => Err(Error::usage(format!(
-            "the worker {text} is on another machine, and rows would travel there unencrypted; this version asks workers on \
-             this machine only. Let a tunnel with mutual TLS listen here, such as that of stunnel or ghostunnel, and name its \
-             address"
-        ))),
+    match is_encrypted || is_looked_up || is_loopback(&url) {
+        true => Ok(Address { url, is_looked_up }),
+        false => Err(elsewhere(text)),
     }
+}
+
+/// Returns the error for a worker on another machine that is asked without encryption.
+pub(crate) fn elsewhere(text: &str) -> Error {
+    Error::usage(format!(
+        "the worker {text} is on another machine, and rows would travel there unencrypted. Start it with --tls FOLDER, and ask it \
+         by https:// with --cluster-tls FOLDER"
+    ))
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -74,20 +106,19 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads where a worker listens. Fails with `ErrorKind::Usage` if others than this machine could reach it.
-pub(crate) fn listening(text: &str) -> Result<SocketAddr> {
+/// Reads where a worker listens. Fails with `ErrorKind::Usage` if others than this machine could reach it unencrypted.
+pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {
         return Err(Error::usage(format!(
             "{text:?} is no address to listen on; write 127.0.0.1:8000"
         )));
     };
-    let ip: IpAddr = address.ip();
-    match ip.is_loopback() {
+    match is_encrypted || address.ip().is_loopback() {
         true => Ok(address),
         false => Err(Error::usage(format!(
-            "a worker on {text} could be reached by everybody, and executes what it is sent; this version listens on loopback \
-             addresses only: 127.0.0.1:{}. Put a tunnel with mutual TLS before it, such as that of stunnel or ghostunnel",
+            "a worker on {text} could be reached by everybody, and executes what it is sent. Without certificates (--tls FOLDER) \
+             it listens on a loopback address: 127.0.0.1:{}",
             address.port()
         ))),
     }
@@ -99,7 +130,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<String>> {
         let addresses: Addresses = text.parse()?;
-        Ok(addresses.urls().iter().map(Url::to_string).collect())
+        Ok(addresses.all().iter().map(|address| address.url.to_string()).collect())
     }
 
     #[test]
@@ -110,11 +141,16 @@ mod tests {
             "http://127.0.0.1:8000/ http://localhost:1/"
         );
         assert_eq!(read_as("http://[::1]:8000"), "http://[::1]:8000/");
+        assert_eq!(read_as("https://10.0.0.7:8000"), "https://10.0.0.7:8000/");
+        assert_eq!(read_as("https://worker:443"), "https://worker/");
+        assert_eq!(read_as("dns+https://workers:8000"), "https://workers:8000/");
         for (text, why) in [
             ("", "at least one worker"),
             ("http://10.0.0.7:8000", "another machine"),
             ("http://worker:8000", "another machine"),
-            ("https://127.0.0.1:8000", "http://"),
+            ("ftp://127.0.0.1:8000", "http://"),
+            ("https://worker", "a port"),
+            ("https://worker:8000/#other", "nothing else"),
             ("http://127.0.0.1", "a port"),
             ("http://127.0.0.1:8000/a", "nothing else"),
             ("http://a:b@127.0.0.1:8000", "a password"),
@@ -127,12 +163,13 @@ mod tests {
 
     #[test]
     fn a_worker_listens_to_this_machine_alone() {
-        assert_eq!(listening("localhost:80").unwrap().to_string(), "127.0.0.1:80");
-        assert!(listening("[::1]:80").is_ok());
+        assert_eq!(listening("localhost:80", false).unwrap().to_string(), "127.0.0.1:80");
+        assert!(listening("[::1]:80", false).is_ok());
         for wrong in ["0.0.0.0:8000", "192.168.1.2:8000"] {
-            let e = listening(wrong).unwrap_err().to_string();
+            let e = listening(wrong, false).unwrap_err().to_string();
             assert!(e.contains("127.0.0.1:8000"), "{e}");
+            assert!(listening(wrong, true).is_ok());
         }
-        assert!(listening("8000").is_err());
+        assert!(listening("8000", true).is_err());
     }
 }

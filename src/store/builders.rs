@@ -21,7 +21,7 @@ pub(super) fn is_of_s3(url: &Url) -> bool {
 }
 
 /// Opens the store of a URL.
-pub(super) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<Arc<dyn ObjectStore>> {
+pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<Arc<dyn ObjectStore>> {
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| {
         Error::usage(format!(
             "{url} names no bucket, container or host; write s3://bucket/folder/"

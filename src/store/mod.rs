@@ -14,6 +14,8 @@ mod stores;
 mod traffic;
 
 pub(crate) use address::listing_url;
+#[cfg(feature = "cluster")]
+pub(crate) use builders::build;
 pub(crate) use object::read_small;
 pub(crate) use single::SingleObject;
 pub(crate) use stores::Stores;

@@ -54,6 +54,15 @@ impl Stores {
         }
     }
 
+    /// Returns true if other processes reach the store of a URL as this session does: it is this file system, or the session
+    /// opened it by itself.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
+        let stores = config.get_extension::<Self>();
+        let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));
+        url.scheme() == "file" || stores.is_some_and(is_opened)
+    }
+
     /// Returns the store of a URL: that of the caller, or one that is opened with the settings of now. Fails with
     /// `ErrorKind::Usage` for a scheme that nothing reads.
     pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
@@ -64,11 +73,7 @@ impl Stores {
         };
         let traffic = Arc::clone(&stores.traffic);
         let mut stores = stores.state.lock();
-        let key = format!(
-            "{}://{}",
-            url.scheme(),
-            &url[url::Position::BeforeHost..url::Position::AfterPort]
-        );
+        let key = key(url);
         let needed = Opened {
             authority: url.authority().to_string(),
             s3: is_of_s3(url).then(|| stores.s3.clone()),
@@ -96,6 +101,12 @@ impl Stores {
         stores.opened.insert(key, needed);
         Ok(store)
     }
+}
+
+/// Returns what DataFusion looks a store up by.
+fn key(url: &Url) -> String {
+    let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    format!("{}://{host}", url.scheme())
 }
 
 #[cfg(test)]

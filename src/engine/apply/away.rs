@@ -43,7 +43,7 @@ pub(in crate::engine) async fn away(
     wanted: usize,
 ) -> Result<Option<Away>> {
     let recoding = Arc::clone(&rewrite.recoding);
-    let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none() && target.stored.is_none();
+    let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none();
     let is_row_by_row = rewrite.permutations.is_empty() && job.personal().is_none() && job.sampling().is_none();
     if !is_cut_by_classes || !is_row_by_row || !recoding.can_travel() || rewrite.is_of_classes {
         return Ok(None);
@@ -58,7 +58,7 @@ pub(in crate::engine) async fn away(
         return Ok(None);
     }
     let read = columns_read(&job.source.rows, &recoding).await?;
-    let Some(slices) = slices(&read, wanted) else {
+    let Some(slices) = slices(&read, wanted, job.source.state().config()) else {
         return Ok(None);
     };
     let released = recoding.ordered_schema(&read.schema())?;

@@ -30,7 +30,7 @@ pub(super) async fn counted(
     };
     let members = cluster.greet().await?;
     let threads: usize = members.iter().map(|member| member.threads.get()).sum();
-    let Some(slices) = slices(plan, threads * SLICES) else {
+    let Some(slices) = slices(plan, threads * SLICES, state.config()) else {
         return Ok(None);
     };
     let counting = |slice| {

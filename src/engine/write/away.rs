@@ -4,15 +4,16 @@
 //! rows and files; what is reported again is dropped, and what is reported otherwise is refused. What is missing when all
 //! workers have ended, or one of them is lost, is asked for again. Workers write into a folder of its own beside the stage;
 //! only accepted files are moved from there into the stage, so that nothing that a lost worker still writes is ever published.
+//! In an object store they write into the folder of the run. The manifest names the accepted files, and others are deleted.
 
-use super::buckets::{FileReport, Message, WriteBuckets, changed, messages};
+use super::buckets::{FileReport, Ground, Message, WriteBuckets, changed, messages, path_of};
 use super::shelf::{WrittenFile, name};
 use super::sink::failed;
 use super::spool::Spool;
 use super::stage::{Stage, removed};
 use super::staging::Staging;
 use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, lost_each_time};
-use crate::engine::apply::{Away, Bucket, Rewrite, away};
+use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
 use crate::engine::codec::CODEC;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -21,6 +22,7 @@ use crate::job::{Job, Target};
 use crate::operator::OperatorExec;
 use crate::pool::blocking;
 use crate::recode::BUCKET;
+use crate::store::Stores;
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::ipc::reader::StreamReader;
 use datafusion::physical_expr::PhysicalExpr;
@@ -34,6 +36,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use url::Url;
 
 /// How many slices of the source each thread of a worker gets.
 const SLICES: usize = 2;
@@ -50,28 +53,42 @@ pub(super) async fn write_away(
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
 ) -> Result<Result<Files, Option<Spool>>> {
-    let (Some(cluster), Staging::Folder(stage)) = (Cluster::of(&job.source.state(), CODEC)?, staging) else {
+    let Some(cluster) = Cluster::of(&job.source.state(), CODEC)? else {
         return Ok(Err(spool));
+    };
+    let landing = match staging {
+        Staging::Folder(_) => None,
+        Staging::Store(run) => match reached(job, target).then(|| run.landing()).flatten() {
+            Some(landing) => Some(landing),
+            None => return Ok(Err(spool)),
+        },
     };
     let members = cluster.greet().await?;
     let threads: usize = members.iter().map(|member| member.threads.get()).sum();
     let Some(away) = away(job, decision, rewrite, target, threads * SLICES).await? else {
         return Ok(Err(spool));
     };
-    let path = target.path.clone();
-    let work = blocking("staging the release", move || Stage::open(&path)).await?;
+    let (work, ground) = match landing {
+        Some(landing) => (None, Ground::Store(landing)),
+        None => {
+            let path = target.path.clone();
+            let work = blocking("staging the release", move || Stage::open(&path)).await?;
+            let folder = work.folder().to_path_buf();
+            let prefix = String::new();
+            (Some(work), Ground::Folder { folder, prefix })
+        }
+    };
     let mut writing = Writing {
         job,
         template: WriteBuckets {
-            folder: work.folder().to_path_buf(),
-            prefix: String::new(),
+            ground,
             partitioned_by: target.partitioned_by.clone(),
             hidden: rewrite.hidden.clone(),
             told: spool.as_ref().map(Spool::columns),
             footer: footer.clone(),
             buckets: vec![],
         },
-        stage: stage.folder().to_path_buf(),
+        staging,
         missing: away.buckets.clone(),
         files: vec![],
         spool,
@@ -79,10 +96,16 @@ pub(super) async fn write_away(
         away,
     };
     let written = writing.all(&cluster, members).await;
-    removed(work).await?;
+    if let Some(work) = work {
+        removed(work).await?;
+    }
     written.map_err(|e| e.context("writing the release"))?;
     writing.files.sort_by_key(|(number, _)| *number);
-    let files = writing.files.into_iter().map(|(_, file)| file).collect();
+    let files: Vec<WrittenFile> = writing.files.into_iter().map(|(_, file)| file).collect();
+    if let Some(run) = staging.run() {
+        let accepted: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        run.keep_landed(&accepted).await?;
+    }
     Ok(Ok((files, writing.spool.map(Spool::closed))))
 }
 
@@ -91,7 +114,7 @@ struct Writing<'a> {
     job: &'a Job,
     away: Away,
     template: WriteBuckets,
-    stage: PathBuf,
+    staging: &'a Staging,
     /// The buckets that are not accepted yet.
     missing: Vec<Bucket>,
     /// The accepted files with their numbers.
@@ -124,7 +147,9 @@ impl Writing<'_> {
         let parts = assigned(&mut self.missing, members.len())?;
         let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
         let makes = self.away.making(members.len(), ranges).map_err(Some)?;
-        self.template.prefix = uuid::Uuid::new_v4().to_string();
+        if let Ground::Folder { prefix, .. } = &mut self.template.ground {
+            *prefix = uuid::Uuid::new_v4().to_string();
+        }
         let take = |part: usize, rows| {
             let own = self.missing.iter().zip(&parts).filter(|(_, of)| **of == part);
             let write = WriteBuckets {
@@ -170,24 +195,13 @@ impl Writing<'_> {
         let Some(beside) = decoded(beside, rows, self.spool.is_some()) else {
             return Ok(false);
         };
-        let moves: Vec<(PathBuf, String, FileReport)> = bucket
+        let files: Vec<FileSummary> = bucket
             .files
             .iter()
             .zip(reports)
-            .map(|(file, report)| {
-                let to = name(&file.partition, file.number, "parquet");
-                (self.template.path(file.number), to, report)
-            })
+            .map(|(file, report)| report.summary(&self.template.ground, file))
             .collect();
-        let (stage, own) = (self.stage.clone(), moves.clone());
-        let take = move || {
-            if !own.iter().all(|(from, _, report)| is_as_reported(from, report)) {
-                return Ok(false);
-            }
-            own.iter().try_for_each(|(from, to, _)| moved(from, &stage, to))?;
-            Ok(true)
-        };
-        if !blocking("taking over files of workers", take).await? {
+        if !self.take(&bucket, &files).await? {
             return Ok(false);
         }
         if let Some(spool) = &mut self.spool {
@@ -195,30 +209,82 @@ impl Writing<'_> {
                 spool.add(batch).await?;
             }
         }
-        for (_, path, report) in moves {
-            let object = Some(FileSummary {
-                name: path.clone(),
-                bytes: report.bytes,
-                sha256: report.sha256,
-                e_tag: None,
-                version: None,
-                rows: Some(report.rows),
-            });
-            let rows = report.rows;
-            self.files.push((
-                report.number,
-                WrittenFile {
-                    path,
-                    rows,
-                    object,
-                    in_table: None,
-                },
-            ));
+        for (planned, file) in bucket.files.iter().zip(files) {
+            let written = WrittenFile {
+                path: file.name.clone(),
+                rows: planned.rows,
+                object: Some(file),
+                in_table: None,
+            };
+            self.files.push((planned.number, written));
         }
         self.missing.remove(at);
         self.told.fetch_add(rows, Ordering::Relaxed);
         Ok(true)
     }
+
+    /// Takes over the files of a bucket. Returns false if one is not as it was reported.
+    async fn take(&self, bucket: &Bucket, files: &[FileSummary]) -> Result<bool> {
+        let (stage, folder, prefix) = match (self.staging, &self.template.ground) {
+            (Staging::Folder(stage), Ground::Folder { folder, prefix }) => {
+                (stage.folder().to_path_buf(), folder, prefix)
+            }
+            (Staging::Store(run), _) => {
+                for file in files {
+                    if !run.has_landed(file).await? {
+                        return Ok(false);
+                    }
+                }
+                return Ok(true);
+            }
+            (Staging::Folder(_), Ground::Store(_)) => {
+                return Err(Error::internal("files that are not beside their stage"));
+            }
+        };
+        let from = bucket
+            .files
+            .iter()
+            .map(|planned| path_of(folder, prefix, planned.number));
+        let moves: Vec<(PathBuf, FileSummary)> = from.zip(files.iter().cloned()).collect();
+        let take = move || {
+            if !moves.iter().all(|(from, file)| is_as_reported(from, file)) {
+                return Ok(false);
+            }
+            moves
+                .iter()
+                .try_for_each(|(from, file)| moved(from, &stage, &file.name))?;
+            Ok(true)
+        };
+        blocking("taking over files of workers", take).await
+    }
+}
+
+impl FileReport {
+    /// Returns the summary of a file, whose name is the planned one.
+    fn summary(self, ground: &Ground, planned: &PlannedFile) -> FileSummary {
+        let name = match ground {
+            Ground::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
+            Ground::Store(landing) => landing.name((&planned.partition, planned.number), &self.sha256),
+        };
+        FileSummary {
+            name,
+            bytes: self.bytes,
+            sha256: self.sha256,
+            e_tag: self.e_tag,
+            version: self.version,
+            rows: Some(self.rows),
+        }
+    }
+}
+
+/// Returns true if workers reach the store of a target.
+fn reached(job: &Job, target: &Target) -> bool {
+    let url = target
+        .stored
+        .as_ref()
+        .and_then(|stored| Url::parse(stored.prefix.url()).ok());
+    let state = job.source.state();
+    url.is_some_and(|url| Stores::are_reached_by_others(state.config(), &url))
 }
 
 /// Returns the rows that a worker sent beside the files of a bucket; `None` if they are not as many as the files have.
@@ -233,13 +299,14 @@ fn decoded(encoded: Vec<Vec<u8>>, rows: u64, are_needed: bool) -> Option<Vec<Rec
 }
 
 /// Returns true if a file has the rows and bytes of its report. Its checksum is compared when the release is summed up.
-fn is_as_reported(path: &Path, report: &FileReport) -> bool {
+fn is_as_reported(path: &Path, report: &FileSummary) -> bool {
     let file = File::open(path)
         .ok()
         .filter(|file| file.metadata().is_ok_and(|m| m.len() == report.bytes));
     let reader = file.and_then(|file| SerializedFileReader::new(file).ok());
     let rows = reader.map(|reader| reader.metadata().file_metadata().num_rows());
-    rows.and_then(|rows| u64::try_from(rows).ok()) == Some(report.rows)
+    let rows = rows.and_then(|rows| u64::try_from(rows).ok());
+    rows.is_some() && rows == report.rows
 }
 
 /// Moves a file into the stage. Its folders are created one by one, so that a stage that was removed is not created again.

@@ -10,7 +10,9 @@ use crate::cluster::Pulse;
 use crate::engine::apply::{Bucket, PlannedFile};
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Footer};
+use crate::frequency::SpillSpace;
 use crate::job::Format;
+use crate::lake::Landing;
 use crate::operator::{Input, Operator, Parcel, Rows, Travels};
 use crate::pool::blocking;
 use crate::recode::BUCKET;
@@ -24,22 +26,28 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Writes the rows of some buckets, which come in order, each bucket's after those of another.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::engine) struct WriteBuckets {
-    /// The folder of the files. The driver takes them out of it.
-    pub(super) folder: PathBuf,
-    /// The beginning of the names of the files.
-    pub(super) prefix: String,
+    pub(super) ground: Ground,
     pub(super) partitioned_by: Vec<String>,
     pub(super) hidden: Vec<String>,
     /// The columns that are recounted beside the files; `None` if the files tell all.
     pub(super) told: Option<Vec<String>>,
     pub(super) footer: Footer,
     pub(super) buckets: Vec<Bucket>,
+}
+
+/// Where files are written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Ground {
+    /// In a folder that the driver takes them out of. `prefix` begins their names.
+    Folder { folder: PathBuf, prefix: String },
+    /// In the folder of a run, in an object store.
+    Store(Landing),
 }
 
 /// What a worker says of a file.
@@ -49,6 +57,10 @@ pub(super) struct FileReport {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
+    /// What the store calls the content of the object.
+    pub(super) e_tag: Option<String>,
+    /// The version of the object, if the store keeps versions.
+    pub(super) version: Option<String>,
 }
 
 /// What a worker says of a bucket.
@@ -108,10 +120,40 @@ impl Message {
     }
 }
 
-impl WriteBuckets {
-    /// Returns the path of a file.
-    pub(super) fn path(&self, number: usize) -> PathBuf {
-        self.folder.join(format!("{}-{number:05}.parquet", self.prefix))
+/// Returns the path of a file in the folder that the driver takes it out of.
+pub(super) fn path_of(folder: &Path, prefix: &str, number: usize) -> PathBuf {
+    folder.join(format!("{prefix}-{number:05}.parquet"))
+}
+
+impl Ground {
+    /// Creates a file.
+    async fn create(&self, number: usize, space: &SpillSpace) -> Result<File> {
+        match self {
+            Self::Folder { folder, prefix } => {
+                let path = path_of(folder, prefix, number);
+                blocking(WRITING, move || File::create_new(path).map_err(failed)).await
+            }
+            Self::Store(_) => {
+                let space = space.clone();
+                blocking(WRITING, move || space.unnamed()).await
+            }
+        }
+    }
+
+    /// Takes a complete file to its place, and returns its summary.
+    async fn put(&self, planned: &PlannedFile, file: File, context: &TaskContext) -> Result<FileSummary> {
+        match self {
+            Self::Folder { folder, prefix } => {
+                drop(file);
+                let path = path_of(folder, prefix, planned.number);
+                let sum = move || FileSummary::of(&path, String::new(), None);
+                blocking("summing up the output", sum).await
+            }
+            Self::Store(landing) => {
+                let place = (planned.partition.as_str(), planned.number);
+                landing.send(&context.runtime_env(), file, place, planned.rows).await
+            }
+        }
     }
 }
 
@@ -151,6 +193,7 @@ impl Operator for WriteBuckets {
             input: Some(input),
             open: None,
             pulse: Pulse::of(context),
+            context: Arc::clone(context),
         };
         let messages = stream::try_unfold(writing, |mut writing| async move {
             let next = writing.next().await?;
@@ -170,6 +213,7 @@ struct Writing {
     bucket: usize,
     open: Option<Open>,
     pulse: Arc<Pulse>,
+    context: Arc<TaskContext>,
 }
 
 /// The bucket that is being written.
@@ -244,11 +288,9 @@ impl Writing {
             let Some(file) = open.left.front().cloned() else {
                 return Err(changed());
             };
-            let path = self.spec.path(file.number);
             if open.sink.is_none() {
-                let path = path.clone();
-                let create = move || File::create_new(&path).map_err(failed);
-                let created = blocking(WRITING, create).await?;
+                let space = SpillSpace::of(&self.context);
+                let created = self.spec.ground.create(file.number, &space).await?;
                 let schema = Arc::clone(&self.written.schema);
                 open.sink = Some(sink(Format::Parquet, created, schema, &self.spec.footer)?);
             }
@@ -262,14 +304,15 @@ impl Writing {
             if open.rows == file.rows
                 && let Some(sink) = open.sink.take()
             {
-                drop(sink.finish().await?);
-                let sum = move || FileSummary::of(&path, String::new(), None);
-                let summary = blocking("summing up the output", sum).await?;
+                let complete = sink.finish().await?;
+                let summary = self.spec.ground.put(&file, complete, &self.context).await?;
                 open.reports.push(FileReport {
                     number: file.number,
                     rows: file.rows,
                     bytes: summary.bytes,
                     sha256: summary.sha256,
+                    e_tag: summary.e_tag,
+                    version: summary.version,
                 });
                 open.left.pop_front();
                 open.rows = 0;

@@ -3,6 +3,8 @@
 mod lost;
 mod planted;
 mod same;
+mod stores;
+mod tls;
 mod workers;
 
 use crate::common::anonsql;

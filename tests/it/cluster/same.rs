@@ -147,6 +147,9 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
     let folder = scratch.path();
     for (url, said) in [
         ("http://10.0.0.1:8000", "another machine"),
+        ("https://10.0.0.1:8000", "--cluster-tls"),
+        ("dns+http://nobody.invalid:8000", "leads to no address"),
+        ("dns+http://localhost:1", "no worker of the cluster answers"),
         ("http://127.0.0.1:1", "no worker of the cluster answers"),
         ("127.0.0.1:8000", "no address"),
     ] {

@@ -18,23 +18,48 @@ impl Workers {
 
     /// Starts workers with another secret of hashes.
     pub fn with_secret(count: usize, folder: &Path, secret: &str) -> Self {
+        Self::with(count, folder, "http", |worker| {
+            worker.env("SALT", secret);
+        })
+    }
+
+    /// Starts workers that show a certificate, and ask for one.
+    pub fn with_certificates(count: usize, folder: &Path, certificates: &Path) -> Self {
+        // The name that the certificate is for.
+        let mut workers = Self::with(count, folder, "https", |worker| {
+            worker.env("SALT", SECRET).arg("--tls").arg(certificates);
+        });
+        for (_, url) in &mut workers.running {
+            *url = url.replace("127.0.0.1", "localhost");
+        }
+        workers
+    }
+
+    /// Starts workers in this environment.
+    pub fn with_environment(count: usize, folder: &Path, environment: &[(&'static str, String)]) -> Self {
+        Self::with(count, folder, "http", |worker| {
+            worker.envs(environment.iter().cloned());
+        })
+    }
+
+    fn with(count: usize, folder: &Path, scheme: &str, how: impl Fn(&mut Command)) -> Self {
         let start = |_| {
-            let mut worker = Command::new(env!("CARGO_BIN_EXE_anonsql"))
+            let mut worker = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+            worker
                 .args(["worker", "--listen", "127.0.0.1:0", "--threads", "1", "--temp-dir"])
                 .arg(folder)
-                .env("SALT", secret)
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
+                .stderr(Stdio::null());
+            how(&mut worker);
+            let mut worker = worker.spawn().unwrap();
             let mut line = String::new();
             BufReader::new(worker.stdout.take().unwrap())
                 .read_line(&mut line)
                 .unwrap();
             let address = line.trim().rsplit(' ').next().unwrap();
             assert!(address.starts_with("127.0.0.1:"), "a worker says {line:?}");
-            (worker, format!("http://{address}"))
+            (worker, format!("{scheme}://{address}"))
         };
         Self {
             running: (0..count).map(start).collect(),

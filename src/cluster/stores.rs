@@ -1,0 +1,115 @@
+//! The object stores of a worker: what a plan names is opened here, with the credentials of this machine's environment.
+//!
+//! With a plan comes where the objects of `s3://` are (`anonsql.s3.*`), which is no secret. So the stores of drivers that say
+//! different things are apart.
+
+use crate::error::{Error, Result};
+use crate::settings::S3;
+use crate::store::{Traffic, build};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::object_store::ObjectStore;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The header of a plan that says where the objects of `s3://` are.
+const S3_IS: HeaderName = HeaderName::from_static("anonsql-s3");
+
+/// Returns the headers of plans of a session with these settings.
+pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
+    let refused = || Error::internal("settings of s3:// that are no header");
+    let text = serde_json::to_string(s3).map_err(|_| refused())?;
+    let value = HeaderValue::from_str(&text).map_err(|_| refused())?;
+    Ok(HeaderMap::from_iter([(S3_IS, value)]))
+}
+
+/// The environments of a worker, which share its memory and its disk, by what drivers say of `s3://`.
+#[derive(Debug)]
+pub(super) struct Environments {
+    own: Arc<RuntimeEnv>,
+    known: Mutex<HashMap<S3, Arc<RuntimeEnv>>>,
+}
+
+impl Environments {
+    /// Creates the environments of a worker with this one.
+    pub(super) fn over(own: Arc<RuntimeEnv>) -> Self {
+        Self {
+            own,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Returns the environment of a plan with these headers.
+    pub(super) fn of(&self, headers: &HeaderMap) -> Arc<RuntimeEnv> {
+        let text = headers.get(S3_IS).and_then(|value| value.to_str().ok());
+        let s3: S3 = text
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let mut known = self.known.lock();
+        let environment = known.entry(s3.clone()).or_insert_with(|| {
+            let opens = Opens {
+                known: DefaultObjectStoreRegistry::new(),
+                s3,
+            };
+            Arc::new(RuntimeEnv {
+                object_store_registry: Arc::new(opens),
+                ..self.own.as_ref().clone()
+            })
+        });
+        Arc::clone(environment)
+    }
+}
+
+/// Stores that are opened when they are first asked for.
+#[derive(Debug)]
+struct Opens {
+    known: DefaultObjectStoreRegistry,
+    s3: S3,
+}
+
+impl ObjectStoreRegistry for Opens {
+    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        self.known.register_store(url, store)
+    }
+
+    fn get_store(&self, url: &Url) -> DfResult<Arc<dyn ObjectStore>> {
+        if let Ok(known) = self.known.get_store(url) {
+            return Ok(known);
+        }
+        let store = build(url, &self.s3, &Arc::<Traffic>::default())?;
+        self.known.register_store(url, Arc::clone(&store));
+        Ok(store)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_are_opened_once_for_each_place_of_s3() {
+        let environments = Environments::over(Arc::default());
+        let here = S3 {
+            endpoint: Some("http://127.0.0.1:9000".into()),
+            region: Some("eu-central-1".into()),
+            allow_http: true,
+        };
+        let store = |s3: &S3| {
+            let environment = environments.of(&headers_of(s3).unwrap());
+            let url = Url::parse("s3://lake/a").unwrap();
+            environment.object_store_registry.get_store(&url).unwrap()
+        };
+        assert!(Arc::ptr_eq(&store(&here), &store(&here)));
+        assert!(!Arc::ptr_eq(&store(&here), &store(&S3::default())));
+        assert_eq!(headers_of(&here).unwrap().len(), 1);
+        let none = environments.of(&HeaderMap::new());
+        assert!(Arc::ptr_eq(
+            &none,
+            &environments.of(&headers_of(&S3::default()).unwrap())
+        ));
+    }
+}

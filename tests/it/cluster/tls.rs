@@ -1,0 +1,95 @@
+//! Workers that show certificates, and ask for them.
+
+use super::workers::Workers;
+use super::{driver, people, sums};
+use crate::common::anonsql;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn openssl(folder: &Path, arguments: &str) {
+    let output = Command::new("openssl")
+        .current_dir(folder)
+        .args(arguments.split(' '))
+        .output()
+        .expect("openssl makes the certificates");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A folder with a new authority, and a certificate that it has signed for `localhost` and this name.
+fn certificates(parent: &Path, name: &str) -> PathBuf {
+    let folder = parent.join(name);
+    std::fs::create_dir(&folder).unwrap();
+    let extensions = format!("subjectAltName=DNS:localhost,DNS:{name}\n");
+    std::fs::write(folder.join("extensions"), extensions).unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
+    openssl(
+        &folder,
+        &format!("req -x509 {key} -keyout ca.key -out ca.crt -subj /CN=authority"),
+    );
+    openssl(
+        &folder,
+        &format!("req {key} -keyout tls.key -out tls.csr -subj /CN=worker").replace(" -days 2", ""),
+    );
+    openssl(
+        &folder,
+        "x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extensions -out tls.crt",
+    );
+    folder
+}
+
+const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name, note) \
+                       QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
+
+/// Rows travel between workers and to the driver encrypted. Who has no certificate of the authority is not answered, and a
+/// worker whose certificate is of another authority or for another name is not asked.
+#[test]
+fn certificates_are_asked_for_on_both_sides() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let (own, other) = (certificates(folder, "own"), certificates(folder, "other"));
+    let workers = Workers::with_certificates(2, folder, &own);
+    let release = |target: &str, urls: &str, shown: Option<&Path>| {
+        let mut command = driver(folder, None, &format!("ANONYMIZE people TO '{target}' {REQUEST}"));
+        command.args(["--cluster", urls]);
+        if let Some(shown) = shown {
+            command.arg("--cluster-tls").arg(shown);
+        }
+        let output = command.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let alone = driver(folder, None, &format!("ANONYMIZE people TO 'alone' {REQUEST}"));
+    assert!({ alone }.status().unwrap().success());
+    // One by one, and all behind a name.
+    let urls = workers.urls();
+    let looked_up = urls.split(',').next().unwrap().replace("https:", "dns+https:");
+    for (target, urls) in [("named", &urls), ("found", &looked_up)] {
+        let (code, said) = release(target, urls, Some(&own));
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(sums(&folder.join("alone")), sums(&folder.join(target)));
+    }
+    let by_address = urls.replace("localhost", "127.0.0.1");
+    let plain = by_address.replace("https:", "http:");
+    for (urls, shown, why) in [
+        (&urls, None, "--cluster-tls FOLDER"),
+        (&urls, Some(other.as_path()), "no worker of the cluster answers"),
+        (&urls, Some(folder), "ca.crt"),
+        // The certificate is for localhost.
+        (&by_address, Some(own.as_path()), "no worker of the cluster answers"),
+        (&plain, None, "no worker of the cluster answers"),
+    ] {
+        let (code, said) = release("out", urls, shown);
+        assert_eq!(code, Some(1), "{urls} {shown:?}: {said}");
+        assert!(said.contains(why), "{urls} {shown:?}: {said}");
+        assert!(!folder.join("out").exists());
+    }
+    let refused = anonsql(folder)
+        .args(["worker", "--listen", "127.0.0.1:0", "--tls", "people"])
+        .assert()
+        .code(1);
+    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(told.contains("tls.crt"), "{told}");
+}
