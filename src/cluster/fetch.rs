@@ -1,7 +1,7 @@
 //! Fetching rows that other workers have made.
 
 use super::answer::{Pulse, lost};
-use super::tasks::{Key, headers, partition_of};
+use super::key::{Key, headers, partition_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
 use arrow::datatypes::SchemaRef;

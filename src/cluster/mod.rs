@@ -33,6 +33,7 @@ mod answer;
 mod channels;
 mod fetch;
 mod greet;
+mod key;
 mod server;
 mod slices;
 mod stores;

@@ -4,6 +4,7 @@ use super::answer::told;
 use super::channels::{Channels, Connect};
 use super::fetch::{Fetch, Fetched};
 use super::greet::{Member, found, greet};
+use super::key::{Key, headers, partition_of};
 use super::stores::headers_of;
 use super::tls::Tls;
 use crate::error::{Error, Result};
@@ -17,15 +18,14 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::prelude::SessionConfig;
 use datafusion_distributed::{
-    CoordinatorToWorkerMsg, DistributedExt, ExecuteTaskRequest, MaybeEncoded, ProducerHead, SetPlanRequest, TaskKey,
-    WorkerToCoordinatorMsg,
+    CoordinatorToWorkerMsg, DistributedExt, MaybeEncoded, SetPlanRequest, WorkerToCoordinatorMsg,
 };
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use http::HeaderMap;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,39 +40,6 @@ use uuid::Uuid;
 pub(crate) const ATTEMPTS: usize = 4;
 /// How long a task may move nothing before it is given up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
-
-/// The name of a task.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Key {
-    run: String,
-    number: usize,
-}
-
-impl Key {
-    fn task(&self) -> DfResult<TaskKey> {
-        let query_id = Uuid::parse_str(&self.run).map_err(|e| DataFusionError::External(Box::new(e)))?;
-        Ok(TaskKey {
-            query_id,
-            stage_id: 1,
-            task_number: self.number,
-        })
-    }
-}
-
-/// Returns the headers of requests for rows: none.
-pub(super) fn headers() -> HeaderMap {
-    HeaderMap::new()
-}
-
-/// Returns the request for one partition of a task.
-pub(super) fn partition_of(key: Key, partition: usize) -> DfResult<ExecuteTaskRequest> {
-    Ok(ExecuteTaskRequest {
-        task_key: key.task()?,
-        target_partition_start: partition,
-        target_partition_end: partition + 1,
-        producer_head: ProducerHead::None,
-    })
-}
 
 /// A task that a worker knows. The worker forgets it when this is dropped.
 struct Known {
@@ -110,8 +77,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Returns the cluster of a session (`anonsql.cluster`), if it has one. Plans are written with `codec`.
-    pub(crate) fn of(state: &SessionState, codec: Codec) -> Result<Option<Self>> {
+    /// Tells a session how its plans are written for workers.
+    pub(crate) fn enable(config: &mut SessionConfig, codec: Codec) {
+        config.set_extension(Arc::new(codec));
+    }
+
+    /// Returns the cluster of a session (`anonsql.cluster`), if it has one.
+    pub(crate) fn of(state: &SessionState) -> Result<Option<Self>> {
         let settings = Settings::of(state.config().options());
         let Some(addresses) = settings.cluster else {
             return Ok(None);
@@ -129,9 +101,11 @@ impl Cluster {
                  anonsql.cluster_tls = 'folder', with ca.crt, tls.crt and tls.key in it",
             ));
         }
+        let codec = state.config().get_extension::<Codec>();
+        let codec = codec.ok_or_else(|| Error::internal("a session without a codec"))?;
         let channels: Arc<Connect> = Arc::new(Channels::new(tls));
         let own = SessionStateBuilder::new_from_existing(state.clone())
-            .with_distributed_user_codec(codec)
+            .with_distributed_user_codec(*codec)
             .with_distributed_channel_resolver(Arc::clone(&channels))
             .build();
         Ok(Some(Self {

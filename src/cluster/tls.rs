@@ -3,7 +3,6 @@
 //! A folder has what one side needs, under the names that a secret of Kubernetes or cert-manager gives it: its certificate
 //! (`tls.crt`), its key (`tls.key`), and the authority that has signed the certificates of all (`ca.crt`).
 
-use super::channels::SILENCE;
 use crate::error::{Error, ErrorKind, Result};
 use futures::{Stream, stream};
 use hyper_util::rt::TokioIo;
@@ -33,6 +32,8 @@ const AUTHORITY: &str = "ca.crt";
 const PROTOCOL: &[u8] = b"h2";
 /// The connections that wait until the server takes them up.
 const WAITING: usize = 16;
+/// How long the other side may take to show its certificate.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long nobody is let in after the system refused a connection, as for too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -102,7 +103,7 @@ impl Tls {
                 let (acceptor, ready) = (self.acceptor.clone(), ready.clone());
                 tokio::spawn(async move {
                     let _ = open.set_nodelay(true);
-                    if let Ok(Ok(shown)) = timeout(SILENCE, acceptor.accept(open)).await {
+                    if let Ok(Ok(shown)) = timeout(HANDSHAKE, acceptor.accept(open)).await {
                         let _ = ready.send(Ok(Accepted(shown))).await;
                     }
                 });

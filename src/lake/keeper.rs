@@ -104,7 +104,7 @@ async fn written(shared: &Shared) -> Vec<Path> {
     #[cfg(feature = "cluster")]
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
         // What cannot be listed now is found by VACUUM.
-        let others = super::landing::landed(&shared.prefix, &shared.run).await;
+        let others = shared.landed().await;
         return own.into_iter().chain(others.unwrap_or_default()).collect();
     }
     own

@@ -3,13 +3,13 @@
 //! The name of a file has a part of its checksum in it. Whoever writes a file a second time, because it was taken for lost,
 //! writes the same bytes to the same name. What is there after all that was not accepted is deleted when the run ends.
 
-use super::names::{Layout, RUN};
+use super::names::Layout;
 use super::outbox::summed;
 use super::prefix::Prefix;
 use super::run::Run;
 use super::upload::upload;
 use crate::delta::Place;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::folder::FileSummary;
 use crate::store::listing_url;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::future::BoxFuture;
-use futures::{FutureExt, TryFutureExt, TryStreamExt};
+use futures::{FutureExt, TryFutureExt};
 use parquet::arrow::async_reader::MetadataFetch;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
@@ -134,7 +134,7 @@ impl Run {
         let prefix = &self.shared.prefix;
         let accepted: BTreeSet<Path> = accepted.iter().map(|name| prefix.file(name)).collect::<Result<_>>()?;
         self.shared.written.lock().extend(accepted.iter().cloned());
-        for path in landed(prefix, &self.shared.run).await? {
+        for path in self.shared.landed().await? {
             if !accepted.contains(&path) {
                 let deleted = prefix.store().delete(&path).await;
                 deleted.map_err(|e| prefix.failed("cannot delete from", &e))?;
@@ -142,12 +142,4 @@ impl Run {
         }
         Ok(())
     }
-}
-
-/// Returns all objects in the folder of a run.
-pub(super) async fn landed(prefix: &Prefix, run: &str) -> Result<Vec<Path>> {
-    let folder = prefix.inside(&format!("{RUN}{run}"));
-    let listed = prefix.store().list(Some(&folder)).map_ok(|meta| meta.location);
-    let listed = listed.try_collect().await;
-    listed.map_err(|e: object_store::Error| Error::of_store(format_args!("cannot list {}", prefix.url()), &e))
 }

@@ -1,8 +1,14 @@
 //! What the parts of a run share.
 
 use super::names::Layout;
+#[cfg(feature = "cluster")]
+use super::names::RUN;
 use super::prefix::Prefix;
+#[cfg(feature = "cluster")]
+use crate::error::Result;
 use datafusion::object_store::path::Path;
+#[cfg(feature = "cluster")]
+use futures::TryStreamExt;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 #[cfg(feature = "cluster")]
@@ -31,4 +37,15 @@ pub(super) struct Shared {
     /// Whether others write into the folder of the run, too.
     #[cfg(feature = "cluster")]
     pub(super) is_lent: AtomicBool,
+}
+
+#[cfg(feature = "cluster")]
+impl Shared {
+    /// Returns all objects in the folder of the run.
+    pub(super) async fn landed(&self) -> Result<Vec<Path>> {
+        let folder = self.prefix.inside(&format!("{RUN}{}", self.run));
+        let listed = self.prefix.store().list(Some(&folder)).map_ok(|meta| meta.location);
+        let listed: Result<Vec<Path>, _> = listed.try_collect().await;
+        listed.map_err(|e| self.prefix.failed("cannot list", &e))
+    }
 }

@@ -27,6 +27,8 @@ impl AnonContext {
         Settings::extend(session.state_ref().write().config_mut().options_mut());
         SessionPool::set(session.state_ref().write().config_mut());
         Stores::set(session.state_ref().write().config_mut());
+        #[cfg(feature = "cluster")]
+        crate::cluster::Cluster::enable(session.state_ref().write().config_mut(), crate::engine::CODEC);
         guard_readers(&session);
         stop_joins(&session);
         let registry = SharedRegistry::default();

@@ -4,7 +4,6 @@
 //! counts the rows of a source. Numbers of rows are added up, so the classes depend neither on slices nor on their order.
 
 use crate::cluster::{Answer, Cluster, Gathered, Sent, slices};
-use crate::engine::codec::CODEC;
 use crate::error::Result;
 use crate::operator::OperatorExec;
 use crate::recode::FoldExec;
@@ -25,7 +24,7 @@ pub(super) async fn counted(
     state: &SessionState,
     plan: &Arc<dyn ExecutionPlan>,
 ) -> Result<Option<Vec<SendableRecordBatchStream>>> {
-    let Some(cluster) = Cluster::of(state, CODEC)? else {
+    let Some(cluster) = Cluster::of(state)? else {
         return Ok(None);
     };
     let members = cluster.greet().await?;

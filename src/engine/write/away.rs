@@ -1,8 +1,8 @@
 //! Writing the files of a release on other machines.
 //!
 //! The driver knows the buckets with their rows before anything is written. A bucket is *accepted* once, with exactly its
-//! rows and files; what is reported again is dropped, and what is reported otherwise is refused. What is missing when all
-//! workers have ended, or one of them is lost, is asked for again. Workers write into a folder of its own beside the stage;
+//! rows and files; what is reported again is dropped, and what is reported otherwise is refused, and its worker asked no more.
+//! What is missing when all workers have ended, or one of them is lost, is asked for again. Workers write into a folder of its own beside the stage;
 //! only accepted files are moved from there into the stage, so that nothing that a lost worker still writes is ever published.
 //! In an object store they write into the folder of the run. The manifest names the accepted files, and others are deleted.
 
@@ -14,7 +14,6 @@ use super::stage::{Stage, removed};
 use super::staging::Staging;
 use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, lost_each_time};
 use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
-use crate::engine::codec::CODEC;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::folder::{FileSummary, Footer};
@@ -53,7 +52,7 @@ pub(super) async fn write_away(
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
 ) -> Result<Result<Files, Option<Spool>>> {
-    let Some(cluster) = Cluster::of(&job.source.state(), CODEC)? else {
+    let Some(cluster) = Cluster::of(&job.source.state())? else {
         return Ok(Err(spool));
     };
     let landing = match staging {
@@ -94,6 +93,7 @@ pub(super) async fn write_away(
         spool,
         told,
         away,
+        distrusted: vec![],
     };
     let written = writing.all(&cluster, members).await;
     if let Some(work) = work {
@@ -121,6 +121,8 @@ struct Writing<'a> {
     files: Vec<(usize, WrittenFile)>,
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
+    /// The workers whose report was refused.
+    distrusted: Vec<Url>,
 }
 
 impl Writing<'_> {
@@ -139,6 +141,10 @@ impl Writing<'_> {
                 return Err(lost_each_time());
             }
             members = cluster.greet().await?;
+            members.retain(|member| !self.distrusted.contains(&member.url));
+            if members.is_empty() {
+                return Err(lost_each_time());
+            }
         }
     }
 
@@ -162,6 +168,10 @@ impl Writing<'_> {
         };
         let mut shuffle = cluster.shuffle(members, makes, &self.away.schema(), take).await?;
         let mut beside: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
+        let asked = self.missing.iter().zip(&parts);
+        let asked: HashMap<u64, &Url> = asked
+            .map(|(bucket, part)| (bucket.range.bucket, &members[*part].url))
+            .collect();
         let mut refused = false;
         while let Some(batch) = shuffle.next().await? {
             for (bucket, message) in Message::read(&batch).map_err(Some)? {
@@ -169,7 +179,10 @@ impl Writing<'_> {
                     Message::Rows(rows) => beside.entry(bucket).or_default().push(rows),
                     Message::Files(reports) => {
                         let rows = beside.remove(&bucket).unwrap_or_default();
-                        refused |= !self.accept(bucket, reports, rows).await.map_err(Some)?;
+                        if !self.accept(bucket, reports, rows).await.map_err(Some)? {
+                            refused = true;
+                            self.distrusted.extend(asked.get(&bucket).map(|url| (*url).clone()));
+                        }
                     }
                 }
             }

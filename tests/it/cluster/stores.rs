@@ -99,7 +99,9 @@ async fn objects_are_the_same_files() {
         let away = sql.replace(&format!("/{name}/"), &format!("/away/{name}/"));
         succeeded(&run(folder, &moto, Some(&workers.urls()), &away));
         assert_eq!(released(&moto, &format!("away/{name}")).await, expected);
-        let audit = format!("VERIFY 's3://{BUCKET}/away/{name}/'");
+        let audit = format!(
+            "VERIFY 's3://{BUCKET}/away/{name}/' QUASI IDENTIFIERS (age USING age, zip USING zip) SATISFYING k_anonymity(5)"
+        );
         succeeded(&run(folder, &moto, None, &audit));
     }
     // Of a store, to a folder.

@@ -6,34 +6,17 @@ use crate::common::anonsql;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn openssl(folder: &Path, arguments: &str) {
-    let output = Command::new("openssl")
-        .current_dir(folder)
-        .args(arguments.split(' '))
-        .output()
-        .expect("openssl makes the certificates");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// A folder with a new authority, and a certificate that it has signed for `localhost` and this name.
+/// A folder with a new authority, and a certificate that it has signed for `localhost`.
 fn certificates(parent: &Path, name: &str) -> PathBuf {
     let folder = parent.join(name);
-    std::fs::create_dir(&folder).unwrap();
-    let extensions = format!("subjectAltName=DNS:localhost,DNS:{name}\n");
-    std::fs::write(folder.join("extensions"), extensions).unwrap();
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
-    openssl(
-        &folder,
-        &format!("req -x509 {key} -keyout ca.key -out ca.crt -subj /CN=authority"),
-    );
-    openssl(
-        &folder,
-        &format!("req {key} -keyout tls.key -out tls.csr -subj /CN=worker").replace(" -days 2", ""),
-    );
-    openssl(
-        &folder,
-        "x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extensions -out tls.crt",
-    );
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cluster/certificates.sh");
+    let output = Command::new(script)
+        .arg(&folder)
+        .args(["localhost", name])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!folder.join("ca.key").exists());
     folder
 }
 
