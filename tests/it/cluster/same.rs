@@ -90,6 +90,27 @@ fn one_two_and_three_workers_write_the_same_files() {
     }
 }
 
+/// Rows that are added to a release: their files go on with the numbers of those that stand.
+#[test]
+fn a_release_grows_alike() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    let workers = Workers::start(2, folder);
+    let request = "OPTIONS (rows_per_file 20000) IDENTIFIERS (person, score, name, note) \
+                   QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
+    for (target, workers) in [("one", None), ("two", Some(&workers))] {
+        for (rows, how) in [("person < 50000", ""), ("person >= 50000", "APPEND")] {
+            let sql = format!("ANONYMIZE (SELECT * FROM people WHERE {rows}) TO '{target}' {how} {request}");
+            let output = driver(folder, workers, &sql).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    let (one, two) = (sums(&folder.join("one")), sums(&folder.join("two")));
+    assert!(one.len() >= 10);
+    assert_eq!(one, two);
+}
+
 /// Buckets that are deliberately cut within classes: files of a few rows.
 #[test]
 fn files_smaller_than_classes_are_the_same() {
