@@ -4,6 +4,7 @@
 //! counts the rows of a source. Numbers of rows are added up, so the classes depend neither on slices nor on their order.
 
 use crate::cluster::{Answer, Cluster, Gathered, Sent, slices};
+use crate::engine::observe::Observer;
 use crate::error::Result;
 use crate::operator::OperatorExec;
 use crate::recode::FoldExec;
@@ -15,6 +16,10 @@ use futures::{TryStreamExt, stream};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
+/// What is said of a source that workers do not read.
+const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
+                         computed columns and conditions; it is read here. To share the work, write it to Parquet first";
+
 /// How many slices of the source each thread of a worker gets, so that a fast worker can have more of them than a slow one.
 const SLICES: usize = 4;
 
@@ -23,6 +28,7 @@ const SLICES: usize = 4;
 pub(super) async fn counted(
     state: &SessionState,
     plan: &Arc<dyn ExecutionPlan>,
+    observer: Option<&dyn Observer>,
 ) -> Result<Option<Vec<SendableRecordBatchStream>>> {
     let Some(cluster) = Cluster::of(state)? else {
         return Ok(None);
@@ -30,6 +36,9 @@ pub(super) async fn counted(
     let members = cluster.greet().await?;
     let threads: usize = members.iter().map(|member| member.threads.get()).sum();
     let Some(slices) = slices(plan, threads * SLICES, state.config()) else {
+        if let Some(observer) = observer {
+            observer.advised(READ_HERE);
+        }
         return Ok(None);
     };
     let counting = |slice| {

@@ -178,7 +178,7 @@ async fn count(
         observer.expects(Phase::Scan, progress.load(Ordering::Relaxed) + rows as u64);
     }
     #[cfg(feature = "cluster")]
-    if let Some(streams) = away::counted(&state, &plan).await? {
+    if let Some(streams) = away::counted(&state, &plan, observer).await? {
         return Scan::read(columns, streams, spill_space, Arc::clone(progress)).await;
     }
     let plan = source_plan(plan).await?;

@@ -37,6 +37,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
+/// What is said of a release that workers do not write.
+pub(super) const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
+                                       its rows is not for them (the book's page on workers has the list)";
+
 /// How many slices of the source each thread of a worker gets.
 const SLICES: usize = 2;
 

@@ -17,6 +17,8 @@ use crate::job::{Format, Job, Target};
 use crate::recode::personal::Outcome;
 use crate::recode::randomize::Permutation;
 use crate::recode::{RecodingPlan, SUPPRESSED};
+#[cfg(feature = "cluster")]
+use crate::settings::Settings;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
@@ -97,8 +99,12 @@ pub(in crate::engine) async fn write_files(
                     ..Written::new(decision, rewrite, schema, beside)
                 });
             }
-            // It is done here.
-            Err(spool) => spool,
+            Err(spool) => {
+                if Settings::of(job.source.state().config().options()).cluster.is_some() {
+                    observer.advised(super::away::WRITTEN_HERE);
+                }
+                spool
+            }
         }
     };
     let rows = execute(job, &rewrite)?;

@@ -1,7 +1,7 @@
 //! The files are the same with and without workers, for any number of them.
 
 use super::workers::Workers;
-use super::{SECRET, driver, people, strangers, sums};
+use super::{SECRET, SETUP, driver, people, strangers, sums};
 use crate::common::anonsql;
 use std::path::Path;
 
@@ -155,9 +155,25 @@ fn a_source_of_other_rows_is_read_by_the_driver() {
         "(SELECT age, zip, count(*) AS n FROM people GROUP BY age, zip)",
     );
     for (target, workers) in [("one", None), ("two", Some(&workers))] {
-        let sql = format!("ANONYMIZE {query} TO '{target}' {request}");
-        let status = driver(folder, workers, &sql).status().unwrap();
-        assert!(status.success());
+        let sql = format!("{SETUP} ANONYMIZE {query} TO '{target}' {request}");
+        let mut command = anonsql(folder);
+        command.args(["-c", &sql]);
+        if let Some(workers) = workers {
+            command.args(["--cluster", &workers.urls()]);
+        }
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(
+            said.contains("workers do not read this source"),
+            workers.is_some(),
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("workers do not write this release"),
+            workers.is_some(),
+            "{said}"
+        );
     }
     assert_eq!(sums(&folder.join("one")), sums(&folder.join("two")));
 }
