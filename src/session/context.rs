@@ -81,8 +81,9 @@ impl AnonContext {
     }
 
     /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of its releases. `addresses` are
-    /// their URLs with commas between them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another
-    /// machine, or if this crate was built without the feature `cluster`.
+    /// their URLs with commas between them. For those at `https://`, `SET anonsql.cluster_tls = 'folder'` says which certificate
+    /// they are shown. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if one is on another machine and at
+    /// `http://`, or if this crate was built without the feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();
         let set = state
