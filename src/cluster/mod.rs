@@ -13,8 +13,11 @@
 //!   buckets from all workers ([`Fetch`]), orders and writes them ([`Cluster::shuffle`]). A bucket is one file of the release,
 //!   or a few, and the driver knows from the classes how many rows it has. See `engine::write`.
 //!
-//! Whoever executes a plan asks [`Cluster::of`] whether the session has a cluster. There are two who do: `engine::scan` and
-//! `engine::write`.
+//! - *Recount*: what the recount's SQL does with each file alone is done by workers, and their partial counts are put together
+//!   by the driver ([`Cluster::gather`]). See `engine::recount`.
+//!
+//! Whoever executes a plan asks [`Cluster::of`] whether the session has a cluster. There are three who do: `engine::scan`,
+//! `engine::write` and `engine::recount`.
 //!
 //! # When a machine is gone
 //!
@@ -44,5 +47,5 @@ pub(crate) use answer::{Answer, Pulse, telling};
 pub(crate) use fetch::{FETCHED_ONCE, Fetch};
 pub(crate) use greet::Member;
 pub(crate) use server::serve;
-pub(crate) use slices::{Sent, guarded_again, slices};
+pub(crate) use slices::{Sent, by_file, guarded_again, slices};
 pub(crate) use tasks::{ATTEMPTS, Cluster, Gathered, lost_each_time};

@@ -6,6 +6,7 @@ use crate::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
 use crate::source::read_again;
 use crate::store::Stores;
 use arrow::datatypes::SchemaRef;
+use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{
     FileGroup, FileGroupPartitioner, FileScanConfig, FileScanConfigBuilder, ParquetSource,
 };
@@ -19,6 +20,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::prelude::SessionConfig;
 use futures::StreamExt;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,39 +37,77 @@ pub(crate) fn slices(
     wanted: usize,
     session: &SessionConfig,
 ) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
-    let mut above = vec![];
-    let mut next = plan;
-    let config = loop {
-        if let Some(config) = files(next, session) {
-            break config;
+    let reading = Reading::of(plan, session)?;
+    let groups = divided(&reading.files.file_groups, wanted);
+    groups.into_iter().map(|group| reading.only(group)).collect()
+}
+
+/// Returns the plan of each file of such a plan, with the location of the file. Its rows are in the order of the file.
+pub(crate) fn by_file(
+    plan: &Arc<dyn ExecutionPlan>,
+    session: &SessionConfig,
+) -> Option<Vec<(String, Arc<dyn ExecutionPlan>)>> {
+    let reading = Reading::of(plan, session)?;
+    let parts = reading.files.file_groups.iter().flat_map(|group| group.files());
+    // A large file may have been divided among partitions.
+    let whole: BTreeMap<String, PartitionedFile> = parts
+        .map(|part| {
+            (
+                part.path().to_string(),
+                PartitionedFile {
+                    range: None,
+                    ..part.clone()
+                },
+            )
+        })
+        .collect();
+    let plan = |(path, file)| Some((path, reading.only(FileGroup::new(vec![file]))?));
+    whole.into_iter().map(plan).collect()
+}
+
+/// A plan that reads files row by row.
+struct Reading {
+    files: FileScanConfig,
+    /// The operators above the reader, the last first.
+    above: Vec<Arc<dyn ExecutionPlan>>,
+}
+
+impl Reading {
+    fn of(plan: &Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<Self> {
+        let mut above = vec![];
+        let mut next = plan;
+        loop {
+            if let Some(files) = files(next, session) {
+                let files = files.clone();
+                return Some(Self { files, above });
+            }
+            let [below] = next.children()[..] else {
+                return None;
+            };
+            let is_each = next.is::<ProjectionExec>() || next.is::<CooperativeExec>();
+            let is_filter = next.is::<FilterExec>() && next.fetch().is_none();
+            if is_each || is_filter {
+                above.push(Arc::clone(next));
+            } else if !next.is::<RepartitionExec>() {
+                return None;
+            }
+            next = below;
         }
-        let [below] = next.children()[..] else {
-            return None;
-        };
-        let is_each = next.is::<ProjectionExec>() || next.is::<CooperativeExec>();
-        let is_filter = next.is::<FilterExec>() && next.fetch().is_none();
-        if is_each || is_filter {
-            above.push(Arc::clone(next));
-        } else if !next.is::<RepartitionExec>() {
-            return None;
-        }
-        next = below;
-    };
-    let groups = divided(&config.file_groups, wanted);
-    let slice = |group: FileGroup| {
-        let config = FileScanConfigBuilder::from(config.clone())
+    }
+
+    /// Returns the plan over these files alone, if it is of one partition.
+    fn only(&self, group: FileGroup) -> Option<Arc<dyn ExecutionPlan>> {
+        let config = FileScanConfigBuilder::from(self.files.clone())
             .with_file_groups(vec![group])
             .with_output_ordering(vec![])
             .build();
         let leaf: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(config);
-        above.iter().rev().try_fold(leaf, |below, node| {
+        let plan = self.above.iter().rev().try_fold(leaf, |below, node| {
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
             Arc::clone(node).replace_children(vec![below], options).ok()
-        })
-    };
-    let slices = groups.into_iter().map(slice).collect::<Option<Vec<_>>>()?;
-    let is_one = |slice: &Arc<dyn ExecutionPlan>| slice.output_partitioning().partition_count() == 1;
-    slices.iter().all(is_one).then_some(slices)
+        })?;
+        (plan.output_partitioning().partition_count() == 1).then_some(plan)
+    }
 }
 
 /// Returns the files of a reader of Parquet files that others reach, if it reads them all.
@@ -147,6 +187,8 @@ impl Travels for Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::Int64Array;
+    use arrow::compute::concat_batches;
     use datafusion::physical_plan::collect;
     use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 
@@ -185,6 +227,18 @@ mod tests {
                 found.extend(collect(Arc::clone(slice), session.task_ctx()).await.unwrap());
             }
             assert_eq!(found.iter().map(|b| b.num_rows()).sum::<usize>(), rows, "{sql}");
+        }
+        let plan = planned(&session, "SELECT a FROM t").await;
+        for (number, (path, file)) in by_file(&plan, &session.copied_config())
+            .unwrap()
+            .into_iter()
+            .enumerate()
+        {
+            assert!(path.ends_with(&format!("{number}.parquet")), "{path}");
+            let rows = collect(file, session.task_ctx()).await.unwrap();
+            let rows = concat_batches(&plan.schema(), &rows).unwrap();
+            let from = 100 * number as i64;
+            assert_eq!(rows.column(0).as_ref(), &Int64Array::from_iter_values(from..from + 100));
         }
         for sql in [
             "SELECT a FROM t LIMIT 10",

@@ -7,7 +7,7 @@ use super::greet::{Member, found, greet};
 use super::key::{Key, headers, partition_of};
 use super::stores::headers_of;
 use super::tls::Tls;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Codec, OperatorExec};
 use crate::settings::{Addresses, Settings};
 use arrow::datatypes::SchemaRef;
@@ -119,6 +119,15 @@ impl Cluster {
     /// Returns the workers that answer.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
         greet(self.channels.as_ref(), &found(&self.addresses).await?).await
+    }
+
+    /// Returns those of these workers that still answer, or all that do if none of these does.
+    pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
+        let urls: Vec<Url> = members.iter().map(|member| member.url.clone()).collect();
+        match greet(self.channels.as_ref(), &urls).await {
+            Err(e) if e.kind() == ErrorKind::Io => self.greet().await,
+            living => living,
+        }
     }
 
     /// Gives a plan to a worker.

@@ -1,6 +1,7 @@
 //! The operators of ours that stand in plans for other machines.
 
 use super::apply::Ascending;
+use super::recount::Ends;
 use super::write::WriteBuckets;
 use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};
 use crate::error::{Error, Result};
@@ -23,6 +24,7 @@ pub(crate) const CODEC: Codec = Codec(&[
     Kind::of::<Repeat>(),
     Kind::becoming::<Decode>(decode),
     Kind::of::<Ascending>(),
+    Kind::of::<Ends>(),
     Kind::of::<WriteBuckets>(),
 ]);
 

@@ -1,7 +1,6 @@
 //! The second scan as plans for other machines.
 
 use super::cut::{Bucket, Placed, cut};
-use super::order::{Ascending, AscendingExec};
 use super::plan::{Arrangement, columns_read};
 use super::rewrite::Rewrite;
 use crate::cluster::{Answer, Sent, slices};
@@ -28,7 +27,6 @@ pub(in crate::engine) struct Away {
     pub(in crate::engine) released: SchemaRef,
     arrangement: Arrangement,
     first: Vec<String>,
-    hidden: Vec<String>,
     /// The buckets of the release, ascending.
     pub(in crate::engine) buckets: Vec<Bucket>,
 }
@@ -69,7 +67,6 @@ pub(in crate::engine) async fn away(
         recoding,
         released,
         first,
-        hidden,
         buckets,
     }))
 }
@@ -143,11 +140,10 @@ impl Away {
         Deal::schema(&self.arrangement.schema)
     }
 
-    /// Returns the plan that orders the rows of some buckets, one bucket after the other, and proves their order. `packed` is
-    /// false if the rows need the other way of sorting.
+    /// Returns the plan that orders the rows of some buckets, one bucket after the other. The recount proves their order.
+    /// `packed` is false if the rows need the other way of sorting.
     pub(in crate::engine) fn ordering(
         &self,
-        job: &Job,
         rows: Arc<dyn ExecutionPlan>,
         packed: bool,
     ) -> Result<Arc<dyn ExecutionPlan>> {
@@ -162,8 +158,7 @@ impl Away {
             false => unpacked(rows, &sorted, &schema)?,
         };
         let released = Deal::schema(&self.released);
-        let rows = DecodeExec::over_ordered(ordered, Arc::clone(&self.recoding), Arc::clone(&released));
-        let order = Ascending::within(BUCKET, job, &released, &self.first, &self.hidden)?;
-        Ok(Arc::new(AscendingExec::looking(Arc::new(rows), order)))
+        let rows = DecodeExec::over_ordered(ordered, Arc::clone(&self.recoding), released);
+        Ok(Arc::new(rows))
     }
 }

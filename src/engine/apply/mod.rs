@@ -17,7 +17,7 @@ pub(in crate::engine) use away::{Away, away};
 #[cfg(feature = "cluster")]
 pub(in crate::engine) use cut::{Bucket, PlannedFile};
 #[cfg(feature = "cluster")]
-pub(in crate::engine) use order::Ascending;
+pub(in crate::engine) use order::{Ascending, AscendingExec};
 pub(in crate::engine) use recoding_plan::recoding_among;
 pub(in crate::engine) use rewrite::{Rewrite, rewrite};
 

@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Checks that no row of a release sorts before the row that it follows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::engine) struct Ascending {
     /// The columns to compare, the most significant first.
     columns: Vec<Compared>,
@@ -73,21 +73,16 @@ fn compared(job: &Job, schema: &SchemaRef, first: &[String], hidden: &[String]) 
 
 #[cfg(feature = "cluster")]
 impl Ascending {
-    /// Returns the check of rows of this schema within each value of the column `within`, which ascends itself.
-    pub(super) fn within(
-        within: &str,
-        job: &Job,
-        schema: &SchemaRef,
-        first: &[String],
-        hidden: &[String],
-    ) -> Result<Self> {
-        let column = schema.index_of(within)?;
-        let mut columns = vec![Compared {
-            column,
-            as_value: false,
-        }];
-        columns.extend(compared(job, schema, first, hidden)?);
+    /// Returns the check of the rows of a release's files, of this schema, in each of their folders.
+    pub(in crate::engine) fn of_files(job: &Job, schema: &SchemaRef) -> Result<Self> {
+        let columns = compared(job, schema, &[], &[])?;
         Ok(Self { columns })
+    }
+
+    /// Fails with `ErrorKind::Verification` if rows are out of order.
+    pub(in crate::engine) fn require(&self, rows: &[RecordBatch]) -> Result<()> {
+        let mut order = self.begin();
+        rows.iter().try_for_each(|batch| order.follow(batch))
     }
 }
 
@@ -121,16 +116,22 @@ impl Operator for Ascending {
     const ONLY_LOOKS: bool = true;
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        let mut order = Order {
-            columns: self.columns.clone(),
-            last: None,
-        };
+        let mut order = self.begin();
         let looked = input.map(move |batch| {
             let batch = batch?;
             order.follow(&batch)?;
             Ok(batch)
         });
         Ok(looked.boxed())
+    }
+}
+
+impl Ascending {
+    fn begin(&self) -> Order {
+        Order {
+            columns: self.columns.clone(),
+            last: None,
+        }
     }
 }
 

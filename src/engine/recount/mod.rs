@@ -1,9 +1,13 @@
 //! Stage 5: the written rows are counted again, by SQL that shares no code with the search.
 
+#[cfg(feature = "cluster")]
+mod away;
 mod bind;
 mod bounds;
 mod class_sizes;
 mod classes;
+#[cfg(feature = "cluster")]
+mod ends;
 mod marginals;
 mod population;
 mod promises;
@@ -17,6 +21,8 @@ mod union;
 
 pub(crate) use bind::bind;
 pub(crate) use bounds::{bounds_as_text, is_bounds};
+#[cfg(feature = "cluster")]
+pub(in crate::engine) use ends::Ends;
 pub(in crate::engine) use recounted::{Recounted, WHOLE, recount};
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;

@@ -1,5 +1,7 @@
 //! The recount of what was written, and its result.
 
+#[cfg(feature = "cluster")]
+use super::away::Away;
 use super::bounds::bounds_as_text;
 use super::classes::check_classes;
 use super::marginals::check_marginals;
@@ -7,7 +9,7 @@ use super::population::generalized_population;
 use super::promises::promises;
 use super::read_back::read_back;
 use super::released::{Answers, ReleasedTable};
-use super::session::recounting_session;
+use super::session::session_with;
 use super::spans::generalized;
 use super::sql::steady;
 use crate::engine::decide::Decision;
@@ -79,7 +81,14 @@ pub(in crate::engine) async fn recount(
     stage: Option<&Staging>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
-    let session = recounting_session(&job.source.state(), observer.begin(Phase::Verify));
+    let (state, progress) = (job.source.state(), observer.begin(Phase::Verify));
+    #[cfg(feature = "cluster")]
+    let away = Away::of(&state, written).await?;
+    #[cfg(feature = "cluster")]
+    let rules = away.iter().map(|away| away.rule(&progress)).collect();
+    #[cfg(not(feature = "cluster"))]
+    let rules = vec![];
+    let session = session_with(&state, progress, rules);
     observer.expects(Phase::Verify, rows_to_read(job, decision));
     let (_, source) = job.source.rows.clone().into_parts();
     session.register_table(WHOLE, Arc::new(ViewTable::new(source, None)))?;
@@ -92,6 +101,10 @@ pub(in crate::engine) async fn recount(
     let mut found = None;
     if let (Some(target), Some(stage)) = (&job.target, stage) {
         read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
+        #[cfg(feature = "cluster")]
+        if let Some(away) = away.filter(|_| written.is_by_workers) {
+            away.check_order(&session, RELEASED, job, written).await?;
+        }
         let files = Rows::Files {
             format: target.format,
             tell: written.rows.is_none(),

@@ -25,15 +25,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Returns a new session for recounting, with the memory and object stores of `state`. Every row that its queries
 /// read is added to `progress`, once per read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
+    session_with(state, progress, vec![])
+}
+
+/// Returns such a session whose plans pass some rules first.
+pub(super) fn session_with(
+    state: &SessionState,
+    progress: Arc<AtomicU64>,
+    rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
+) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which is a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
     // A session of the library may have been set otherwise since.
     answer_rightly(&mut config);
-    let state = SessionStateBuilder::new()
+    let own = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::clone(state.runtime_env()))
-        .with_default_features()
+        .with_default_features();
+    let own = rules
+        .into_iter()
+        .fold(own, SessionStateBuilder::with_physical_optimizer_rule);
+    let state = own
         .with_physical_optimizer_rule(Arc::new(GuardReaders))
         .with_physical_optimizer_rule(Arc::new(CountRows(progress)))
         .build();
@@ -47,7 +60,7 @@ struct CountRows(Arc<AtomicU64>);
 impl PhysicalOptimizerRule for CountRows {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> DfResult<Arc<dyn ExecutionPlan>> {
         let counted = plan.transform_up(|plan| {
-            Ok(match plan.children().is_empty() {
+            Ok(match plan.children().is_empty() && !tells_itself(plan.as_ref()) {
                 true => Transformed::yes(Arc::new(OperatorExec::looking(plan, self.clone())) as _),
                 false => Transformed::no(plan),
             })
@@ -62,6 +75,17 @@ impl PhysicalOptimizerRule for CountRows {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Returns true if a source says itself how many rows were read for it, on other machines.
+#[cfg(feature = "cluster")]
+fn tells_itself(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<OperatorExec<super::away::CountedAway>>()
+}
+
+#[cfg(not(feature = "cluster"))]
+fn tells_itself(_: &dyn ExecutionPlan) -> bool {
+    false
 }
 
 impl fmt::Display for CountRows {

@@ -44,7 +44,14 @@ pub(super) const WRITTEN_HERE: &str = "workers do not write this release, and it
 /// How many slices of the source each thread of a worker gets.
 const SLICES: usize = 2;
 
-type Files = (Vec<WrittenFile>, Option<Spool>);
+/// What workers have written.
+pub(super) struct ByWorkers {
+    pub(super) files: Vec<WrittenFile>,
+    /// The rows that are recounted beside the files.
+    pub(super) spool: Option<Spool>,
+    /// The workers whose report was refused.
+    pub(super) distrusted: Vec<Url>,
+}
 
 /// Writes the files of a release to its stage on the cluster of the session. Rows are added to `told` as they are accepted.
 /// Returns the spool as it was if there is no cluster, or the release can only be written here.
@@ -55,7 +62,7 @@ pub(super) async fn write_away(
     footer: &Footer,
     spool: Option<Spool>,
     told: Arc<AtomicU64>,
-) -> Result<Result<Files, Option<Spool>>> {
+) -> Result<Result<ByWorkers, Option<Spool>>> {
     let Some(cluster) = Cluster::of(&job.source.state())? else {
         return Ok(Err(spool));
     };
@@ -82,7 +89,6 @@ pub(super) async fn write_away(
         }
     };
     let mut writing = Writing {
-        job,
         template: WriteBuckets {
             ground,
             partitioned_by: target.partitioned_by.clone(),
@@ -110,12 +116,15 @@ pub(super) async fn write_away(
         let accepted: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         run.keep_landed(&accepted).await?;
     }
-    Ok(Ok((files, writing.spool.map(Spool::closed))))
+    Ok(Ok(ByWorkers {
+        files,
+        spool: writing.spool.map(Spool::closed),
+        distrusted: writing.distrusted,
+    }))
 }
 
 /// The release while it is written.
 struct Writing<'a> {
-    job: &'a Job,
     away: Away,
     template: WriteBuckets,
     staging: &'a Staging,
@@ -166,7 +175,7 @@ impl Writing<'_> {
                 buckets: own.map(|(bucket, _)| bucket.clone()).collect(),
                 ..self.template.clone()
             };
-            let ordered = self.away.ordering(self.job, rows, packed)?;
+            let ordered = self.away.ordering(rows, packed)?;
             let written = OperatorExec::over(ordered, write, messages());
             Ok(Arc::new(OperatorExec::looking(Arc::new(written), Answer)) as _)
         };

@@ -25,11 +25,19 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+#[cfg(feature = "cluster")]
+use url::Url;
 
 /// The rows that were written or kept, with the results of writing them.
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
+    /// Whether workers have written the files.
+    #[cfg(feature = "cluster")]
+    pub(in crate::engine) is_by_workers: bool,
+    /// The workers that have written something else than was asked.
+    #[cfg(feature = "cluster")]
+    pub(in crate::engine) distrusted: Vec<Url>,
     /// What the footer of each file says.
     pub(in crate::engine) footer: Footer,
     /// The kept rows with the columns that are only recounted. Without a target these are all rows; with one they are
@@ -57,6 +65,10 @@ impl Written {
         let outcome = rewrite.outcome();
         Self {
             files: vec![],
+            #[cfg(feature = "cluster")]
+            is_by_workers: false,
+            #[cfg(feature = "cluster")]
+            distrusted: vec![],
             footer: Footer::default(),
             rows: None,
             schema,
@@ -91,11 +103,13 @@ pub(in crate::engine) async fn write_files(
     let spool = {
         let told = Arc::clone(&progress);
         match super::away::write_away((job, decision), &rewrite, (target, staging), &footer, spool, told).await? {
-            Ok((files, spool)) => {
+            Ok(done) => {
                 return Ok(Written {
-                    files,
+                    files: done.files,
                     footer,
-                    rows: spool.map(Arc::new),
+                    rows: done.spool.map(Arc::new),
+                    is_by_workers: true,
+                    distrusted: done.distrusted,
                     ..Written::new(decision, rewrite, schema, beside)
                 });
             }

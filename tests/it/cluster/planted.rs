@@ -3,11 +3,13 @@
 use super::same::REQUESTS;
 use super::workers::Workers;
 use super::{driver, people, strangers, sums};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::{partition, take_record_batch};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use datafusion_distributed::{
@@ -39,16 +41,24 @@ enum Lie {
     OtherFile,
     /// No report is sent.
     Silent,
+    /// Rows are written in the reverse order.
+    Disorder,
 }
 
 /// The output of a task of a planted worker.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Doctored {
     input: Arc<dyn ExecutionPlan>,
     lie: Lie,
     lied: Arc<AtomicUsize>,
     counted: Arc<AtomicUsize>,
     folder: Arc<std::path::PathBuf>,
+}
+
+impl Doctored {
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        Self { input, ..self.clone() }
+    }
 }
 
 impl DisplayAs for Doctored {
@@ -90,6 +100,10 @@ impl ExecutionPlan for Doctored {
             let rows = batch.as_ref().map_or(0, RecordBatch::num_rows);
             counted.fetch_add(if is_counted { rows } else { 0 }, Ordering::Relaxed);
         });
+        if lie == Lie::Disorder {
+            let rows = rows.map(|batch| reversed(&batch?));
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)));
+        }
         let rows = rows.flat_map(move |batch| match batch {
             Ok(batch) => stream::iter(
                 doctored(&batch, lie, &lied, &folder)
@@ -103,6 +117,38 @@ impl ExecutionPlan for Doctored {
     }
 }
 
+/// Returns the rows of a batch backwards, if they are of one bucket.
+fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
+    let buckets = batch.column_by_name("__anonsql_bucket").unwrap();
+    if partition(&[Arc::clone(buckets)])?.len() > 1 {
+        return Ok(batch.clone());
+    }
+    let backwards = UInt32Array::from_iter_values((0..batch.num_rows() as u32).rev());
+    Ok(take_record_batch(batch, &backwards)?)
+}
+
+/// Returns the plan with a lie below the operator that writes.
+fn disordered(plan: &Arc<dyn ExecutionPlan>, own: &Doctored) -> Arc<dyn ExecutionPlan> {
+    let children = plan
+        .children()
+        .into_iter()
+        .map(|child| disordered(child, own))
+        .collect::<Vec<_>>();
+    if children.is_empty() {
+        return Arc::clone(plan);
+    }
+    let children = match plan.name() {
+        "WriteBucketsExec" => {
+            own.lied.fetch_add(1, Ordering::Relaxed);
+            let input = Arc::clone(&children[0]);
+            vec![Arc::new(own.over(input)) as _]
+        }
+        _ => children,
+    };
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Arc::clone(plan).replace_children(children, options).unwrap()
+}
+
 fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) -> Vec<RecordBatch> {
     let is_report = batch.num_rows() == 1 && batch.schema().field(0).name() == "bucket" && batch.column(1).is_valid(0);
     if !is_report || (lie == Lie::RowMoreOnce && lied.load(Ordering::Relaxed) > 0) {
@@ -113,6 +159,7 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
         Lie::Honest => vec![batch.clone()],
         Lie::Twice => vec![batch.clone(), batch.clone()],
         Lie::Silent => vec![],
+        Lie::Disorder => unreachable!(),
         Lie::OtherFile => {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let stage = entry.unwrap().path();
@@ -139,11 +186,13 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
     }
 }
 
-/// A worker in this process: how many reports it had in its hands, and how many rows of the first scan.
+/// A worker in this process: how many reports it had in its hands, how many rows of the first scan, and how many parts of the
+/// recount.
 struct Planted {
     url: String,
     lied: Arc<AtomicUsize>,
     counted: Arc<AtomicUsize>,
+    recounted: Arc<AtomicUsize>,
     runtime: Option<tokio::runtime::Runtime>,
 }
 
@@ -152,18 +201,29 @@ impl Planted {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let lied = Arc::new(AtomicUsize::new(0));
         let counted = Arc::new(AtomicUsize::new(0));
+        let recounted = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&recounted);
         let own = (Arc::clone(&lied), Arc::clone(&counted), Arc::new(folder.to_path_buf()));
         let worker = Worker::from_session_builder(move |context: WorkerQueryContext| {
             let (lied, counted, folder) = own.clone();
+            let recounted = Arc::clone(&seen);
             let rewrite = move |event: WorkerPlanRewriteEvent<'_>| {
+                let is_recount = |plan: &Arc<dyn ExecutionPlan>| plan.children()[0].name() == "AggregateExec";
                 let plan = match lie {
-                    Some(lie) if event.plan.name() == "AnswerExec" => Arc::new(Doctored {
-                        input: event.plan,
-                        lie,
-                        lied: Arc::clone(&lied),
-                        counted: Arc::clone(&counted),
-                        folder: Arc::clone(&folder),
-                    }) as _,
+                    Some(lie) if event.plan.name() == "AnswerExec" => {
+                        recounted.fetch_add(is_recount(&event.plan).into(), Ordering::Relaxed);
+                        let own = Doctored {
+                            input: Arc::clone(&event.plan),
+                            lie,
+                            lied: Arc::clone(&lied),
+                            counted: Arc::clone(&counted),
+                            folder: Arc::clone(&folder),
+                        };
+                        match lie {
+                            Lie::Disorder => disordered(&event.plan, &own),
+                            _ => Arc::new(own) as _,
+                        }
+                    }
                     _ => event.plan,
                 };
                 Ok(WorkerPlanRewriteEventResponse::new(plan))
@@ -187,6 +247,7 @@ impl Planted {
             url,
             lied,
             counted,
+            recounted,
             runtime: Some(runtime),
         }
     }
@@ -217,6 +278,8 @@ fn a_lie_is_caught() {
         (Lie::RowMore, true, false),
         (Lie::OtherFile, true, false),
         (Lie::Silent, true, false),
+        (Lie::Disorder, true, false),
+        (Lie::Disorder, false, false),
     ] {
         std::fs::remove_dir_all(folder.join("out")).unwrap();
         let honest = Workers::start(1, folder);
@@ -261,6 +324,8 @@ fn workers_do_what_they_can() {
         assert!(output.status.success(), "{name}: {said}");
         assert!(planted.counted.load(Ordering::Relaxed) > 0, "{name}");
         assert_eq!(planted.lied.load(Ordering::Relaxed) > 0, *are_written, "{name}");
+        let is_recounted = planted.recounted.load(Ordering::Relaxed) > 0;
+        assert_eq!(is_recounted, *name != "csv", "{name}");
     }
 }
 

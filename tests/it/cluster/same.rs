@@ -35,6 +35,19 @@ pub const REQUESTS: &[(&str, &str, bool)] = &[
         true,
     ),
     (
+        "local",
+        "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name) QUASI IDENTIFIERS (age USING age, zip USING zip) \
+         SENSITIVE (illness) KEEP (note) SATISFYING k_anonymity(60) AND l_diversity(3) ON illness SEARCH USING mondrian",
+        true,
+    ),
+    (
+        "groups",
+        "PARTITIONED BY (zip) OPTIONS (rows_per_file 9000) IDENTIFIERS (person, name) \
+         QUASI IDENTIFIERS (age USING age LABELS BOUNDS, zip USING zip, score) KEEP (illness, note) SATISFYING k_anonymity(80) \
+         SEARCH USING peel",
+        true,
+    ),
+    (
         "csv",
         "STORED AS CSV IDENTIFIERS (person, zip, score, name, note) QUASI IDENTIFIERS (age USING age) SENSITIVE (illness) \
          SATISFYING k_anonymity(5)",

@@ -1,23 +1,21 @@
 //! The operators of the second scan on their way to another machine.
 //!
-//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes and the treatments. Of a
-//! hash the place of its secret travels, and not the secret.
+//! A recoding plan travels as what it was created from: lookup tables, the keys of the classes or the groups of the
+//! combinations, and the treatments. Of a hash the place of its secret travels, and not the secret.
 
+mod labelling;
+
+use self::labelling::{Arrived, Sent};
 use super::decode::Decode;
 use super::exec::Recode;
 use super::fold::{Fold, Repeat};
-use super::labelling::Labelling;
 use super::pseudonym::Pseudonym;
 use super::recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
 use super::sort::PackedSort;
 use crate::error::{Error, Result};
-use crate::frequency::FrequencySet;
 use crate::hierarchy::{LabelForm, Lookup, LookupHeader, OnUnmapped};
 use crate::key::KeySchema;
-use crate::lattice::Node;
 use crate::operator::{Parcel, Travels};
-use arrow::array::{AsArray, UInt64Array};
-use arrow::datatypes::UInt64Type;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -27,8 +25,7 @@ pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
 /// What a recoding plan has beside its arrays.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    node: Node,
-    released: u32,
+    labelling: Sent,
     starred: bool,
     rules: Vec<Rule>,
     columns: Vec<(String, Treatment)>,
@@ -55,25 +52,15 @@ enum Treatment {
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
 
 impl RecodingPlan {
-    /// Returns true if the plan can be sent: it applies a node, labels follow from the node alone, and there are no sets.
+    /// Returns true if the plan can be sent: no label is computed from the rows of a class, and there are no sets.
     pub(crate) fn can_travel(&self) -> bool {
         let is_sent = |c: &Released| !matches!(c.treatment, ColumnTreatment::Items(_));
-        matches!(self.labelling, Labelling::Node { .. })
-            && self.labels.iter().all(|labels| !labels.form.is_of_class())
-            && self.columns.iter().all(is_sent)
+        self.labels.iter().all(|labels| !labels.form.is_of_class()) && self.columns.iter().all(is_sent)
     }
 
     /// Packs the plan.
     pub(crate) fn pack(&self) -> Result<Parcel> {
         let unfit = || Error::internal("a recoding plan that cannot be sent");
-        let Labelling::Node {
-            node,
-            classes,
-            released,
-        } = &self.labelling
-        else {
-            return Err(unfit());
-        };
         if !self.can_travel() {
             return Err(unfit());
         }
@@ -100,16 +87,16 @@ impl RecodingPlan {
         }
         let mut arrays = Parcel::default();
         let lookups = self.key_schema.lookups().iter().map(|lookup| lookup.pack(&mut arrays));
+        let lookups: Vec<LookupHeader> = lookups.collect();
+        let labelling = Sent::pack(&self.labelling, self.labels.len(), &mut arrays);
         let mut parcel = Parcel::new(&Header {
-            node: node.clone(),
-            released: *released,
+            labelling,
             starred: self.starred,
             rules: rules.collect(),
             columns,
-            lookups: lookups.collect(),
+            lookups,
             once,
         })?;
-        parcel.push(Arc::new(UInt64Array::from(classes.keys().to_vec())));
         parcel.append(arrays);
         Ok(parcel)
     }
@@ -117,16 +104,10 @@ impl RecodingPlan {
     /// Restores a plan. Fails if the secret of a hash is another one here.
     pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
         let header: Header = parcel.header()?;
-        let keys = parcel.take()?;
-        let keys = keys.as_primitive_opt::<UInt64Type>().map(|keys| keys.values().to_vec());
-        let keys = keys.ok_or_else(|| Error::internal("a recoding plan without keys"))?;
         let lookups = header.lookups.into_iter();
         let lookups = lookups.map(|header| Ok(Arc::new(Lookup::unpack(header, &mut parcel)?)));
         let key_schema = Arc::new(KeySchema::new(lookups.collect::<Result<_>>()?));
-        let words = key_schema.layout().words();
-        let classes = keys.len() / words.max(1);
-        let kept: Vec<bool> = (0..classes).map(|class| class < header.released as usize).collect();
-        let classes = FrequencySet::new(header.node, words, keys, vec![0; classes], None, vec![]);
+        let labelling = header.labelling.unpack(&key_schema, &mut parcel)?;
         let mut columns = vec![];
         for (name, treatment) in header.columns {
             let treatment = match treatment {
@@ -158,7 +139,12 @@ impl RecodingPlan {
             })
         };
         let rules = header.rules.into_iter().map(rule).collect::<Result<_>>()?;
-        Self::new(key_schema, rules, (&classes, &kept), None, header.starred, columns)
+        match labelling {
+            Arrived::Node { classes, kept } => {
+                Self::new(key_schema, rules, (&classes, &kept), None, header.starred, columns)
+            }
+            Arrived::Partition(grouped) => Self::partitioned(key_schema, rules, grouped, None, header.starred, columns),
+        }
     }
 }
 
