@@ -140,6 +140,9 @@ pub enum LogFormat {
 pub enum Job {
     /// Execute parts of the statements of others (--cluster), until it is ended; only in a build with the feature cluster
     Worker(Worker),
+    /// Run a cluster of Ballista on this machine (--cluster df://), until it is ended; only in a build with the feature ballista
+    #[command(subcommand)]
+    Cluster(Part),
     /// Write an invented table: census, patients, bench, or the sample folder
     #[command(hide = true)]
     Generate(Generate),
@@ -162,6 +165,14 @@ pub struct Worker {
     /// without it, a worker listens on loopback addresses only
     #[arg(long, value_name = "FOLDER")]
     pub tls: Option<PathBuf>,
+    /// What it may take.
+    #[command(flatten)]
+    pub takes: Takes,
+}
+
+/// What a process that executes plans of others may take.
+#[derive(Debug, Default, ClapArgs)]
+pub struct Takes {
     /// Threads that compute [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
@@ -171,6 +182,33 @@ pub struct Worker {
     /// Folder for what is spilled to disk [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
+}
+
+/// A part of a cluster of Ballista.
+#[derive(Debug, Subcommand)]
+pub enum Part {
+    /// Hand out the plans of drivers to executors
+    Scheduler {
+        /// The address to listen on, of this machine; port 0 is any that is free
+        #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
+        listen: String,
+    },
+    /// Execute the plans that a scheduler hands out
+    Executor(Executor),
+}
+
+/// Where an executor gets its plans, and what it may take.
+#[derive(Debug, ClapArgs)]
+pub struct Executor {
+    /// The address of the scheduler
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
+    pub scheduler: String,
+    /// The address from which others fetch rows, of this machine; port 0 is any that is free
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub listen: String,
+    /// What it may take.
+    #[command(flatten)]
+    pub takes: Takes,
 }
 
 /// What to generate.

@@ -98,7 +98,7 @@ mod tests {
     fn hidden_jobs_stay_hidden() {
         let command = shown();
         let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        assert_eq!(names, ["worker", "completions", "man"]);
+        assert_eq!(names, ["worker", "cluster", "completions", "man"]);
         assert!(command.get_arguments().any(|a| a.get_id() == "variable"));
         command.debug_assert();
     }

@@ -1,6 +1,7 @@
 //! The command: arguments, an interactive session, printing and exit codes.
 
 mod args;
+mod ballista;
 mod ending;
 mod environment;
 mod generate;
@@ -16,6 +17,8 @@ mod progress;
 mod repl;
 mod runner;
 mod script;
+#[cfg(feature = "cluster")]
+mod serving;
 mod typing;
 mod watch;
 mod worker;
@@ -84,6 +87,7 @@ fn run(args: &Args, mut inputs: Vec<Input>, log: &Log) -> Result<()> {
         Some(Job::Completions { shell }) => return generated::completions(*shell),
         Some(Job::Man) => return generated::manual(),
         Some(Job::Worker(worker)) => return worker::run(worker),
+        Some(Job::Cluster(part)) => return ballista::run(part),
         None => {}
     }
     ending::watch()?;

@@ -17,6 +17,8 @@ use std::time::Duration;
 
 /// What precedes the kind and the message of an error in its text.
 const MARK: &str = "anonsql-error/";
+/// What ends the message.
+const END: &str = "/anonsql-end";
 /// How often a task shows that it goes on.
 const BEAT: Duration = Duration::from_secs(5);
 
@@ -37,6 +39,7 @@ pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     let text = error.to_string();
     let (_, marked) = text.split_once(MARK)?;
     let (kind, message) = marked.split_once('/')?;
+    let (message, _) = message.split_once(END)?;
     let (kind, _) = KINDS.iter().find(|(_, name)| *name == kind)?;
     Some(Error::new(*kind, message))
 }
@@ -54,7 +57,7 @@ fn marked(error: DataFusionError) -> DataFusionError {
 pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     let name = name.map_or("internal", |(_, name)| name);
-    Error::new(error.kind(), format!("{MARK}{name}/{}", error.message()))
+    Error::new(error.kind(), format!("{MARK}{name}/{}{END}", error.message()))
 }
 
 const LOST: &str = "anonsql-lost: a worker that others waited for";

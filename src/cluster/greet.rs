@@ -25,7 +25,7 @@ pub(crate) struct Member {
 /// leads to other machines without encryption.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
-    for Address { url, is_looked_up } in addresses.all() {
+    for Address { url, is_looked_up, .. } in addresses.all() {
         let known = url.host_str().zip(url.port_or_known_default());
         let Some((name, port)) = known.filter(|_| *is_looked_up) else {
             urls.push(url.clone());

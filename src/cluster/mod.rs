@@ -22,7 +22,7 @@
 //! # When a machine is gone
 //!
 //! A connection that is closed, or that does not answer a ping of HTTP/2 for [`channels::SILENCE`], is an error of its
-//! streams. A task that moves nothing for [`tasks::PATIENCE`] is given up. Then all workers are greeted anew, and those that
+//! streams. A task that moves nothing for [`engine::PATIENCE`] is given up. Then all workers are greeted anew, and those that
 //! answer get what is missing, [`tasks::ATTEMPTS`] times at most. Errors that say what is wrong with the statement or the data
 //! are not lost workers: they have a kind, and end the statement at once ([`answer`]).
 //!
@@ -33,7 +33,11 @@
 //! other certificates ([`tls`]). Without certificates, workers listen and are asked on loopback addresses only.
 
 mod answer;
+mod ballista;
 mod channels;
+#[cfg(feature = "ballista")]
+mod each;
+mod engine;
 mod fetch;
 mod greet;
 mod key;
@@ -42,8 +46,14 @@ mod slices;
 mod stores;
 mod tasks;
 mod tls;
+mod workers;
 
 pub(crate) use answer::{Answer, Pulse, telling};
+#[cfg(feature = "ballista")]
+pub(crate) use ballista::{Executor, execute, schedule};
+#[cfg(feature = "ballista")]
+pub(crate) use each::{Each, Rest};
+pub(crate) use engine::Shuffle;
 pub(crate) use fetch::{FETCHED_ONCE, Fetch};
 pub(crate) use greet::Member;
 pub(crate) use server::serve;

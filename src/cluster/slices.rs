@@ -137,6 +137,24 @@ fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
     divided.into_iter().filter(|group| !group.files().is_empty()).collect()
 }
 
+/// Returns about how many bytes the files of a plan have.
+#[cfg(feature = "ballista")]
+pub(super) fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> u64 {
+    let source = plan.downcast_ref::<DataSourceExec>();
+    let files = source.and_then(|source| source.downcast_to_file_source::<ParquetSource>());
+    let groups = files.into_iter().flat_map(|(config, _)| &config.file_groups);
+    let own: u64 = groups.flat_map(|group| group.files()).map(size).sum();
+    own + plan.children().into_iter().map(bytes_of).sum::<u64>()
+}
+
+#[cfg(feature = "ballista")]
+fn size(file: &PartitionedFile) -> u64 {
+    let whole = file.object_meta.size;
+    file.range
+        .as_ref()
+        .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
+}
+
 /// A slice on its way to a worker, which reads it there as sources are read: see `source::read_again`.
 #[derive(Debug)]
 pub(crate) struct Sent;

@@ -46,14 +46,17 @@ impl Environments {
     /// Returns the environment of a plan with these headers.
     pub(super) fn of(&self, headers: &HeaderMap) -> Arc<RuntimeEnv> {
         let text = headers.get(S3_IS).and_then(|value| value.to_str().ok());
-        let s3: S3 = text
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default();
+        let s3: Option<S3> = text.and_then(|text| serde_json::from_str(text).ok());
+        self.at(&s3.unwrap_or_default())
+    }
+
+    /// Returns the environment of a plan whose objects of `s3://` are there.
+    pub(super) fn at(&self, s3: &S3) -> Arc<RuntimeEnv> {
         let mut known = self.known.lock();
         let environment = known.entry(s3.clone()).or_insert_with(|| {
             let opens = Opens {
                 known: DefaultObjectStoreRegistry::new(),
-                s3,
+                s3: s3.clone(),
             };
             Arc::new(RuntimeEnv {
                 object_store_registry: Arc::new(opens),

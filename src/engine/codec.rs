@@ -4,6 +4,8 @@ use super::apply::Ascending;
 use super::recount::Ends;
 use super::write::WriteBuckets;
 use crate::cluster::{Answer, Fetch, Sent, guarded_again, telling};
+#[cfg(feature = "ballista")]
+use crate::cluster::{Each, Rest};
 use crate::error::{Error, Result};
 use crate::job::Secret;
 use crate::operator::{Codec, Kind, OperatorExec, Parcel};
@@ -26,6 +28,10 @@ pub(crate) const CODEC: Codec = Codec(&[
     Kind::of::<Ascending>(),
     Kind::of::<Ends>(),
     Kind::of::<WriteBuckets>(),
+    #[cfg(feature = "ballista")]
+    Kind::becoming::<Each>(each),
+    #[cfg(feature = "ballista")]
+    Kind::of::<Rest>(),
 ]);
 
 type Input = Option<Arc<dyn ExecutionPlan>>;
@@ -38,6 +44,12 @@ fn recode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn Exe
 fn decode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn ExecutionPlan>> {
     let decode = Decode::with(restored(parcel)?);
     Ok(Arc::new(OperatorExec::restored(input, decode, schema)))
+}
+
+#[cfg(feature = "ballista")]
+fn each(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn ExecutionPlan>> {
+    let each = Each::restored(parcel, CODEC)?;
+    Ok(Arc::new(OperatorExec::restored(input, each, schema)))
 }
 
 fn restored(parcel: Parcel) -> Result<Arc<RecodingPlan>> {

@@ -20,3 +20,5 @@ pub use stopping::stop_joins;
 pub use table::{ComputedTable, project};
 #[cfg(feature = "cluster")]
 pub(crate) use travel::{Codec, Kind, Parcel, Travels};
+#[cfg(feature = "ballista")]
+pub(crate) use travel::{Seen, seen};

@@ -171,6 +171,48 @@ impl fmt::Debug for Codec {
 #[derive(Debug, Serialize, Deserialize)]
 struct Label {
     name: String,
+    /// The version of anonsql that has written the operator.
+    version: String,
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What is seen of an operator that is not read.
+#[cfg(feature = "ballista")]
+pub(crate) struct Seen {
+    pub(crate) name: String,
+    pub(crate) schema: SchemaRef,
+}
+
+/// Looks at an operator without reading it. Fails with `ErrorKind::Usage` if it is of another version.
+#[cfg(feature = "ballista")]
+pub(crate) fn seen(mut bytes: &[u8]) -> Result<Seen> {
+    let (name, schema) = labelled(&mut bytes)?;
+    Ok(Seen { name, schema })
+}
+
+/// Reads what precedes the parcel of an operator: its name and its schema. Fails with `ErrorKind::Usage` if it is of another
+/// version.
+fn labelled(bytes: &mut &[u8]) -> Result<(String, SchemaRef)> {
+    let label: Label = serde_json::from_slice(next(bytes)?).map_err(unpackable)?;
+    if label.version != VERSION {
+        return Err(Error::usage(format!(
+            "this is anonsql {VERSION}, and the plan is of anonsql {}; a release is made by one version: start all with the same",
+            label.version
+        )));
+    }
+    Ok((
+        label.name,
+        StreamReader::try_new(Cursor::new(next(bytes)?), None)?.schema(),
+    ))
+}
+
+impl Codec {
+    /// Returns true if this is an operator of one of these kinds.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn knows(&self, node: &dyn ExecutionPlan) -> bool {
+        self.0.iter().any(|kind| kind.name == node.name())
+    }
 }
 
 impl PhysicalExtensionCodec for Codec {
@@ -188,7 +230,8 @@ impl PhysicalExtensionCodec for Codec {
             )));
         };
         let name = kind.name.to_string();
-        let label = serde_json::to_vec(&Label { name }).map_err(unpackable)?;
+        let version = VERSION.to_string();
+        let label = serde_json::to_vec(&Label { name, version }).map_err(unpackable)?;
         put(bytes, &label);
         put(bytes, &stream(&RecordBatch::new_empty(node.schema()))?);
         put(bytes, &parcel?.to_bytes()?);
@@ -202,11 +245,10 @@ impl PhysicalExtensionCodec for Codec {
         _: &TaskContext,
         _: &dyn PhysicalProtoConverterExtension,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let label: Label = serde_json::from_slice(next(&mut bytes)?).map_err(unpackable)?;
-        let schema = StreamReader::try_new(Cursor::new(next(&mut bytes)?), None)?.schema();
+        let (name, schema) = labelled(&mut bytes)?;
         let parcel = Parcel::from_bytes(next(&mut bytes)?)?;
-        let kind = self.0.iter().find(|kind| kind.name == label.name);
-        let kind = kind.ok_or_else(|| Error::internal(format!("a worker knows no operator {}", label.name)))?;
+        let kind = self.0.iter().find(|kind| kind.name == name);
+        let kind = kind.ok_or_else(|| Error::internal(format!("a worker knows no operator {name}")))?;
         Ok((kind.unpack)(parcel, schema, inputs.first().cloned())?)
     }
 }

@@ -8,13 +8,18 @@ use url::{Host, Url};
 /// How a URL begins whose host is looked up: every address behind it is a worker.
 const LOOKED_UP: &str = "dns+";
 
+/// How the URL of a scheduler of Ballista begins.
+const SCHEDULER: &str = "df://";
+
 /// Where workers are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The URL of one worker, or of all that have this name.
+    /// The URL of one worker, of all that have this name, or of a scheduler.
     pub(crate) url: Url,
     /// Whether the host is the name of any number of workers.
     pub(crate) is_looked_up: bool,
+    /// Whether this is a scheduler of Ballista.
+    is_scheduler: bool,
 }
 
 /// The addresses of the workers of a session, each once, in the order in which they were given.
@@ -25,6 +30,14 @@ impl Addresses {
     /// Returns the addresses.
     pub(crate) fn all(&self) -> &[Address] {
         &self.0
+    }
+
+    /// Returns the URL of the scheduler, if this is one of Ballista.
+    pub(crate) fn scheduler(&self) -> Option<&Url> {
+        self.0
+            .iter()
+            .find(|address| address.is_scheduler)
+            .map(|address| &address.url)
     }
 
     /// Returns true if a worker is asked for its certificate, and asks for one.
@@ -46,6 +59,12 @@ impl FromStr for Addresses {
                 all.push(address);
             }
         }
+        if all.len() > 1 && all.iter().any(|address| address.is_scheduler) {
+            return Err(Error::usage(
+                "a cluster has workers, or one scheduler of Ballista; write only the one address of the scheduler: \
+                 'df://127.0.0.1:50050'",
+            ));
+        }
         match all.is_empty() {
             true => Err(Error::usage(
                 "a cluster has at least one worker; write their addresses: 'http://127.0.0.1:8000,http://127.0.0.1:8001'",
@@ -62,6 +81,13 @@ fn address(text: &str) -> Result<Address> {
              'dns+https://workers:8000' for all that have a name"
         )))
     };
+    if let Some(rest) = text.strip_prefix(SCHEDULER) {
+        let own = address(&format!("http://{rest}"))?;
+        return Ok(Address {
+            is_scheduler: true,
+            ..own
+        });
+    }
     let (is_looked_up, rest) = match text.strip_prefix(LOOKED_UP) {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -84,7 +110,11 @@ fn address(text: &str) -> Result<Address> {
         return wrong("it has a host and a port, and nothing else");
     }
     match is_encrypted || is_looked_up || is_loopback(&url) {
-        true => Ok(Address { url, is_looked_up }),
+        true => Ok(Address {
+            url,
+            is_looked_up,
+            is_scheduler: false,
+        }),
         false => Err(elsewhere(text)),
     }
 }

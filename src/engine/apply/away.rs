@@ -3,7 +3,7 @@
 use super::cut::{Bucket, Placed, cut};
 use super::plan::{Arrangement, columns_read};
 use super::rewrite::Rewrite;
-use crate::cluster::{Answer, Sent, slices};
+use crate::cluster::{Sent, slices};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::folder::partition_name;
@@ -13,10 +13,9 @@ use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Place, Range, Reco
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::union::UnionExec;
-use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use std::sync::Arc;
 
 /// The second scan, in parts.
@@ -108,13 +107,12 @@ fn placed(job: &Job, decision: &Decision, recoding: &RecodingPlan, first: &[Stri
 }
 
 impl Away {
-    /// Returns the plans that read and deal out the source for so many parts: one plan a part. Its partition with the number of
-    /// a part has the rows of the buckets of that part.
-    pub(in crate::engine) fn making(&self, parts: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    /// Returns so many plans that together read the source, recode it and say of each row the bucket.
+    pub(in crate::engine) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
-        let mut plans = vec![];
-        for part in 0..parts {
-            let own: Vec<_> = self.slices.iter().skip(part).step_by(parts).cloned().collect();
+        let mut making = vec![];
+        for part in 0..plans {
+            let own: Vec<_> = self.slices.iter().skip(part).step_by(plans).cloned().collect();
             let read = match (own.len(), self.slices.first()) {
                 (0, Some(first)) => Arc::new(EmptyExec::new(first.schema())),
                 (0, None) => return Err(Error::internal("a source without slices")),
@@ -124,15 +122,14 @@ impl Away {
             let recoded =
                 RecodeExec::over_source(Sent::over(read), Arc::clone(&self.recoding), Arc::clone(&self.released));
             let rows = project(Arc::new(recoded), &self.arrangement.carried)?;
-            let dealt = OperatorExec::over(rows, deal.clone(), self.schema());
-            let bucket = self.arrangement.carried.len();
-            let bucket: Arc<dyn PhysicalExpr> = Arc::new(Column::new(BUCKET, bucket));
-            let by_bucket = Partitioning::Hash(vec![bucket], parts);
-            let dealt = RepartitionExec::try_new(Arc::new(dealt), by_bucket)?;
-            // The protocol would take a repartition at the head of a task for its own, and remove it.
-            plans.push(Arc::new(OperatorExec::looking(Arc::new(dealt), Answer)) as _);
+            making.push(Arc::new(OperatorExec::over(rows, deal.clone(), self.schema())) as _);
         }
-        Ok(plans)
+        Ok(making)
+    }
+
+    /// Returns what rows are dealt out by.
+    pub(in crate::engine) fn bucket(&self) -> Arc<dyn PhysicalExpr> {
+        Arc::new(Column::new(BUCKET, self.arrangement.carried.len()))
     }
 
     /// Returns the schema of the rows that are dealt out.

@@ -12,7 +12,7 @@ use super::sink::failed;
 use super::spool::Spool;
 use super::stage::{Stage, removed};
 use super::staging::Staging;
-use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, lost_each_time};
+use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, lost_each_time};
 use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -143,7 +143,7 @@ impl Writing<'_> {
     async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
         let (mut packed, mut attempts) = (true, 0);
         loop {
-            match self.round(cluster, &members, packed).await {
+            match self.round(cluster, &members, (packed, attempts)).await {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
                 // A worker has no memory for the values of the rows: they are sorted in the other way.
@@ -162,15 +162,21 @@ impl Writing<'_> {
     }
 
     /// Asks for the missing buckets once. Fails with `None` if a worker is lost.
-    async fn round(&mut self, cluster: &Cluster, members: &[Member], packed: bool) -> Result<(), Option<Error>> {
-        let parts = assigned(&mut self.missing, members.len())?;
+    async fn round(
+        &mut self,
+        cluster: &Cluster,
+        members: &[Member],
+        (packed, attempts): (bool, usize),
+    ) -> Result<(), Option<Error>> {
+        let parts = assigned(&mut self.missing, cluster.parts(members))?;
         let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
         let makes = self.away.making(members.len(), ranges).map_err(Some)?;
         if let Ground::Folder { prefix, .. } = &mut self.template.ground {
             *prefix = uuid::Uuid::new_v4().to_string();
         }
-        let take = |part: usize, rows| {
-            let own = self.missing.iter().zip(&parts).filter(|(_, of)| **of == part);
+        let missing: Vec<(Bucket, usize)> = self.missing.iter().cloned().zip(parts.iter().copied()).collect();
+        let take = |part: Option<usize>, rows| {
+            let own = missing.iter().filter(|(_, of)| part.is_none_or(|part| part == *of));
             let write = WriteBuckets {
                 buckets: own.map(|(bucket, _)| bucket.clone()).collect(),
                 ..self.template.clone()
@@ -179,14 +185,20 @@ impl Writing<'_> {
             let written = OperatorExec::over(ordered, write, messages());
             Ok(Arc::new(OperatorExec::looking(Arc::new(written), Answer)) as _)
         };
-        let mut shuffle = cluster.shuffle(members, makes, &self.away.schema(), take).await?;
+        let shuffle = Shuffle {
+            makes,
+            by: self.away.bucket(),
+            parts: cluster.parts(members),
+            take: &take,
+        };
+        let mut answers = cluster.shuffle(members, shuffle, attempts).await?;
         let mut beside: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
         let asked = self.missing.iter().zip(&parts);
         let asked: HashMap<u64, &Url> = asked
-            .map(|(bucket, part)| (bucket.range.bucket, &members[*part].url))
+            .map(|(bucket, part)| (bucket.range.bucket, &members[*part % members.len()].url))
             .collect();
         let mut refused = false;
-        while let Some(batch) = shuffle.next().await? {
+        while let Some(batch) = answers.next().await? {
             for (bucket, message) in Message::read(&batch).map_err(Some)? {
                 match message {
                     Message::Rows(rows) => beside.entry(bucket).or_default().push(rows),

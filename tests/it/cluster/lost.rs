@@ -2,43 +2,106 @@
 
 use super::workers::Workers;
 use super::{driver, people, strangers, sums};
+use std::io::{BufRead, BufReader, Lines};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// One of three workers is killed at many moments of the statement.
-#[test]
-fn a_killed_worker_changes_no_file() {
+/// The phases in which workers have a part, as `--log json` calls them.
+const PHASES: [&str; 3] = ["scan", "write", "verify"];
+
+/// A driver whose log is read while it runs.
+struct Running {
+    driver: Child,
+    log: Lines<BufReader<ChildStderr>>,
+}
+
+impl Running {
+    fn start(folder: &Path, workers: &Workers) -> Self {
+        let mut driver = driver(folder, Some(workers), SQL);
+        let driver = driver
+            .args(["--log", "json"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut driver = driver.spawn().unwrap();
+        let log = BufReader::new(driver.stderr.take().unwrap()).lines();
+        Self { driver, log }
+    }
+
+    /// Reads until a phase begins or ends. Returns its seconds if it ended.
+    fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
+        loop {
+            let line = self.log.next().unwrap().unwrap();
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            if event["phase"] == phase && event["state"] == state {
+                return event["seconds"].as_f64();
+            }
+        }
+    }
+
+    /// Reads all that is left, and waits for the end.
+    fn end(mut self) -> ExitStatus {
+        self.log.by_ref().for_each(|line| drop(line.unwrap()));
+        self.driver.wait().unwrap()
+    }
+}
+
+/// One of several workers is killed at many moments of each phase.
+fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     people(folder);
     assert!(driver(folder, None, SQL).status().unwrap().success());
     let expected = sums(&folder.join("out"));
     let begun = Instant::now();
-    let workers = Workers::start(3, folder);
-    assert!(driver(folder, Some(&workers), SQL).status().unwrap().success());
-    let usual = begun.elapsed();
+    let workers = start(folder);
+    let mut undisturbed = Running::start(folder, &workers);
+    let usual = PHASES.map(|phase| (phase, undisturbed.until(phase, "end").unwrap()));
+    assert!(undisturbed.end().success());
+    let whole = begun.elapsed();
     drop(workers);
     let times = std::env::var("ANONSQL_KILLS")
         .ok()
         .and_then(|n| n.parse().ok())
-        .unwrap_or(6u32);
-    for kill in 0..times {
-        let mut workers = Workers::start(3, folder);
+        .unwrap_or(3u32);
+    for (kill, (phase, seconds)) in (0..times).flat_map(|kill| usual.map(|usual| (kill, usual))) {
+        let what = format!("{phase}, kill {kill} of {times}");
+        let mut workers = start(folder);
         let begun = Instant::now();
-        let mut running = driver(folder, Some(&workers), SQL).spawn().unwrap();
-        std::thread::sleep(usual * (2 * kill + 1) / (2 * times));
-        workers.kill(kill as usize % 3);
-        let status = running.wait().unwrap();
-        assert!(status.success(), "kill {kill}");
-        assert!(begun.elapsed() < 2 * usual + Duration::from_secs(60), "kill {kill}");
-        assert_eq!(sums(&folder.join("out")), expected, "kill {kill}");
-        assert!(
-            strangers(folder, &["people", "out", "config"]).is_empty(),
-            "kill {kill}"
-        );
+        let mut running = Running::start(folder, &workers);
+        running.until(phase, "begin");
+        let part = f64::from(2 * kill + 1) / f64::from(2 * times);
+        std::thread::sleep(Duration::from_secs_f64(seconds * part));
+        workers.kill(kill as usize % count);
+        assert!(running.end().success(), "{what}");
+        assert!(begun.elapsed() < 2 * whole + Duration::from_secs(60), "{what}");
+        assert_eq!(sums(&folder.join("out")), expected, "{what}");
+        drop(workers);
+        let left = strangers(folder, &["people", "out", "config"]);
+        // What a killed executor has on disk is removed by the next one at its port.
+        let left: Vec<_> = left
+            .iter()
+            .filter(|path| !path.display().to_string().contains(EXECUTOR))
+            .collect();
+        assert!(left.is_empty(), "{what}: {left:?}");
     }
+}
+
+/// How the folder of an executor of Ballista begins.
+const EXECUTOR: &str = ".anonsql-executor-";
+
+#[test]
+fn a_killed_worker_changes_no_file() {
+    one_is_killed(|folder| Workers::start(3, folder), 3);
+}
+
+/// What Ballista does then is not trusted: the driver asks again for what is missing.
+#[test]
+fn a_killed_executor_changes_no_file() {
+    one_is_killed(|folder| Workers::of_ballista(2, folder), 2);
 }
 
 /// If all workers are killed, the statement fails soon, and the target is as it was.

@@ -5,6 +5,7 @@ mod planted;
 mod same;
 mod stores;
 mod tls;
+mod travels;
 mod workers;
 
 use crate::common::anonsql;

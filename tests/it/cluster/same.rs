@@ -4,6 +4,7 @@ use super::workers::Workers;
 use super::{SECRET, SETUP, driver, people, strangers, sums};
 use crate::common::anonsql;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Statements by name, and whether workers write their files.
 pub const REQUESTS: &[(&str, &str, bool)] = &[
@@ -101,6 +102,37 @@ fn one_two_and_three_workers_write_the_same_files() {
         }
         assert!(strangers(&spilled, &[]).is_empty());
     }
+}
+
+/// Ballista writes the same files, and keeps nothing of them.
+#[test]
+fn executors_write_the_same_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let spilled = folder.join("spilled");
+    std::fs::create_dir(&spilled).unwrap();
+    people(folder);
+    let executors = Workers::of_ballista(2, &spilled);
+    for (name, request, _) in REQUESTS {
+        let (one, two) = (format!("{name}-0"), format!("{name}-1"));
+        release(folder, None, &one, request);
+        release(folder, Some(&executors), &two, request);
+        assert_eq!(sums(&folder.join(one)), sums(&folder.join(two)), "{name}");
+    }
+    // Files of a job are removed a little after it.
+    let begun = Instant::now();
+    while files_below(&spilled) > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn files_below(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| if path.is_dir() { files_below(&path) } else { 1 })
+        .sum()
 }
 
 /// Rows that are added to a release: their files go on with the numbers of those that stand.
@@ -202,6 +234,9 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("dns+http://localhost:1", "no worker of the cluster answers"),
         ("http://127.0.0.1:1", "no worker of the cluster answers"),
         ("127.0.0.1:8000", "no address"),
+        ("df://10.0.0.1:50050", "another machine"),
+        ("df://127.0.0.1:1", "no executor answers"),
+        ("df://127.0.0.1:1,http://127.0.0.1:1", "one scheduler"),
     ] {
         let sql =
             "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";
@@ -213,10 +248,13 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(said), "{url}: {told}");
     }
-    let refused = anonsql(folder)
-        .args(["worker", "--listen", "0.0.0.0:8000"])
-        .assert()
-        .code(1);
-    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(told.contains("loopback"), "{told}");
+    for arguments in [
+        &["worker", "--listen", "0.0.0.0:8000"][..],
+        &["cluster", "scheduler", "--listen", "0.0.0.0:8000"],
+        &["cluster", "executor", "--listen", "0.0.0.0:8000"],
+    ] {
+        let refused = anonsql(folder).args(arguments).assert().code(1);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains("loopback"), "{told}");
+    }
 }

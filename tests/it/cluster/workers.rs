@@ -1,13 +1,34 @@
-//! Workers on loopback, started by a test and ended with it.
+//! Workers on loopback, or executors of Ballista with their scheduler, started by a test and ended with it.
 
 use super::SECRET;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Running workers.
+/// Running workers or executors.
 pub struct Workers {
     running: Vec<(Child, String)>,
+    scheduler: Option<(Child, String)>,
+}
+
+/// Starts a process of the command, and returns it with its address.
+fn started(arguments: &[&str], folder: &Path, how: impl Fn(&mut Command)) -> (Child, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
+    command
+        .current_dir(folder)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    how(&mut command);
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line.trim().rsplit(' ').next().unwrap().to_string();
+    assert!(address.starts_with("127.0.0.1:"), "{arguments:?} says {line:?}");
+    (process, address)
 }
 
 impl Workers {
@@ -43,31 +64,48 @@ impl Workers {
     }
 
     fn with(count: usize, folder: &Path, scheme: &str, how: impl Fn(&mut Command)) -> Self {
+        let arguments = ["worker", "--listen", "127.0.0.1:0", "--threads", "1", "--temp-dir", "."];
         let start = |_| {
-            let mut worker = Command::new(env!("CARGO_BIN_EXE_anonsql"));
-            worker
-                .args(["worker", "--listen", "127.0.0.1:0", "--threads", "1", "--temp-dir"])
-                .arg(folder)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null());
-            how(&mut worker);
-            let mut worker = worker.spawn().unwrap();
-            let mut line = String::new();
-            BufReader::new(worker.stdout.take().unwrap())
-                .read_line(&mut line)
-                .unwrap();
-            let address = line.trim().rsplit(' ').next().unwrap();
-            assert!(address.starts_with("127.0.0.1:"), "a worker says {line:?}");
+            let (worker, address) = started(&arguments, folder, &how);
             (worker, format!("{scheme}://{address}"))
         };
         Self {
             running: (0..count).map(start).collect(),
+            scheduler: None,
+        }
+    }
+
+    /// Starts so many executors of Ballista with one thread each, whose files are in `folder`, and a scheduler that knows no
+    /// secret.
+    pub fn of_ballista(count: usize, folder: &Path) -> Self {
+        let listen = ["cluster", "scheduler", "--listen", "127.0.0.1:0"];
+        let (scheduler, address) = started(&listen, folder, |_| {});
+        let arguments = [
+            "cluster",
+            "executor",
+            "--threads",
+            "1",
+            "--temp-dir",
+            ".",
+            "--scheduler",
+            &address,
+        ];
+        let start = |_| {
+            started(&arguments, folder, |executor| {
+                executor.env("SALT", SECRET);
+            })
+        };
+        Self {
+            running: (0..count).map(start).collect(),
+            scheduler: Some((scheduler, format!("df://{address}"))),
         }
     }
 
     /// The addresses, as `--cluster` takes them.
     pub fn urls(&self) -> String {
+        if let Some((_, url)) = &self.scheduler {
+            return url.clone();
+        }
         let urls: Vec<&str> = self.running.iter().map(|(_, url)| url.as_str()).collect();
         urls.join(",")
     }
@@ -81,7 +119,7 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        for (worker, _) in &mut self.running {
+        for (worker, _) in self.running.iter_mut().chain(&mut self.scheduler) {
             let _ = worker.kill();
             let _ = worker.wait();
         }

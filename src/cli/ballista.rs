@@ -1,0 +1,41 @@
+//! The commands `anonsql cluster scheduler` and `anonsql cluster executor`.
+
+use super::args::Part;
+use crate::error::Result;
+
+/// Runs a part of a cluster of Ballista until the process is ended.
+#[cfg(feature = "ballista")]
+pub fn run(part: &Part) -> Result<()> {
+    use super::args::Takes;
+    use super::serving::{ready, serve};
+    use crate::cluster::{Executor, execute, schedule};
+
+    match part {
+        Part::Scheduler { listen } => {
+            let listen = listen.clone();
+            serve(&Takes::default(), "the scheduler", |_| async move {
+                schedule(&listen, ready).await
+            })
+        }
+        Part::Executor(executor) => {
+            let (scheduler, listen) = (executor.scheduler.clone(), executor.listen.clone());
+            let folder = executor.takes.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+            serve(&executor.takes, "the executor", |session| async move {
+                let executor = Executor {
+                    scheduler: &scheduler,
+                    listen: &listen,
+                    folder: &folder,
+                };
+                execute(&session, executor, crate::engine::CODEC, ready).await
+            })
+        }
+    }
+}
+
+/// Says that this build has no Ballista.
+#[cfg(not(feature = "ballista"))]
+pub fn run(_: &Part) -> Result<()> {
+    Err(crate::error::Error::usage(
+        "this anonsql was built without Ballista; build it with --features ballista, or use workers: anonsql worker",
+    ))
+}

@@ -1,0 +1,33 @@
+//! Processes that execute plans of others.
+
+use super::args::Takes;
+use super::environment::{Limits, session_with};
+use super::workers::Workers;
+use crate::error::{Error, Result};
+use datafusion::prelude::SessionContext;
+use std::io::Write;
+use std::net::SocketAddr;
+
+/// Runs `what` with the memory and the threads that it may take, until it ends.
+pub fn serve<F>(takes: &Takes, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
+where
+    F: Future<Output = Result<()>> + Send + 'static,
+{
+    let limits = Limits {
+        threads: takes.threads,
+        memory: takes.memory_limit,
+        temporary: takes.temp_dir.clone(),
+    };
+    let threads = Workers::start(limits.threads())?;
+    let session = threads.inside(|| session_with(&limits))?;
+    let serving = threads.spawn(run(session));
+    let ended = threads.handle().block_on(serving);
+    ended.map_err(|e| Error::from_task(what, &e))?
+}
+
+/// Says where a process listens. Whoever started it with port 0 reads the port here. Nobody may listen.
+pub fn ready(address: SocketAddr) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));
+    let _ = out.flush();
+}

@@ -1,0 +1,319 @@
+//! Jobs: plans that a scheduler hands out, which the driver looks after.
+
+use super::codec::BallistaCodec;
+use crate::cluster::answer::{Answer, told};
+use crate::cluster::channels::SILENCE;
+use crate::cluster::each::{Each, Rest};
+use crate::cluster::engine::{Answers, Engine, Shuffle};
+use crate::cluster::greet::Member;
+use crate::cluster::slices::bytes_of;
+use crate::error::{Error, Result};
+use crate::operator::{Codec, OperatorExec};
+use arrow::datatypes::Schema;
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use ballista_core::client::BallistaClient;
+use ballista_core::serde::protobuf::execute_query_params::Query;
+use ballista_core::serde::protobuf::job_status::Status;
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_core::serde::protobuf::{
+    CancelJobParams, CleanJobDataParams, ExecuteQueryParams, GetJobMetricsParams, GetJobStatusParams, KeyValuePair,
+    PartitionLocation, execute_query_result,
+};
+use ballista_core::version::insert_version_header;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::SessionState;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
+use datafusion_proto::physical_plan::AsExecutionPlan;
+use datafusion_proto::protobuf::PhysicalPlanNode;
+use futures::stream;
+use futures::{StreamExt, TryStreamExt};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+use tonic::Request;
+use tonic::transport::{Channel, Endpoint};
+use url::Url;
+use uuid::Uuid;
+
+/// How many jobs of one task each wait at the scheduler at once, and how many parts a shuffle has. Who executes them is the
+/// scheduler's business, and nobody tells how many there are.
+const AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+/// How often the state of a job is asked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often it is said that a job goes on.
+const BEAT: Duration = Duration::from_secs(5);
+/// How long a job may stand still at first, beside the time for its bytes. It is twice as long each time it is tried again.
+const STILL: Duration = Duration::from_secs(20);
+/// How many bytes of its files a job has at least read in a second.
+const BYTES: u64 = 16 << 20;
+/// How long an executor may take to answer that it is there. It may have another task.
+const THERE: Duration = Duration::from_secs(40);
+
+/// The executors behind a scheduler.
+#[derive(Clone)]
+pub(super) struct Ballista {
+    scheduler: Url,
+    codec: Codec,
+    /// The settings that executors need: where stores are.
+    settings: Vec<KeyValuePair>,
+    session: String,
+}
+
+impl Ballista {
+    /// Returns the executors of a session.
+    pub(super) fn of(state: &SessionState, scheduler: &Url, codec: Codec) -> Result<Self> {
+        let settings = state.config().options().entries().into_iter();
+        let settings = settings.filter(|entry| entry.key.starts_with("anonsql.s3."));
+        Ok(Self {
+            scheduler: scheduler.clone(),
+            codec,
+            settings: settings
+                .map(|entry| KeyValuePair {
+                    key: entry.key,
+                    value: entry.value,
+                })
+                .collect(),
+            session: Uuid::new_v4().to_string(),
+        })
+    }
+
+    async fn client(&self) -> DfResult<SchedulerGrpcClient<Channel>> {
+        let endpoint = Endpoint::from_shared(self.scheduler.to_string()).map_err(lost)?;
+        let channel = endpoint
+            .connect_timeout(SILENCE)
+            .tcp_nodelay(true)
+            .connect()
+            .await
+            .map_err(lost)?;
+        let client = SchedulerGrpcClient::new(channel);
+        Ok(client
+            .max_encoding_message_size(usize::MAX)
+            .max_decoding_message_size(usize::MAX))
+    }
+
+    /// Submits a plan.
+    async fn submit(&self, plan: Arc<dyn ExecutionPlan>, still: Duration) -> DfResult<Job> {
+        let codec = BallistaCodec::reading(self.codec);
+        let node = PhysicalPlanNode::try_from_physical_plan(plan, &codec)?;
+        let mut bytes = vec![];
+        node.try_encode(&mut bytes)?;
+        let query = ExecuteQueryParams {
+            session_id: self.session.clone(),
+            settings: self.settings.clone(),
+            operation_id: Uuid::new_v4().to_string(),
+            query: Some(Query::PhysicalPlan(bytes)),
+        };
+        let mut client = self.client().await?;
+        let mut request = Request::new(query);
+        insert_version_header(request.metadata_mut());
+        let answer = client
+            .execute_query(request)
+            .await
+            .map_err(|status| refused(status.message()))?;
+        match answer.into_inner().result {
+            Some(execute_query_result::Result::Success(known)) => Ok(Job {
+                client,
+                id: known.job_id,
+                still,
+                is_over: false,
+            }),
+            Some(execute_query_result::Result::Failure(_)) | None => Err(refused("no job")),
+        }
+    }
+
+    /// Returns the rows of a plan. While the plan is executed, they are empty batches.
+    async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
+        let schema = plan.schema();
+        let read = Duration::from_secs(bytes_of(&plan) / BYTES);
+        let still = (STILL + read) * 2u32.saturating_pow(attempts as u32);
+        let mut job = self.submit(plan, still).await.map_err(|e| told(&e))?;
+        let rows = async move {
+            let located = job.done().await;
+            let rows = match located {
+                Ok(located) => fetched(located).await,
+                Err(e) => Err(e),
+            };
+            job.end().await;
+            rows.map(|rows| stream::iter(rows.into_iter().map(Ok)))
+        };
+        let rows = stream::once(rows).try_flatten().map(Some);
+        let rows = rows.chain(stream::once(async { None }));
+        let beats = stream::unfold((), |()| async {
+            sleep(BEAT).await;
+            Some(((), ()))
+        });
+        let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
+        let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
+        Ok(Answers::new(all.filter_map(futures::future::ready).boxed(), ()))
+    }
+
+    /// Returns a plan of which the executor only has to read that it is of this version.
+    fn greeting() -> Arc<dyn ExecutionPlan> {
+        let nothing = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
+        Arc::new(OperatorExec::looking(nothing, Answer))
+    }
+}
+
+#[async_trait]
+impl Engine for Ballista {
+    async fn greet(&self) -> Result<Vec<Member>> {
+        let nobody = |why| {
+            let text = format!("no executor answers through the scheduler {} ({why})", self.scheduler);
+            Error::io(text, std::io::ErrorKind::NotConnected.into()).advised(
+                "start both: anonsql cluster scheduler --listen 127.0.0.1:50050, and anonsql cluster executor --scheduler \
+                 127.0.0.1:50050",
+            )
+        };
+        let there = async {
+            let mut job = self.submit(Self::greeting(), THERE).await?;
+            let done = job.done().await;
+            job.end().await;
+            done.map(drop)
+        };
+        match timeout(THERE, there).await {
+            Ok(Ok(())) => Ok(vec![Member {
+                url: self.scheduler.clone(),
+                threads: AT_ONCE,
+            }]),
+            Ok(Err(e)) => Err(told(&e).unwrap_or_else(|| nobody("it failed"))),
+            Err(_) => Err(nobody("they take no task")),
+        }
+    }
+
+    async fn living(&self, _: &[Member]) -> Result<Vec<Member>> {
+        self.greet().await
+    }
+
+    fn parts(&self, _: &[Member]) -> usize {
+        AT_ONCE.get()
+    }
+
+    async fn rows(&self, _: &Member, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
+        self.answers(plan, attempts).await
+    }
+
+    async fn shuffle(&self, _: &[Member], shuffle: Shuffle<'_>, attempts: usize) -> Result<Answers, Option<Error>> {
+        let failed = |e: DataFusionError| Some(Error::from(e));
+        let makes = UnionExec::try_new(shuffle.makes).map_err(failed)?;
+        let rest = Rest::of(makes.schema());
+        let by = Partitioning::Hash(vec![shuffle.by], shuffle.parts);
+        let dealt = RepartitionExec::try_new(makes, by).map_err(failed)?;
+        let plan = (shuffle.take)(None, rest).map_err(Some)?;
+        self.answers(Each::over(Arc::new(dealt), plan, self.codec), attempts)
+            .await
+    }
+}
+
+/// A job that the scheduler knows.
+struct Job {
+    client: SchedulerGrpcClient<Channel>,
+    id: String,
+    /// How long it may stand still.
+    still: Duration,
+    is_over: bool,
+}
+
+impl Job {
+    /// Waits until the job is done, and returns where its rows are. Fails if it failed or stands still.
+    async fn done(&mut self) -> DfResult<Vec<PartitionLocation>> {
+        let (mut before, mut since) = (None, Instant::now());
+        loop {
+            sleep(LOOK).await;
+            let asked = GetJobStatusParams {
+                job_id: self.id.clone(),
+            };
+            let status = timeout(SILENCE, self.client.get_job_status(asked))
+                .await
+                .map_err(lost)?;
+            let status = status
+                .map_err(lost)?
+                .into_inner()
+                .status
+                .and_then(|status| status.status);
+            let state = match status {
+                Some(Status::Successful(done)) => return Ok(done.partition_location),
+                Some(Status::Failed(e)) => return Err(refused(&e.error)),
+                Some(Status::Running(_)) => 2,
+                Some(Status::Queued(_)) => 1,
+                None => 0,
+            };
+            let now = Some((state, self.stages().await));
+            if now != before {
+                (before, since) = (now, Instant::now());
+            } else if since.elapsed() > self.still {
+                return Err(DataFusionError::Execution("a job stands still".into()));
+            }
+        }
+    }
+
+    /// Returns how many stages are done.
+    async fn stages(&mut self) -> usize {
+        let asked = GetJobMetricsParams {
+            job_id: self.id.clone(),
+        };
+        let metrics = timeout(SILENCE, self.client.get_job_metrics(asked)).await;
+        metrics
+            .ok()
+            .and_then(Result::ok)
+            .map_or(0, |metrics| metrics.into_inner().stages.len())
+    }
+
+    /// Ends the job, and has its files removed.
+    async fn end(&mut self) {
+        self.is_over = true;
+        ended(self.client.clone(), self.id.clone()).await;
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let (false, Ok(runtime)) = (self.is_over, tokio::runtime::Handle::try_current()) {
+            runtime.spawn(ended(self.client.clone(), self.id.clone()));
+        }
+    }
+}
+
+async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
+    let cancel = client.cancel_job(CancelJobParams { job_id: job.clone() });
+    let _ = timeout(SILENCE, cancel).await;
+    let clean = client.clean_job_data(CleanJobDataParams {
+        job_id: job,
+        remove_stage_ids: vec![],
+    });
+    let _ = timeout(SILENCE, clean).await;
+}
+
+/// Fetches rows from the executors that have them.
+async fn fetched(located: Vec<PartitionLocation>) -> DfResult<Vec<RecordBatch>> {
+    let mut batches = vec![];
+    for place in located {
+        let layout = place.layout();
+        let known = place.executor_meta.zip(place.partition_id);
+        let (executor, partition) = known.ok_or_else(|| refused("rows that are nowhere"))?;
+        let port = u16::try_from(executor.port).map_err(lost)?;
+        let client = BallistaClient::try_new(&executor.host, port, usize::MAX, false, None, 1, 0, 0, 0);
+        let mut client = timeout(SILENCE, client).await.map_err(lost)?.map_err(lost)?;
+        let partition = partition.into();
+        let rows = client.fetch_partition(&executor.id, &partition, place.file_id, layout, true);
+        let mut rows = timeout(SILENCE, rows).await.map_err(lost)?.map_err(lost)?;
+        while let Some(batch) = timeout(SILENCE, rows.next()).await.map_err(lost)? {
+            batches.push(batch?);
+        }
+    }
+    Ok(batches)
+}
+
+/// Returns the error of what a scheduler says, which may be one of ours.
+fn refused(text: &str) -> DataFusionError {
+    // Errors are written as Rust writes them.
+    DataFusionError::Execution(text.replace("\\\"", "\""))
+}
+
+fn lost(e: impl std::error::Error + Send + Sync + 'static) -> DataFusionError {
+    DataFusionError::External(Box::new(e))
+}

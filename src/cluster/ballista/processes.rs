@@ -1,0 +1,160 @@
+//! The scheduler and the executors: this command, with the services of Ballista in it.
+
+use super::codec::BallistaCodec;
+use crate::cluster::stores::Environments;
+use crate::error::{Error, Result};
+use crate::frequency::TemporaryFolder;
+use crate::operator::Codec;
+use crate::pool::SessionPool;
+use crate::settings::{Settings, listening};
+use ballista_core::ConfigProducer;
+use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::extension::SessionConfigExt;
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::start_server;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The most bytes of a message: plans have the keys of all classes in them.
+const MESSAGE: u32 = i32::MAX as u32;
+/// How long nothing may be heard of an executor until it counts as lost, in seconds. A busy one is heard every five.
+const LOST: u64 = 15;
+/// How long after its end a job's files are removed that no driver has removed, in seconds.
+const LEFT: u64 = 300;
+/// How long files of a job may be left unchanged that the scheduler has not removed, in seconds.
+const OLD: u64 = 6 * 3600;
+/// How long an executor waits for its scheduler at its start, in seconds.
+const WAIT: u16 = 30;
+
+/// Hands out jobs to executors until the process ends. `ready` is told the address.
+pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> Result<()> {
+    let address = free(listening(address, false)?)?;
+    let host = address.ip().to_string();
+    let config = SchedulerConfig {
+        bind_host: host.clone(),
+        external_host: host,
+        bind_port: address.port(),
+        scheduling_policy: TaskSchedulingPolicy::PullStaged,
+        // The driver tries again, and it alone.
+        task_max_failures: 1,
+        stage_max_failures: 1,
+        executor_timeout_seconds: LOST,
+        expire_dead_executor_interval_seconds: 1,
+        no_executors_grace_period_seconds: 0,
+        finished_job_data_clean_up_interval_seconds: LEFT,
+        finished_job_state_clean_up_interval_seconds: LEFT,
+        grpc_server_max_decoding_message_size: MESSAGE,
+        grpc_server_max_encoding_message_size: MESSAGE,
+        grpc_client_max_message_size: MESSAGE,
+        override_physical_codec: Some(Arc::new(BallistaCodec::sealing())),
+        override_config_producer: Some(producing(SessionConfig::new())),
+        override_session_builder: Some(Arc::new(|config| {
+            Ok(SessionStateBuilder::new()
+                .with_config(config)
+                .with_default_features()
+                .build())
+        })),
+        ..SchedulerConfig::default()
+    };
+    let ended = |e| Error::io(format!("the scheduler on {address} ended"), std::io::Error::other(e));
+    let cluster = BallistaCluster::new_from_config(&config).await.map_err(ended)?;
+    ready(address);
+    start_server(cluster, address, Arc::new(config)).await.map_err(ended)
+}
+
+/// An executor before it is started.
+pub(crate) struct Executor<'a> {
+    /// The address of its scheduler.
+    pub(crate) scheduler: &'a str,
+    /// The address from which others fetch rows.
+    pub(crate) listen: &'a str,
+    /// The folder of what jobs keep on disk.
+    pub(crate) folder: &'a Path,
+}
+
+/// Executes tasks with the memory, the threads and the temporary files of `session`, until the process ends. `ready` is told
+/// the address.
+pub(crate) async fn execute(
+    session: &SessionContext,
+    executor: Executor<'_>,
+    codec: Codec,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let scheduler = listening(executor.scheduler, false)?;
+    let address = free(listening(executor.listen, false)?)?;
+    let host = address.ip().to_string();
+    let work = emptied(executor.folder, address)?;
+    let mut state = session.state();
+    SessionPool::set(state.config_mut());
+    let threads = state.config().target_partitions();
+    let mut config = SessionConfig::new().with_target_partitions(threads);
+    if let Some(pool) = state.config().get_extension::<SessionPool>() {
+        config.set_extension(pool);
+    }
+    if let Some(folder) = state.config().get_extension::<TemporaryFolder>() {
+        config.set_extension(folder);
+    }
+    let environments = Environments::over(Arc::clone(state.runtime_env()));
+    let process = ExecutorProcessConfig {
+        bind_host: host.clone(),
+        external_host: Some(host),
+        port: address.port(),
+        scheduler_host: scheduler.ip().to_string(),
+        scheduler_port: scheduler.port(),
+        scheduler_connect_timeout_seconds: WAIT,
+        vcores: threads,
+        task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
+        work_dir: Some(work.display().to_string()),
+        job_data_ttl_seconds: OLD,
+        grpc_max_decoding_message_size: MESSAGE,
+        grpc_max_encoding_message_size: MESSAGE,
+        // All tasks share the memory of the session.
+        memory_pool_size: Some(0),
+        override_physical_codec: Some(Arc::new(BallistaCodec::reading(codec))),
+        override_config_producer: Some(producing(config)),
+        override_runtime_producer: Some(Arc::new(move |config: &SessionConfig| {
+            Ok(environments.at(&Settings::of(config.options()).s3))
+        })),
+        ..ExecutorProcessConfig::default()
+    };
+    ready(address);
+    let ended = start_executor_process(Arc::new(process)).await;
+    let removed = fs::remove_dir_all(&work);
+    ended.map_err(|e| Error::io(format!("the executor on {address} ended"), std::io::Error::other(e)))?;
+    removed.map_err(|e| Error::io(format!("cannot remove {}", work.display()), e))
+}
+
+/// Returns what makes the configuration of a job: this one, with the settings that jobs may bring.
+fn producing(config: SessionConfig) -> ConfigProducer {
+    let mut config = config.upgrade_for_ballista();
+    Settings::extend(config.options_mut());
+    Arc::new(move || config.clone())
+}
+
+/// Returns the address, with a port that is free if it has none. Ballista is told its port before it listens.
+fn free(address: SocketAddr) -> Result<SocketAddr> {
+    let listener = TcpListener::bind(address);
+    let bound = listener.and_then(|listener| listener.local_addr());
+    bound.map_err(|e| Error::io(format!("cannot listen on {address}"), e))
+}
+
+/// Returns the folder of the executor at this address, which has nothing of the one before.
+fn emptied(folder: &Path, address: SocketAddr) -> Result<PathBuf> {
+    let work = folder.join(format!(".anonsql-executor-{}", address.port()));
+    let failed = |e| Error::io(format!("cannot use {}", work.display()), e);
+    match fs::remove_dir_all(&work) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+        _ => {}
+    }
+    let mut create = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut create, 0o700);
+    create.create(&work).map_err(failed)?;
+    Ok(work)
+}

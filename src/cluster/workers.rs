@@ -1,0 +1,184 @@
+//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, given by the driver itself.
+
+use super::answer::{Answer, told};
+use super::channels::{Channels, Connect};
+use super::engine::{Answers, Engine, PATIENCE, Shuffle};
+use super::fetch::{Fetch, Fetched};
+use super::greet::{Member, found, greet};
+use super::key::{Key, headers, partition_of};
+use super::stores::headers_of;
+use super::tls::Tls;
+use crate::error::{Error, Result};
+use crate::operator::{Codec, OperatorExec};
+use crate::settings::{Addresses, Settings};
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+use datafusion_distributed::{
+    CoordinatorToWorkerMsg, DistributedExt, MaybeEncoded, SetPlanRequest, WorkerToCoordinatorMsg,
+};
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use http::HeaderMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::time::timeout;
+use url::Url;
+use uuid::Uuid;
+
+/// A task that a worker knows. The worker forgets it when this is dropped.
+struct Known {
+    _ends: tokio::sync::oneshot::Sender<()>,
+    _answers: BoxStream<'static, DfResult<WorkerToCoordinatorMsg>>,
+}
+
+/// The workers at some addresses.
+#[derive(Clone)]
+pub(super) struct Workers {
+    addresses: Addresses,
+    channels: Arc<Connect>,
+    context: Arc<TaskContext>,
+    /// What plans are sent with.
+    headers: HeaderMap,
+}
+
+impl Workers {
+    /// Returns the workers of a session.
+    pub(super) fn of(state: &SessionState, addresses: Addresses, codec: Codec) -> Result<Self> {
+        let settings = Settings::of(state.config().options());
+        let tls = settings
+            .cluster_tls
+            .as_deref()
+            .map(Path::new)
+            .map(Tls::read)
+            .transpose()?;
+        if tls.is_none() && addresses.are_encrypted() {
+            return Err(Error::usage(
+                "workers that are asked by https:// are shown a certificate; say which: --cluster-tls FOLDER, or SET \
+                 anonsql.cluster_tls = 'folder', with ca.crt, tls.crt and tls.key in it",
+            ));
+        }
+        let channels: Arc<Connect> = Arc::new(Channels::new(tls));
+        let own = SessionStateBuilder::new_from_existing(state.clone())
+            .with_distributed_user_codec(codec)
+            .with_distributed_channel_resolver(Arc::clone(&channels))
+            .build();
+        Ok(Self {
+            addresses,
+            channels,
+            context: own.task_ctx(),
+            headers: headers_of(&settings.s3)?,
+        })
+    }
+
+    /// Gives a plan to a worker.
+    async fn give(&self, url: &Url, key: &Key, plan: Arc<dyn ExecutionPlan>) -> DfResult<Known> {
+        let (ends, ended) = tokio::sync::oneshot::channel::<()>();
+        // The request stays open, without messages, until the task is dropped.
+        let open = stream::once(async move {
+            let _ = ended.await;
+            None::<CoordinatorToWorkerMsg>
+        });
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let request = SetPlanRequest {
+            task_key: key.task()?,
+            task_count: 1,
+            plan: MaybeEncoded::Decoded(plan),
+            work_unit_feed_declarations: vec![],
+            target_worker_url: url.clone(),
+            query_start_time_ns: now.map_or(0, |now| now.as_nanos() as usize),
+        };
+        let mut client = self.channels.get_worker_client_for_url(url).await?;
+        let messages = open.filter_map(futures::future::ready).boxed();
+        let metrics = ExecutionPlanMetricsSet::new();
+        let given = client.coordinator_channel(self.headers.clone(), request, messages, metrics, &self.context);
+        let answers = timeout(PATIENCE, given).await;
+        let answers = answers.map_err(|_| DataFusionError::Execution("a worker takes no plan".into()))??;
+        Ok(Known {
+            _ends: ends,
+            _answers: answers,
+        })
+    }
+
+    /// Returns the rows of one partition of a task that a worker knows.
+    async fn take(&self, url: &Url, key: Key) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
+        let mut client = self.channels.get_worker_client_for_url(url).await?;
+        let request = partition_of(key, 0)?;
+        let metrics = ExecutionPlanMetricsSet::new();
+        let rows = client.execute_task(headers(), request, metrics, &self.context).await?;
+        Ok(stream::iter(rows).flatten().boxed())
+    }
+}
+
+#[async_trait]
+impl Engine for Workers {
+    async fn greet(&self) -> Result<Vec<Member>> {
+        greet(self.channels.as_ref(), &found(&self.addresses).await?).await
+    }
+
+    async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
+        let urls: Vec<Url> = members.iter().map(|member| member.url.clone()).collect();
+        greet(self.channels.as_ref(), &urls).await
+    }
+
+    fn parts(&self, members: &[Member]) -> usize {
+        members.len()
+    }
+
+    async fn rows(&self, member: &Member, plan: Arc<dyn ExecutionPlan>, _: usize) -> Result<Answers, Option<Error>> {
+        let key = Key {
+            run: Uuid::new_v4().to_string(),
+            number: 0,
+        };
+        let failed = |e: DataFusionError| told(&e);
+        let known = self.give(&member.url, &key, plan).await.map_err(failed)?;
+        let rows = self.take(&member.url, key).await.map_err(failed)?;
+        Ok(Answers::new(rows, known))
+    }
+
+    /// Gives each worker one of the plans that make rows, and over the rows that it fetches from all of them the plan of its
+    /// part.
+    async fn shuffle(&self, members: &[Member], shuffle: Shuffle<'_>, _: usize) -> Result<Answers, Option<Error>> {
+        let failed = |e: DataFusionError| told(&e);
+        let run = Uuid::new_v4().to_string();
+        let key = |number: usize| Key {
+            run: run.clone(),
+            number,
+        };
+        let (mut known, mut from, mut schema) = (vec![], vec![], None);
+        for (number, (make, member)) in shuffle.makes.into_iter().zip(members).enumerate() {
+            schema = Some(make.schema());
+            let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
+            let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
+            // The protocol would take a repartition at the head of a task for its own, and remove it.
+            let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
+            known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
+            from.push((member.url.clone(), key(number)));
+        }
+        let schema = schema.ok_or_else(|| Some(Error::internal("a shuffle of nothing")))?;
+        let mut answers = vec![];
+        for (partition, member) in members.iter().enumerate() {
+            let fetch = Fetch {
+                from: from.clone(),
+                partition,
+                fetched: Fetched::default(),
+            };
+            let rows = Arc::new(OperatorExec::source(Arc::new(fetch), Arc::clone(&schema)));
+            let plan = (shuffle.take)(Some(partition), rows).map_err(Some)?;
+            if plan.output_partitioning().partition_count() != 1 {
+                return Err(Some(Error::internal("a part of a shuffle with several partitions")));
+            }
+            let key = key(from.len() + partition);
+            known.push(self.give(&member.url, &key, plan).await.map_err(failed)?);
+            let (own, url) = (self.clone(), member.url.clone());
+            let rows = async move { own.take(&url, key).await };
+            answers.push(stream::once(rows).try_flatten().boxed());
+        }
+        Ok(Answers::new(stream::select_all(answers).boxed(), known))
+    }
+}
