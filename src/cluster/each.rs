@@ -1,5 +1,6 @@
 //! A plan of one partition, executed over each partition of its input by itself.
 
+use super::answer::lost;
 use super::fetch::FETCHED_ONCE;
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Codec, Operator, OperatorExec, Parcel, Rows, Travels};
@@ -8,9 +9,10 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
@@ -73,7 +75,10 @@ impl Operator for Each {
     const NAME: &'static str = "EachExec";
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        let rest = Rest(Mutex::new(Some(input)));
+        // What another executor does not send is lost with it, and no fault of the rows.
+        let schema = input.schema();
+        let input = RecordBatchStreamAdapter::new(schema, input.map_err(|e| lost(&e)));
+        let rest = Rest(Mutex::new(Some(Box::pin(input))));
         let mut rest = Some(rest);
         let plan = Arc::clone(&self.plan).transform_up(|node| {
             let is_rest = node.is::<OperatorExec<Rest>>();

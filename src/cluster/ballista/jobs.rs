@@ -31,6 +31,7 @@ use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures::stream;
 use futures::{StreamExt, TryStreamExt};
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,6 +55,12 @@ const BYTES: u64 = 16 << 20;
 /// How long an executor may take to answer that it is there. It may have another task.
 const THERE: Duration = Duration::from_secs(40);
 
+/// An executor that cannot fetch the rows of another fails soon: the driver tries again.
+const FETCHING: [(&str, &str); 2] = [
+    ("ballista.client.io_retries_times", "1"),
+    ("ballista.client.io_retry_wait_time_ms", "200"),
+];
+
 /// The executors behind a scheduler.
 #[derive(Clone)]
 pub(super) struct Ballista {
@@ -69,15 +76,12 @@ impl Ballista {
     pub(super) fn of(state: &SessionState, scheduler: &Url, codec: Codec) -> Result<Self> {
         let settings = state.config().options().entries().into_iter();
         let settings = settings.filter(|entry| entry.key.starts_with("anonsql.s3."));
+        let pair = |key: String, value| KeyValuePair { key, value };
+        let once = FETCHING.map(|(key, value)| pair(key.into(), Some(value.into())));
         Ok(Self {
             scheduler: scheduler.clone(),
             codec,
-            settings: settings
-                .map(|entry| KeyValuePair {
-                    key: entry.key,
-                    value: entry.value,
-                })
-                .collect(),
+            settings: settings.map(|entry| pair(entry.key, entry.value)).chain(once).collect(),
             session: Uuid::new_v4().to_string(),
         })
     }
@@ -200,6 +204,7 @@ impl Engine for Ballista {
     async fn shuffle(&self, _: &[Member], shuffle: Shuffle<'_>, attempts: usize) -> Result<Answers, Option<Error>> {
         let failed = |e: DataFusionError| Some(Error::from(e));
         let makes = UnionExec::try_new(shuffle.makes).map_err(failed)?;
+        let makes: Arc<dyn ExecutionPlan> = Arc::new(OperatorExec::looking(makes, Answer));
         let rest = Rest::of(makes.schema());
         let by = Partitioning::Hash(vec![shuffle.by], shuffle.parts);
         let dealt = RepartitionExec::try_new(makes, by).map_err(failed)?;
@@ -236,7 +241,7 @@ impl Job {
                 .status
                 .and_then(|status| status.status);
             let state = match status {
-                Some(Status::Successful(done)) => return Ok(done.partition_location),
+                Some(Status::Successful(done)) => return each_once(done.partition_location),
                 Some(Status::Failed(e)) => return Err(refused(&e.error)),
                 Some(Status::Running(_)) => 2,
                 Some(Status::Queued(_)) => 1,
@@ -286,6 +291,16 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
         remove_stage_ids: vec![],
     });
     let _ = timeout(SILENCE, clean).await;
+}
+
+/// Returns the places of a job's rows, of each partition one. The scheduler of a stage that was repeated may name more.
+fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
+    let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
+    let distinct: HashSet<_> = places.iter().map(partition).collect();
+    match distinct.len() == places.len() {
+        true => Ok(places),
+        false => Err(refused("a partition that is there twice")),
+    }
 }
 
 /// Fetches rows from the executors that have them.

@@ -23,12 +23,14 @@ use std::sync::Arc;
 
 /// The most bytes of a message: plans have the keys of all classes in them.
 const MESSAGE: u32 = i32::MAX as u32;
-/// How long nothing may be heard of an executor until it counts as lost, in seconds. A busy one is heard every five.
-const LOST: u64 = 15;
-/// How long after its end a job's files are removed that no driver has removed, in seconds.
-const LEFT: u64 = 300;
-/// How long files of a job may be left unchanged that the scheduler has not removed, in seconds.
-const OLD: u64 = 6 * 3600;
+/// How long nothing may be heard of an executor until the scheduler takes it for lost, in seconds: a day. What the scheduler
+/// does then is to execute whole stages again, and to count the rows of some of their tasks twice.
+const LOST: u64 = 24 * 3600;
+/// How long after its end a job's files are removed once more, in seconds: of a driver that is gone, and of tasks that went on.
+const LEFT: u64 = 120;
+/// How old files of a job become that nobody has removed, and how often it is looked for them, in seconds.
+const OLD: u64 = 3600;
+const SWEEP: u64 = 60;
 /// How long an executor waits for its scheduler at its start, in seconds.
 const WAIT: u16 = 30;
 
@@ -45,8 +47,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
         task_max_failures: 1,
         stage_max_failures: 1,
         executor_timeout_seconds: LOST,
-        expire_dead_executor_interval_seconds: 1,
-        no_executors_grace_period_seconds: 0,
+        no_executors_grace_period_seconds: LOST,
         finished_job_data_clean_up_interval_seconds: LEFT,
         finished_job_state_clean_up_interval_seconds: LEFT,
         grpc_server_max_decoding_message_size: MESSAGE,
@@ -112,6 +113,7 @@ pub(crate) async fn execute(
         task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
         work_dir: Some(work.display().to_string()),
         job_data_ttl_seconds: OLD,
+        job_data_clean_up_interval_seconds: SWEEP,
         grpc_max_decoding_message_size: MESSAGE,
         grpc_max_encoding_message_size: MESSAGE,
         // All tasks share the memory of the session.

@@ -4,7 +4,7 @@ use super::workers::Workers;
 use super::{driver, people, strangers, sums};
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
@@ -42,10 +42,13 @@ impl Running {
         }
     }
 
-    /// Reads all that is left, and waits for the end.
-    fn end(mut self) -> ExitStatus {
-        self.log.by_ref().for_each(|line| drop(line.unwrap()));
-        self.driver.wait().unwrap()
+    /// Waits for the end. Returns what was said of an error, if there was one.
+    fn end(mut self) -> Result<(), String> {
+        let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
+        match self.driver.wait().unwrap().success() {
+            true => Ok(()),
+            false => Err(left.join("\n")),
+        }
     }
 }
 
@@ -60,7 +63,7 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize) {
     let workers = start(folder);
     let mut undisturbed = Running::start(folder, &workers);
     let usual = PHASES.map(|phase| (phase, undisturbed.until(phase, "end").unwrap()));
-    assert!(undisturbed.end().success());
+    undisturbed.end().unwrap();
     let whole = begun.elapsed();
     drop(workers);
     let times = std::env::var("ANONSQL_KILLS")
@@ -76,7 +79,7 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize) {
         let part = f64::from(2 * kill + 1) / f64::from(2 * times);
         std::thread::sleep(Duration::from_secs_f64(seconds * part));
         workers.kill(kill as usize % count);
-        assert!(running.end().success(), "{what}");
+        assert_eq!(running.end(), Ok(()), "{what}");
         assert!(begun.elapsed() < 2 * whole + Duration::from_secs(60), "{what}");
         assert_eq!(sums(&folder.join("out")), expected, "{what}");
         drop(workers);
