@@ -3,7 +3,7 @@
 FROM rust:1.95-trixie AS build
 WORKDIR /anonsql
 COPY . .
-RUN cargo build --profile dist --locked --features cluster,delta,ducklake --bin anonsql
+RUN cargo build --profile dist --locked --features ballista,cluster,delta,ducklake --bin anonsql
 
 FROM debian:trixie-slim
 COPY --from=build /anonsql/target/dist/anonsql /usr/local/bin/anonsql

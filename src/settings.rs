@@ -192,7 +192,8 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "cluster",
         summary: "The addresses of workers (anonsql worker) that read and write parts of a release, such as \
-                  'http://127.0.0.1:8000,http://127.0.0.1:8001'; '' is none; only in a build with the feature cluster",
+                  'http://127.0.0.1:8000,http://127.0.0.1:8001', or of a scheduler of Ballista: 'df://127.0.0.1:50050'; '' is \
+                  none; only in a build with the feature cluster (or ballista)",
         set: |settings, text| {
             settings.cluster = cluster(text)?;
             Ok(())

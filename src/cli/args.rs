@@ -106,8 +106,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE|URL")]
     pub lineage: Option<String>,
 
-    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001, or
-    /// dns+https://workers:8000 for all of a name; only in a build with the feature cluster
+    /// Let these workers read and write parts of releases: http://127.0.0.1:8000,http://127.0.0.1:8001,
+    /// dns+https://workers:8000 for all of a name, or df://127.0.0.1:50050 for a scheduler of Ballista; only in a build with
+    /// the feature cluster (or ballista)
     #[arg(long, value_name = "URLS")]
     pub cluster: Option<String>,
 

@@ -259,6 +259,23 @@ mod tests {
     use arrow::array::{Int64Array, StringArray};
 
     #[test]
+    fn an_operator_of_another_version_is_refused_by_both_names() {
+        let written = |version: &str| {
+            let (name, version) = ("SentExec".to_string(), version.to_string());
+            let mut bytes = vec![];
+            put(&mut bytes, &serde_json::to_vec(&Label { name, version }).unwrap());
+            put(
+                &mut bytes,
+                &stream(&RecordBatch::new_empty(Arc::new(Schema::empty()))).unwrap(),
+            );
+            bytes
+        };
+        assert_eq!(labelled(&mut written(VERSION).as_slice()).unwrap().0, "SentExec");
+        let e = labelled(&mut written("0.0.9").as_slice()).unwrap_err().to_string();
+        assert!(e.contains("0.0.9") && e.contains(VERSION), "{e}");
+    }
+
+    #[test]
     fn a_parcel_arrives_whole_or_not_at_all() {
         let mut parcel = Parcel::new(&("node", 3)).unwrap();
         parcel.push(Arc::new(Int64Array::from(vec![Some(1), None])));
