@@ -43,9 +43,9 @@ use uuid::Uuid;
 
 /// How many jobs of one task each wait at the scheduler at once, and how many parts a shuffle has. Who executes them is the
 /// scheduler's business, and nobody tells how many there are.
-const AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
-/// How often the state of a job is asked for.
-const LOOK: Duration = Duration::from_millis(50);
+const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+/// How often the state of a job is asked for: at first, and of a job that takes long.
+const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// How often it is said that a job goes on.
 const BEAT: Duration = Duration::from_secs(5);
 /// How long a job may stand still at first, beside the time for its bytes. It is twice as long each time it is tried again.
@@ -53,7 +53,7 @@ const STILL: Duration = Duration::from_secs(20);
 /// How many bytes of its files a job has at least read in a second.
 const BYTES: u64 = 16 << 20;
 /// How long an executor may take to answer that it is there. It may have another task.
-const THERE: Duration = Duration::from_secs(40);
+const THERE: Duration = Duration::from_secs(30);
 
 /// An executor that cannot fetch the rows of another fails soon: the driver tries again.
 const FETCHING: [(&str, &str); 2] = [
@@ -226,9 +226,11 @@ struct Job {
 impl Job {
     /// Waits until the job is done, and returns where its rows are. Fails if it failed or stands still.
     async fn done(&mut self) -> DfResult<Vec<PartitionLocation>> {
-        let (mut before, mut since) = (None, Instant::now());
+        let begun = Instant::now();
+        let (mut before, mut since) = (None, begun);
         loop {
-            sleep(LOOK).await;
+            let [first, last] = LOOK;
+            sleep((begun.elapsed() / 10).clamp(first, last)).await;
             let asked = GetJobStatusParams {
                 job_id: self.id.clone(),
             };

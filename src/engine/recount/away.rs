@@ -6,7 +6,7 @@
 //! when it is complete; a slice whose worker was lost is given to another.
 
 use super::ends::{self, Ends};
-use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, slices};
+use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, lost_each_time, slices};
 use crate::engine::apply::{Ascending, AscendingExec};
 use crate::engine::write::Written;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,7 +54,8 @@ impl fmt::Debug for Away {
 }
 
 impl Away {
-    /// Returns the workers of a session, if it has a cluster, without those that have written something else than was asked.
+    /// Returns the workers of a session, if it has a cluster, without those that have written something else than was asked. Fails
+    /// if workers have written the files, and none is left that could prove their order.
     pub(super) async fn of(state: &SessionState, written: &Written) -> Result<Option<Arc<Self>>> {
         let Some(cluster) = Cluster::of(state)? else {
             return Ok(None);
@@ -62,14 +63,16 @@ impl Away {
         let mut members = cluster.greet().await?;
         members.retain(|member| !written.distrusted.contains(&member.url));
         let threads: usize = members.iter().map(|member| member.threads.get()).sum();
-        Ok((threads > 0).then(|| {
-            Arc::new(Self {
+        match (threads, written.is_by_workers) {
+            (0, true) => Err(lost_each_time()),
+            (0, false) => Ok(None),
+            _ => Ok(Some(Arc::new(Self {
                 cluster,
                 living: Mutex::new(members),
                 wanted: threads * SLICES,
                 state: state.clone(),
-            })
-        }))
+            }))),
+        }
     }
 
     /// Returns the rule by which workers count what they can of a session's queries. The rows that they have counted are added

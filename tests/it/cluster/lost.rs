@@ -53,7 +53,7 @@ impl Running {
 }
 
 /// One of several workers is killed at many moments of each phase.
-fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize) {
+fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     people(folder);
@@ -69,7 +69,7 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize) {
     let times = std::env::var("ANONSQL_KILLS")
         .ok()
         .and_then(|n| n.parse().ok())
-        .unwrap_or(3u32);
+        .unwrap_or(kills);
     for (kill, (phase, seconds)) in (0..times).flat_map(|kill| usual.map(|usual| (kill, usual))) {
         let what = format!("{phase}, kill {kill} of {times}");
         let mut workers = start(folder);
@@ -98,13 +98,13 @@ const EXECUTOR: &str = ".anonsql-executor-";
 
 #[test]
 fn a_killed_worker_changes_no_file() {
-    one_is_killed(|folder| Workers::start(3, folder), 3);
+    one_is_killed(|folder| Workers::start(3, folder), 3, 3);
 }
 
 /// What Ballista does then is not trusted: the driver asks again for what is missing.
 #[test]
 fn a_killed_executor_changes_no_file() {
-    one_is_killed(|folder| Workers::of_ballista(2, folder), 2);
+    one_is_killed(|folder| Workers::of_ballista(2, folder), 2, 1);
 }
 
 /// If all workers are killed, the statement fails soon, and the target is as it was.
