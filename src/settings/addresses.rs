@@ -82,6 +82,13 @@ fn address(text: &str) -> Result<Address> {
         )))
     };
     if let Some(rest) = text.strip_prefix(SCHEDULER) {
+        let url = Url::parse(&format!("http://{rest}"));
+        if url.is_ok_and(|url| !is_loopback(&url)) {
+            return Err(Error::usage(format!(
+                "the scheduler {text} is on another machine, and Ballista does not encrypt what travels. Several machines need \
+                 workers: anonsql worker --tls FOLDER"
+            )));
+        }
         let own = address(&format!("http://{rest}"))?;
         return Ok(Address {
             is_scheduler: true,
@@ -147,8 +154,8 @@ pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     match is_encrypted || address.ip().is_loopback() {
         true => Ok(address),
         false => Err(Error::usage(format!(
-            "a worker on {text} could be reached by everybody, and executes what it is sent. Without certificates (--tls FOLDER) \
-             it listens on a loopback address: 127.0.0.1:{}",
+            "{text} could be reached by everybody, and what is there executes what it is sent. Without certificates (anonsql worker \
+             --tls FOLDER) it is a loopback address: 127.0.0.1:{}",
             address.port()
         ))),
     }

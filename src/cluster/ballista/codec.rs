@@ -4,16 +4,12 @@
 //! so that it needs neither the secrets of hashes nor the memory of large recodings.
 
 use crate::error::Error;
-use crate::operator::{Codec, Seen, seen};
+use crate::operator::{Codec, Operator, OperatorExec, Rows, Seen, seen};
 use arrow::datatypes::SchemaRef;
 use ballista_core::serde::BallistaPhysicalExtensionCodec;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::Partitioning;
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use std::fmt;
 use std::sync::Arc;
@@ -55,9 +51,9 @@ impl PhysicalExtensionCodec for BallistaCodec {
         bytes: &mut Vec<u8>,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
-        if let Some(sealed) = node.downcast_ref::<Sealed>() {
+        if let Some(sealed) = node.downcast_ref::<OperatorExec<Sealed>>() {
             bytes.push(OURS);
-            bytes.extend_from_slice(&sealed.bytes);
+            bytes.extend_from_slice(&sealed.operator().bytes);
             return Ok(());
         }
         match self.own {
@@ -84,82 +80,38 @@ impl PhysicalExtensionCodec for BallistaCodec {
             .ok_or_else(|| Error::internal("an operator without bytes"))?;
         match (*whose, self.own) {
             (OURS, Some(own)) => own.try_decode(bytes, inputs, context, converter),
-            (OURS, None) => Ok(Arc::new(Sealed::new(bytes, inputs.to_vec())?)),
+            (OURS, None) => {
+                let Seen { name, schema } = seen(bytes)?;
+                let bytes = bytes.to_vec();
+                let sealed = Sealed { name, bytes };
+                Ok(Arc::new(OperatorExec::restored(
+                    inputs.first().cloned(),
+                    sealed,
+                    schema,
+                )))
+            }
             _ => self.theirs.try_decode(bytes, inputs, context, converter),
         }
     }
 }
 
-/// An operator of ours that is handed on unread.
-#[derive(Debug, Clone)]
+/// An operator of ours that is handed on unread. In a plan for a scheduler each has the partitions of its input.
+#[derive(Debug)]
 struct Sealed {
     name: String,
-    bytes: Arc<[u8]>,
-    schema: SchemaRef,
-    inputs: Vec<Arc<dyn ExecutionPlan>>,
-    properties: Arc<PlanProperties>,
+    bytes: Vec<u8>,
 }
 
-impl Sealed {
-    fn new(bytes: &[u8], inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<Self> {
-        let Seen { name, schema } = seen(bytes)?;
-        let bytes = Arc::from(bytes);
-        Ok(Self::assemble(name, bytes, schema, inputs))
-    }
-
-    /// Each operator of ours that stands in a plan for a scheduler has the partitions of its input.
-    fn assemble(name: String, bytes: Arc<[u8]>, schema: SchemaRef, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Self {
-        let partitions = inputs
-            .first()
-            .map_or(1, |input| input.output_partitioning().partition_count());
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&schema)),
-            Partitioning::UnknownPartitioning(partitions),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self {
-            name,
-            bytes,
-            schema,
-            inputs,
-            properties: Arc::new(properties),
-        }
-    }
-}
-
-impl DisplayAs for Sealed {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+impl fmt::Display for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-impl ExecutionPlan for Sealed {
-    fn name(&self) -> &str {
-        "SealedExec"
-    }
+impl Operator for Sealed {
+    const NAME: &'static str = "SealedExec";
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.inputs.iter().collect()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let own = self.as_ref().clone();
-        Ok(Arc::new(Self::assemble(own.name, own.bytes, own.schema, inputs)))
-    }
-
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        Err(Error::internal("a scheduler executes no plan").into())
+    fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> crate::error::Result<Rows> {
+        Err(Error::internal("a scheduler executes no plan"))
     }
 }

@@ -5,21 +5,26 @@ use crate::cluster::stores::Environments;
 use crate::error::{Error, Result};
 use crate::frequency::TemporaryFolder;
 use crate::operator::Codec;
-use crate::pool::SessionPool;
+use crate::pool::{SessionPool, blocking};
 use crate::settings::{Settings, listening};
 use ballista_core::ConfigProducer;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::extension::SessionConfigExt;
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_executor::health::ExecutorHealth;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// The most bytes of a message: plans have the keys of all classes in them.
 const MESSAGE: u32 = i32::MAX as u32;
@@ -31,6 +36,9 @@ const LEFT: u64 = 120;
 /// How old files of a job become that nobody has removed, and how often it is looked for them, in seconds.
 const OLD: u64 = 3600;
 const SWEEP: u64 = 60;
+/// How often it is looked whether the scheduler answers, and how long it may not until files of its jobs are removed.
+const BEAT: Duration = Duration::from_secs(5);
+const ALONE: Duration = Duration::from_secs(60);
 /// How long an executor waits for its scheduler at its start, in seconds.
 const WAIT: u16 = 30;
 
@@ -101,6 +109,7 @@ pub(crate) async fn execute(
     if let Some(folder) = state.config().get_extension::<TemporaryFolder>() {
         config.set_extension(folder);
     }
+    let health = ExecutorHealth::new();
     let environments = Environments::over(Arc::clone(state.runtime_env()));
     let process = ExecutorProcessConfig {
         bind_host: host.clone(),
@@ -119,6 +128,8 @@ pub(crate) async fn execute(
         // All tasks share the memory of the session.
         memory_pool_size: Some(0),
         override_physical_codec: Some(Arc::new(BallistaCodec::reading(codec))),
+        override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state))),
+        health: health.clone(),
         override_config_producer: Some(producing(config)),
         override_runtime_producer: Some(Arc::new(move |config: &SessionConfig| {
             Ok(environments.at(&Settings::of(config.options()).s3))
@@ -126,10 +137,36 @@ pub(crate) async fn execute(
         ..ExecutorProcessConfig::default()
     };
     ready(address);
+    let alone = SpawnedTask::spawn(cleaned(health, work.clone()));
     let ended = start_executor_process(Arc::new(process)).await;
+    drop(alone);
     let removed = fs::remove_dir_all(&work);
     ended.map_err(|e| Error::io(format!("the executor on {address} ended"), std::io::Error::other(e)))?;
     removed.map_err(|e| Error::io(format!("cannot remove {}", work.display()), e))
+}
+
+/// Removes the files of all jobs once the scheduler does not answer for a minute: nobody else would have them removed.
+async fn cleaned(health: ExecutorHealth, work: PathBuf) {
+    let mut silent = Duration::ZERO;
+    loop {
+        sleep(BEAT).await;
+        silent = match health.is_ready() {
+            true => Duration::ZERO,
+            false => silent + BEAT,
+        };
+        if silent >= ALONE {
+            silent = Duration::ZERO;
+            let work = work.clone();
+            // What cannot be removed now is removed at the end, or by the next executor at this port.
+            let _ = blocking("removing the files of jobs", move || Ok(remove_jobs(&work))).await;
+        }
+    }
+}
+
+fn remove_jobs(work: &Path) {
+    for entry in fs::read_dir(work).into_iter().flatten().flatten() {
+        let _ = fs::remove_dir_all(entry.path());
+    }
 }
 
 /// Returns what makes the configuration of a job: this one, with the settings that jobs may bring.

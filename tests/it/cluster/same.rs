@@ -119,6 +119,16 @@ fn executors_write_the_same_files() {
         release(folder, Some(&executors), &two, request);
         assert_eq!(sums(&folder.join(one)), sums(&folder.join(two)), "{name}");
     }
+    // Functions of lists are known there, too.
+    let lists = "(SELECT age, zip, array_append(make_array(illness), note) AS tags FROM people)";
+    for (target, executors) in [("lists-0", None), ("lists-1", Some(&executors))] {
+        let sql = format!(
+            "ANONYMIZE {lists} TO '{target}' QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (tags) \
+             SATISFYING k_anonymity(5)"
+        );
+        assert!(driver(folder, executors, &sql).status().unwrap().success());
+    }
+    assert_eq!(sums(&folder.join("lists-0")), sums(&folder.join("lists-1")));
     // Files of a job are removed a little after it.
     let begun = Instant::now();
     while files_below(&spilled) > 0 {
