@@ -158,7 +158,11 @@ async fn cleaned(health: ExecutorHealth, work: PathBuf) {
             silent = Duration::ZERO;
             let work = work.clone();
             // What cannot be removed now is removed at the end, or by the next executor at this port.
-            let _ = blocking("removing the files of jobs", move || Ok(remove_jobs(&work))).await;
+            let remove = move || {
+                remove_jobs(&work);
+                Ok(())
+            };
+            let _ = blocking("removing the files of jobs", remove).await;
         }
     }
 }
