@@ -49,7 +49,12 @@ fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
         return error;
     }
-    let error = telling(&Error::from_data(error));
+    let error = match Error::from_data(error) {
+        // It is not the memory of the driver.
+        error if error.kind() == ErrorKind::Resources => error.context("on a worker"),
+        error => error,
+    };
+    let error = telling(&error);
     DataFusionError::Execution(error.message().into())
 }
 
@@ -155,6 +160,9 @@ mod tests {
             None,
         );
         assert!(!marked(foreign).to_string().contains("Miller"));
+        let full = marked(DataFusionError::ResourcesExhausted("2.0 MB for Sort".into()));
+        let full = told(&full).unwrap();
+        assert!(full.message().starts_with("on a worker: "), "{}", full.message());
     }
 
     #[test]

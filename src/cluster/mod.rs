@@ -58,4 +58,4 @@ pub(crate) use fetch::{FETCHED_ONCE, Fetch};
 pub(crate) use greet::Member;
 pub(crate) use server::serve;
 pub(crate) use slices::{Sent, by_file, guarded_again, slices};
-pub(crate) use tasks::{ATTEMPTS, Cluster, Gathered, lost_each_time};
+pub(crate) use tasks::{ATTEMPTS, Cluster, Gathered, left_undone};

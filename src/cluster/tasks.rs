@@ -124,7 +124,7 @@ impl Cluster {
             }
             match *queue.left.lock() {
                 0 => Ok(()),
-                _ => Err(lost_each_time()),
+                _ => Err(left_undone()),
             }
         });
         Gathered {
@@ -210,17 +210,18 @@ impl Queue {
 
     fn again(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<()> {
         if attempts >= ATTEMPTS {
-            return Err(lost_each_time());
+            return Err(left_undone());
         }
         self.waiting.lock().push_back((plan, attempts));
         Ok(())
     }
 }
 
-/// Returns the error of a task whose workers were lost.
-pub(crate) fn lost_each_time() -> Error {
+/// Returns the error of a part of the statement that no worker has done as it was asked.
+pub(crate) fn left_undone() -> Error {
     Error::io(
-        format!("the workers that had a part of the statement were lost {ATTEMPTS} times"),
+        "a part of the statement is not done: the workers that had it were lost, could not read it, or did something else than \
+         they were asked",
         std::io::ErrorKind::ConnectionAborted.into(),
     )
     .advised("nothing was released; look at what the workers said, and at their memory")

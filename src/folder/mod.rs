@@ -1,13 +1,16 @@
-//! The folder of a release: its manifest, the folders of its partitions, and the check of what OVERWRITE may replace.
+//! The folder of a release: its manifest, the folders of its partitions, the check of what OVERWRITE may replace, and
+//! who holds it.
 
 mod batch;
 mod contents;
+mod held;
 mod manifest;
 mod partitions;
 mod summary;
 
 pub use batch::Batch;
 pub(crate) use contents::{check as check_replaceable, remove};
+pub(crate) use held::{create_private, hold};
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use manifest::{parse as parse_manifest, sha256};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};

@@ -11,7 +11,7 @@
 //! partition ([`each`](super::each)). The scheduler reads no operator of ours, and so needs no secret of a hash ([`codec`]).
 //!
 //! Ballista cannot show certificates, so all of it is on one machine: loopback addresses only. Rows that are dealt out are in
-//! files while a job runs. They are removed with the job, and an executor begins with an empty folder.
+//! files while a job runs. They are removed with the job, and those of a killed executor by the next one ([`work`]).
 
 #[cfg(feature = "ballista")]
 mod codec;
@@ -19,6 +19,10 @@ mod codec;
 mod jobs;
 #[cfg(feature = "ballista")]
 mod processes;
+#[cfg(feature = "ballista")]
+mod unopened;
+#[cfg(feature = "ballista")]
+mod work;
 
 use super::engine::Engine;
 use crate::error::Result;

@@ -1,6 +1,8 @@
 //! The scheduler and the executors: this command, with the services of Ballista in it.
 
 use super::codec::BallistaCodec;
+use super::unopened::Unopened;
+use super::work::Work;
 use crate::cluster::stores::Environments;
 use crate::error::{Error, Result};
 use crate::frequency::TemporaryFolder;
@@ -18,6 +20,7 @@ use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -46,6 +49,10 @@ const WAIT: u16 = 30;
 pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> Result<()> {
     let address = free(listening(address, false)?)?;
     let host = address.ip().to_string();
+    let environment = Arc::new(RuntimeEnv {
+        object_store_registry: Arc::new(Unopened::default()),
+        ..RuntimeEnv::default()
+    });
     let config = SchedulerConfig {
         bind_host: host.clone(),
         external_host: host,
@@ -63,9 +70,10 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
         grpc_client_max_message_size: MESSAGE,
         override_physical_codec: Some(Arc::new(BallistaCodec::sealing())),
         override_config_producer: Some(producing(SessionConfig::new())),
-        override_session_builder: Some(Arc::new(|config| {
+        override_session_builder: Some(Arc::new(move |config| {
             Ok(SessionStateBuilder::new()
                 .with_config(config)
+                .with_runtime_env(Arc::clone(&environment))
                 .with_default_features()
                 .build())
         })),
@@ -98,7 +106,7 @@ pub(crate) async fn execute(
     let scheduler = listening(executor.scheduler, false)?;
     let address = free(listening(executor.listen, false)?)?;
     let host = address.ip().to_string();
-    let work = emptied(executor.folder, address)?;
+    let work = Work::create(executor.folder)?;
     let mut state = session.state();
     SessionPool::set(state.config_mut());
     let threads = state.config().target_partitions();
@@ -120,7 +128,7 @@ pub(crate) async fn execute(
         scheduler_connect_timeout_seconds: WAIT,
         vcores: threads,
         task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
-        work_dir: Some(work.display().to_string()),
+        work_dir: Some(work.path().display().to_string()),
         job_data_ttl_seconds: OLD,
         job_data_clean_up_interval_seconds: SWEEP,
         grpc_max_decoding_message_size: MESSAGE,
@@ -137,12 +145,12 @@ pub(crate) async fn execute(
         ..ExecutorProcessConfig::default()
     };
     ready(address);
-    let alone = SpawnedTask::spawn(cleaned(health, work.clone()));
+    let alone = SpawnedTask::spawn(cleaned(health, work.path().to_path_buf()));
     let ended = start_executor_process(Arc::new(process)).await;
     drop(alone);
-    let removed = fs::remove_dir_all(&work);
+    let removed = work.remove();
     ended.map_err(|e| Error::io(format!("the executor on {address} ended"), std::io::Error::other(e)))?;
-    removed.map_err(|e| Error::io(format!("cannot remove {}", work.display()), e))
+    removed
 }
 
 /// Removes the files of all jobs once the scheduler does not answer for a minute: nobody else would have them removed.
@@ -157,7 +165,7 @@ async fn cleaned(health: ExecutorHealth, work: PathBuf) {
         if silent >= ALONE {
             silent = Duration::ZERO;
             let work = work.clone();
-            // What cannot be removed now is removed at the end, or by the next executor at this port.
+            // What cannot be removed now is removed at the end, or by the next executor.
             let remove = move || {
                 remove_jobs(&work);
                 Ok(())
@@ -185,19 +193,4 @@ fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);
     let bound = listener.and_then(|listener| listener.local_addr());
     bound.map_err(|e| Error::io(format!("cannot listen on {address}"), e))
-}
-
-/// Returns the folder of the executor at this address, which has nothing of the one before.
-fn emptied(folder: &Path, address: SocketAddr) -> Result<PathBuf> {
-    let work = folder.join(format!(".anonsql-executor-{}", address.port()));
-    let failed = |e| Error::io(format!("cannot use {}", work.display()), e);
-    match fs::remove_dir_all(&work) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
-        _ => {}
-    }
-    let mut create = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut create, 0o700);
-    create.create(&work).map_err(failed)?;
-    Ok(work)
 }

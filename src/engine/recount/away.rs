@@ -6,7 +6,7 @@
 //! when it is complete; a slice whose worker was lost is given to another.
 
 use super::ends::{self, Ends};
-use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, lost_each_time, slices};
+use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, left_undone, slices};
 use crate::engine::apply::{Ascending, AscendingExec};
 use crate::engine::write::Written;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,6 +32,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
+use url::Url;
 
 /// How many slices of a table each thread of a worker gets, so that a fast worker can have more of them than a slow one.
 const SLICES: usize = 2;
@@ -40,6 +41,8 @@ const SLICES: usize = 2;
 pub(super) struct Away {
     cluster: Cluster,
     living: Mutex<Vec<Member>>,
+    /// The workers that have no part in the recount.
+    distrusted: Vec<Url>,
     /// About how many slices a table is divided into.
     wanted: usize,
     state: SessionState,
@@ -64,11 +67,12 @@ impl Away {
         members.retain(|member| !written.distrusted.contains(&member.url));
         let threads: usize = members.iter().map(|member| member.threads.get()).sum();
         match (threads, written.is_by_workers) {
-            (0, true) => Err(lost_each_time()),
+            (0, true) => Err(left_undone()),
             (0, false) => Ok(None),
             _ => Ok(Some(Arc::new(Self {
                 cluster,
                 living: Mutex::new(members),
+                distrusted: written.distrusted.clone(),
                 wanted: threads * SLICES,
                 state: state.clone(),
             }))),
@@ -86,7 +90,12 @@ impl Away {
 
     async fn gather(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Gathered> {
         let mut living = self.living.lock().await;
+        // Where all of these are lost, others come in their place.
         *living = self.cluster.living(&living).await?;
+        living.retain(|member| !self.distrusted.contains(&member.url));
+        if living.is_empty() {
+            return Err(left_undone());
+        }
         Ok(self.cluster.gather(&living, plans))
     }
 

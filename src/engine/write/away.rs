@@ -12,7 +12,7 @@ use super::sink::failed;
 use super::spool::Spool;
 use super::stage::{Stage, removed};
 use super::staging::Staging;
-use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, lost_each_time};
+use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, left_undone};
 use crate::engine::apply::{Away, Bucket, PlannedFile, Rewrite, away};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -151,12 +151,12 @@ impl Writing<'_> {
                 Err(Some(e)) => return Err(e),
             }
             if attempts == ATTEMPTS {
-                return Err(lost_each_time());
+                return Err(left_undone());
             }
             members = cluster.greet().await?;
             members.retain(|member| !self.distrusted.contains(&member.url));
             if members.is_empty() {
-                return Err(lost_each_time());
+                return Err(left_undone());
             }
         }
     }

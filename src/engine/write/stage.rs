@@ -43,13 +43,13 @@
 //! finds no stage to publish and fails. No incomplete release is published in this case either.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::{Manifest, check_replaceable, remove};
+use crate::folder::{Manifest, check_replaceable, create_private, hold, remove};
 use crate::job::target_exists;
 use crate::lake::cleaned_up;
 use crate::pool::blocking;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -366,35 +366,6 @@ impl Names {
     }
 }
 
-/// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to it, and `None` if
-/// not.
-fn hold(folder: &Path) -> io::Result<Option<File>> {
-    let file = match File::open(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
-    };
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(e)) => return Err(e),
-        Ok(()) => (),
-    }
-    match fs::symlink_metadata(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        named => Ok(is_same(&named?, &file.metadata()?).then_some(file)),
-    }
-}
-
-#[cfg(unix)]
-fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    a.file_type() == b.file_type()
-}
-
 /// Splits a target into its parent folder and its name.
 fn split(target: &Path) -> Result<(PathBuf, String)> {
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
@@ -408,14 +379,6 @@ fn split(target: &Path) -> Result<(PathBuf, String)> {
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     Ok((parent.to_path_buf(), name.to_string()))
-}
-
-/// Creates a folder that only its owner can look into: what is in it was not recounted yet.
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Returns the permissions that a folder in this one gets by default.

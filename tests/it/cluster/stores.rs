@@ -85,7 +85,10 @@ async fn objects_are_the_same_files() {
         let file = std::fs::read(folder.join(format!("people/{i}.parquet"))).unwrap();
         moto.put(&format!("people/{i}.parquet"), file).await;
     }
-    let workers = Workers::with_environment(2, folder, &credentials(&moto));
+    let clusters = [
+        ("workers", Workers::with_environment(2, folder, &credentials(&moto))),
+        ("ballista", Workers::of_ballista_with(2, folder, &credentials(&moto))),
+    ];
     for (name, how) in [
         ("files", "OPTIONS (rows_per_file 25000)"),
         ("folders", "PARTITIONED BY (zip) OPTIONS (rows_per_file 9000)"),
@@ -96,18 +99,23 @@ async fn objects_are_the_same_files() {
         let sql = format!("ANONYMIZE people TO 's3://{BUCKET}/{name}/' OVERWRITE {how} {REQUEST}");
         succeeded(&run(folder, &moto, None, &sql));
         assert_eq!(released(&moto, name).await, expected);
-        let away = sql.replace(&format!("/{name}/"), &format!("/away/{name}/"));
-        succeeded(&run(folder, &moto, Some(&workers.urls()), &away));
-        assert_eq!(released(&moto, &format!("away/{name}")).await, expected);
-        let audit = format!(
-            "VERIFY 's3://{BUCKET}/away/{name}/' QUASI IDENTIFIERS (age USING age, zip USING zip) SATISFYING k_anonymity(5)"
-        );
-        succeeded(&run(folder, &moto, None, &audit));
+        for (of, cluster) in &clusters {
+            let away = sql.replace(&format!("/{name}/"), &format!("/{of}/{name}/"));
+            succeeded(&run(folder, &moto, Some(&cluster.urls()), &away));
+            assert_eq!(released(&moto, &format!("{of}/{name}")).await, expected);
+            let audit = format!(
+                "VERIFY 's3://{BUCKET}/{of}/{name}/' QUASI IDENTIFIERS (age USING age, zip USING zip) \
+                 SATISFYING k_anonymity(5)"
+            );
+            succeeded(&run(folder, &moto, None, &audit));
+        }
     }
     // Of a store, to a folder.
-    let sql = format!("ANONYMIZE people TO 'here' OPTIONS (rows_per_file 25000) {REQUEST}");
-    succeeded(&run(folder, &moto, Some(&workers.urls()), &sql));
-    assert_eq!(sums(&folder.join("here")), sums(&folder.join("files")));
+    for (of, cluster) in &clusters {
+        let sql = format!("ANONYMIZE people TO 'here-{of}' OPTIONS (rows_per_file 25000) {REQUEST}");
+        succeeded(&run(folder, &moto, Some(&cluster.urls()), &sql));
+        assert_eq!(sums(&folder.join(format!("here-{of}"))), sums(&folder.join("files")));
+    }
 }
 
 /// What was written and not accepted is deleted with the end of the run, whether there is a release or not.

@@ -78,6 +78,11 @@ impl Workers {
     /// Starts so many executors of Ballista with one thread each, whose files are in `folder`, and a scheduler that knows no
     /// secret.
     pub fn of_ballista(count: usize, folder: &Path) -> Self {
+        Self::of_ballista_with(count, folder, &[("SALT", SECRET.to_string())])
+    }
+
+    /// Starts executors in this environment, and a scheduler that is not in it.
+    pub fn of_ballista_with(count: usize, folder: &Path, environment: &[(&'static str, String)]) -> Self {
         let listen = ["cluster", "scheduler", "--listen", "127.0.0.1:0"];
         let (scheduler, address) = started(&listen, folder, |_| {});
         let arguments = [
@@ -92,7 +97,7 @@ impl Workers {
         ];
         let start = |_| {
             started(&arguments, folder, |executor| {
-                executor.env("SALT", SECRET);
+                executor.envs(environment.iter().cloned());
             })
         };
         Self {
