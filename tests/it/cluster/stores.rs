@@ -138,9 +138,18 @@ async fn killed_workers_leave_no_object() {
     let usual = begun.elapsed();
     drop(workers);
     let expected = released(&moto, "usual").await;
-    for (kill, all) in [(3, false), (5, false), (7, false), (3, true), (5, true), (7, true)] {
-        let target = format!("kill-{kill}-{all}");
-        let mut workers = Workers::with_environment(3, folder, &credentials(&moto));
+    let start = [Workers::with_environment, Workers::of_ballista_with];
+    for (kill, all, of) in [
+        (3, false, 0),
+        (5, false, 0),
+        (7, false, 0),
+        (3, true, 0),
+        (5, true, 0),
+        (7, true, 0),
+        (6, false, 1),
+    ] {
+        let target = format!("kill-{kill}-{all}-{of}");
+        let mut workers = start[of](3, folder, &credentials(&moto));
         let urls = workers.urls();
         let killed = std::thread::scope(|scope| {
             scope.spawn(|| {
