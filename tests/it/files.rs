@@ -23,6 +23,30 @@ fn with_paths() -> AnonContext {
 const PEOPLE: &str = "SELECT column1 AS age, column2 AS zip, column3 AS illness FROM (VALUES (31, 'n1', 'Quixotica'), \
                       (31, 'n1', 'flu'), (34, 's2', 'flu'), (34, 's2', NULL))";
 
+/// A folder of reports, as the statement of the README leaves one, does not take its name from a table.
+#[test]
+fn a_folder_without_data_is_no_table() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::create_dir(scratch.path().join("out")).unwrap();
+    std::fs::write(scratch.path().join("out/report.html"), "<html>").unwrap();
+    let sql = "CREATE TABLE t AS VALUES (31), (31); \
+               CREATE TABLE out AS ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2); \
+               SELECT count(*) AS released FROM out WHERE column1 = 31;";
+    let answered = anonsql(scratch.path()).args(["-q", "-c", sql]).assert().success();
+    let said = String::from_utf8_lossy(&answered.get_output().stdout).into_owned();
+    assert!(said.contains("|        2 |"), "{said}");
+    for (name, said) in [
+        ("out", "not found"),
+        ("'out'", "not found"),
+        ("'out/'", "no file of data"),
+    ] {
+        let sql = format!("SELECT * FROM {name}");
+        let refused = anonsql(scratch.path()).args(["-c", &sql]).assert().code(1);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains(said), "{name}: {told}");
+    }
+}
+
 fn zigzag(n: i64, out: &mut Vec<u8>) {
     let mut n = ((n << 1) ^ (n >> 63)) as u64;
     while n >= 0x80 {

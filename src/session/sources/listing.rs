@@ -39,6 +39,8 @@ pub(super) struct Listing {
     pub(super) head: Vec<u8>,
 }
 
+/// What is said of a path without files of data.
+pub(super) const NO_FILE: &str = "there is no file of data";
 /// The bytes that the format is recognised from.
 const HEAD: usize = 4096;
 
@@ -68,7 +70,7 @@ impl Listing {
             false => chosen(url, files, options)?,
         };
         let Some(first) = files.first() else {
-            return Err(Error::usage("there is no file of data"));
+            return Err(Error::usage(NO_FILE));
         };
         let files: Vec<ObjectMeta> = files.iter().filter(|file| file.size > 0).cloned().collect();
         let Some(full) = files.first() else {

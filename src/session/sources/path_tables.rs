@@ -2,6 +2,7 @@
 //!
 //! DataFusion's own path tables take the format of the first file of a folder, which in a release may be the manifest.
 
+use super::listing::NO_FILE;
 use super::read::read_path;
 use crate::source::reading;
 use crate::store::Stores;
@@ -53,10 +54,15 @@ impl fmt::Debug for PathTables {
 impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         // A plain word names a table that does not exist; DataFusion reports that error.
-        if !path.contains(['/', '.', '*']) && !Path::new(path).exists() {
+        let is_word = !path.contains(['/', '.', '*']);
+        if is_word && !Path::new(path).exists() {
             return Ok(None);
         }
-        let rows = reading(&format!("{path:?}"), read_path(&self.0, path, &[])).await?;
-        Ok(Some(rows.into_view()))
+        let read = async { Ok(read_path(&self.0, path, &[]).await) };
+        match reading(&format!("{path:?}"), read).await? {
+            // A folder of something else, such as reports, leaves its name to a table.
+            Err(e) if is_word && e.message().ends_with(NO_FILE) => Ok(None),
+            rows => Ok(Some(rows?.into_view())),
+        }
     }
 }
