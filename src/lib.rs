@@ -80,7 +80,7 @@
 //! | `delta` | yes | Delta tables: a version as a source, and a commit of the log as the end of a release |
 //! | `ducklake` | yes | DuckLake tables: a snapshot as a source |
 //! | `source` | yes | reading what others wrote: damaged files, files that change, columns by name |
-//! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced |
+//! | `folder` | yes | the folder of a release: its manifest, its partitions, what of it may be replaced, which process holds it |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
 //! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
 //! | `job` | yes | what was asked, and every refusal |

@@ -1,8 +1,9 @@
 //! The manifest beside a release. It contains everything needed to repeat and check the release, and no data value.
 
 use super::batch::Batch;
+use super::file::FileSummary;
 use super::summary::{
-    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
+    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
     ReleasedColumn, Role, SearchSummary, SuppressedRows, named_once,
 };
 use crate::drift::{ReplaySummary, SourceColumn};

@@ -1,8 +1,9 @@
 //! The folder of a release: its manifest, the folders of its partitions, the check of what OVERWRITE may replace, and
-//! who holds it.
+//! which process holds it.
 
 mod batch;
 mod contents;
+mod file;
 mod held;
 mod manifest;
 mod partitions;
@@ -10,11 +11,12 @@ mod summary;
 
 pub use batch::Batch;
 pub(crate) use contents::{check as check_replaceable, remove};
+pub use file::FileSummary;
 pub(crate) use held::{create_private, hold};
 pub use manifest::{Footer, MANIFEST, Manifest, hierarchy_key};
 pub(crate) use manifest::{parse as parse_manifest, sha256};
 pub(crate) use partitions::{NULL_FOLDER, check_column as check_partition_column, name as partition_name, with_nulls};
 pub use summary::{
-    Budget, Check, FileSummary, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn,
-    Recoding, ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
+    Budget, Check, HierarchySummary, ItemSetSummary, PartitionSummary, PersonalSummary, RandomizedColumn, Recoding,
+    ReleasedColumn, Role, SearchSummary, SuppressedRows, Tried,
 };

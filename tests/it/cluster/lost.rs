@@ -4,7 +4,7 @@ use super::workers::Workers;
 use super::{driver, people, strangers, sums};
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
@@ -14,14 +14,18 @@ const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25
 const PHASES: [&str; 3] = ["scan", "write", "verify"];
 
 /// A driver whose log is read while it runs.
-struct Running {
+pub struct Running {
     driver: Child,
     log: Lines<BufReader<ChildStderr>>,
 }
 
 impl Running {
     fn start(folder: &Path, workers: &Workers) -> Self {
-        let mut driver = driver(folder, Some(workers), SQL);
+        Self::of(driver(folder, Some(workers), SQL))
+    }
+
+    /// Starts a driver.
+    pub fn of(mut driver: Command) -> Self {
         let driver = driver
             .args(["--log", "json"])
             .stdout(Stdio::null())
@@ -32,7 +36,7 @@ impl Running {
     }
 
     /// Reads until a phase begins or ends. Returns its seconds if it ended.
-    fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
+    pub fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
         loop {
             let line = self.log.next().unwrap().unwrap();
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
@@ -43,7 +47,7 @@ impl Running {
     }
 
     /// Waits for the end. Returns what was said of an error, if there was one.
-    fn end(mut self) -> Result<(), String> {
+    pub fn end(mut self) -> Result<(), String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
         match self.driver.wait().unwrap().success() {
             true => Ok(()),

@@ -1,5 +1,6 @@
 //! Workers that lie, and one of another version.
 
+use super::lost::Running;
 use super::same::REQUESTS;
 use super::workers::Workers;
 use super::{driver, people, strangers, sums};
@@ -20,6 +21,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tonic::transport::server::{Server, TcpIncoming};
 
@@ -297,6 +299,10 @@ fn a_lie_is_caught() {
         assert!(planted.lied.load(Ordering::Relaxed) > 0, "{lie:?}: {said}");
         assert_eq!(output.status.success(), is_released, "{lie:?}: {said}");
         assert!(strangers(folder, &["people", "out", "config"]).is_empty(), "{lie:?}");
+        if matches!(lie, Lie::RowMoreOnce | Lie::RowMore | Lie::OtherFile) {
+            // Who was refused has no part in the recount.
+            assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{lie:?}");
+        }
         match is_released {
             true => assert_eq!(sums(&folder.join("out")), expected, "{lie:?}"),
             false => {
@@ -304,6 +310,28 @@ fn a_lie_is_caught() {
                 assert!(driver(folder, None, SQL).status().unwrap().success());
             }
         }
+    }
+}
+
+/// Who was refused does not come back where nobody else is left.
+#[test]
+fn a_refused_worker_recounts_for_nobody() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    people(folder);
+    for part in 0..6 {
+        let mut honest = Workers::start(1, folder);
+        let planted = Planted::start(VERSION, Some(Lie::RowMore), folder);
+        let mut command = driver(folder, None, &SQL.replace("'out'", "'out' OVERWRITE"));
+        command.args(["--cluster", &format!("{},{}", honest.urls(), planted.url)]);
+        let mut running = Running::of(command);
+        running.until("verify", "begin");
+        std::thread::sleep(Duration::from_millis(20 * part));
+        honest.kill(0);
+        // The honest one may have been done.
+        let _ = running.end();
+        assert!(planted.lied.load(Ordering::Relaxed) > 0, "{part}");
+        assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{part}");
     }
 }
 

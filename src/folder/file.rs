@@ -1,0 +1,132 @@
+//! The files of a manifest.
+
+use crate::delta::Table;
+use crate::ducklake::{TABLE, Table as Snapshot};
+use crate::error::{Error, Result};
+use crate::pool::check_cancelled;
+use datafusion::object_store::ObjectMeta;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A file with its name, size and checksum.
+///
+/// ```
+/// let read: anonsql::manifest::FileSummary = serde_json::from_str(
+///     r#"{"name": "part-0.parquet", "bytes": 1024, "sha256": "9f86d081", "rows": 100}"#,
+/// )?;
+/// assert!(read.rows == Some(100));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FileSummary {
+    /// The name of an input file, the URL of an input object or of a Delta table, the catalog and name of a DuckLake table, or
+    /// the path of an output file relative to the target folder.
+    pub name: String,
+    /// The size of the file, or of all files of a Delta or DuckLake table, in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and version identify.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub sha256: String,
+    /// What the store of an object calls its content: it changes when the content does. Of a DuckLake table, a checksum of the
+    /// numbers of the rows that the catalog itself has or takes away.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub e_tag: Option<String>,
+    /// The version of an object in a store that keeps versions, or of a Delta table, or the snapshot of a DuckLake table.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub version: Option<String>,
+    /// The number of rows of an output file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows: Option<u64>,
+}
+
+impl FileSummary {
+    /// Reads the file once to compute its size and checksum.
+    #[doc(hidden)]
+    pub fn of(path: &Path, name: String, rows: Option<u64>) -> Result<Self> {
+        let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
+        let file = File::open(path).map_err(failed)?;
+        Self::read(file, name, rows, failed)
+    }
+
+    /// Returns the summary of an object that is not read for it.
+    pub(crate) fn of_object(name: &str, meta: &ObjectMeta) -> Self {
+        Self {
+            name: name.into(),
+            bytes: meta.size,
+            sha256: String::new(),
+            e_tag: meta.e_tag.clone(),
+            version: meta.version.clone(),
+            rows: None,
+        }
+    }
+
+    /// Returns the summary of a version of a Delta table. Its files have summaries of their own.
+    pub(crate) fn of_version(table: &Table) -> Self {
+        Self {
+            name: table.place().url.clone(),
+            bytes: table.data_files().iter().map(|(_, bytes)| bytes).sum(),
+            sha256: String::new(),
+            e_tag: None,
+            version: Some(table.version().to_string()),
+            rows: None,
+        }
+    }
+
+    /// Returns the summary of a snapshot of a DuckLake table. Its files have summaries of their own.
+    pub(crate) fn of_snapshot(table: &Snapshot) -> Self {
+        Self {
+            name: table.name(),
+            bytes: table.bytes(),
+            sha256: String::new(),
+            e_tag: table.inlined().map(Into::into),
+            version: Some(table.version().to_string()),
+            rows: None,
+        }
+    }
+
+    /// Returns what tells the content from another of the same name. The number of a version does not: a Delta table has a
+    /// new one after every commit, and a DuckLake table after every commit to any table of its catalog.
+    pub(super) fn content(&self) -> String {
+        let version = self.version.as_ref().filter(|_| !self.is_table());
+        let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
+        format!("{:?} {} {} {tags:?}", self.name, self.bytes, self.sha256)
+    }
+
+    /// Returns true for a version of a table: a Delta table is a folder, whose name ends in a slash, and a DuckLake table is
+    /// named within its catalog.
+    fn is_table(&self) -> bool {
+        self.sha256.is_empty() && (self.name.ends_with('/') || self.name.contains(TABLE))
+    }
+
+    /// Reads `file` to its end to compute its size and checksum.
+    pub(crate) fn read(
+        mut file: impl Read,
+        name: String,
+        rows: Option<u64>,
+        failed: impl Fn(io::Error) -> Error,
+    ) -> Result<Self> {
+        let (mut hash, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
+        loop {
+            check_cancelled()?;
+            let n = file.read(&mut buffer).map_err(&failed)?;
+            if n == 0 {
+                break;
+            }
+            hash.update(&buffer[..n]);
+            bytes += n as u64;
+        }
+        Ok(Self {
+            name,
+            bytes,
+            sha256: hex::encode(hash.finalize()),
+            e_tag: None,
+            version: None,
+            rows,
+        })
+    }
+}
